@@ -11,6 +11,10 @@ ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data NODE_COMPILE_CACHE
 ENV MALLOC_ARENA_MAX=2 MALLOC_TRIM_THRESHOLD_=131072
 COPY LICENSE NOTICE ./
 COPY src ./src
+# Which commit it is: --build-arg COMMIT=$(git rev-parse --short=12 HEAD)
+ARG COMMIT=
+ENV WEIR_COMMIT=$COMMIT
+LABEL org.opencontainers.image.title=weir org.opencontainers.image.licenses=Apache-2.0 org.opencontainers.image.revision=$COMMIT
 USER node
 VOLUME /data
 EXPOSE 8080

@@ -54,9 +54,8 @@ export const dayOf = (ms: number): number => Math.floor(ms / DAY);
 export const secondOf = (ms: number): number => Math.floor(ms / 1000);
 
 /** The promise, or a rejection with TIMEOUT after `ms`; the work itself goes on. `who` is the one that does not answer. */
-export function within<T>(promise: Promise<T>, ms: number, who: string, clock: Clock = systemClock): Promise<T> {
-  return new Promise((resolve, reject) => {
+export const within = <T>(promise: Promise<T>, ms: number, who: string, clock: Clock = systemClock): Promise<T> =>
+  new Promise((resolve, reject) => {
     const cancel = clock.after(ms, () => reject(new WeirError('TIMEOUT', `${who} did not answer within ${ms / 1000} s`)));
     promise.then(resolve, reject).finally(cancel);
   });
-}

@@ -38,7 +38,7 @@ test('D1 settings: the defaults are those that are documented', () => {
     kafkaSaslMechanism: undefined,
     kafkaSaslUsername: undefined,
     kafkaSaslPassword: undefined,
-    roles: ['signals', 'consumer', 'feeds', 'manage'],
+    roles: ['signals', 'consumer', 'feeds', 'manage', 'sources'],
     bootstrapApiKey: undefined,
     feedRebuildSeconds: 30,
     feedCacheMb: 256,
@@ -52,6 +52,7 @@ test('D1 settings: the defaults are those that are documented', () => {
     maxLists: 10_000,
     maxFeeds: 1000,
     maxSources: 50,
+    secretsKey: [],
     maxKeys: 10_000,
     maxAuditMb: 256,
     maxAnswersMb: 64,
@@ -70,6 +71,13 @@ test('D1 settings: the defaults are those that are documented', () => {
     drainSeconds: 0,
     streamRetentionHours: 168,
     streamRetentionMb: 8192,
+    sourceNetworks: [],
+    sourceProxy: undefined,
+    noProxy: [],
+    sourceCaFile: undefined,
+    sourceContact: undefined,
+    sourceMaxMb: 64,
+    sourceSeconds: 300,
   });
 });
 
@@ -89,7 +97,7 @@ test('D1 settings: every fault is listed at once, one readable line each', () =>
   });
   assert.equal(faults.length, 11);
   assert.equal(faults[0], 'PORT must be a whole number from 0 to 65535, not "65536"');
-  assert.ok(faults.includes('ROLES must be a list of: signals, consumer, feeds, manage, not "signals,nothing"'));
+  assert.ok(faults.includes('ROLES must be a list of: signals, consumer, feeds, manage, sources, not "signals,nothing"'));
   assert.ok(faults.every((fault) => /^[A-Z_]+ must be /.test(fault) && !fault.includes('\n')));
   assert.ok(!faults.join().includes('secret') && !faults.join().includes('short'), 'secrets are not shown');
 });

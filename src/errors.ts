@@ -16,6 +16,8 @@ const ERROR_CODES = [
   'CHANGED',
   /** A request with this idempotency key was answered before. */
   'ANSWERED_BEFORE',
+  /** So much is never taken at once. */
+  'TOO_LARGE',
   /** So much is not taken now; `cause.retryAfter` says after how many seconds it may be. */
   'LIMITED',
   /** The operator's geo file cannot be used. */
@@ -58,6 +60,5 @@ export const hasCode = (error: unknown, code: ErrorCode): error is Error & { cod
 const UNTRUSTED = /^(CERT_|DEPTH_ZERO_|ERR_TLS_CERT_|SELF_SIGNED_|UNABLE_TO_)/;
 
 /** Why a server's certificate is not trusted, without the advice that Node adds for its own options; undefined for other errors. */
-export function untrustedReason(error: Error & { readonly code?: unknown }): string | undefined {
-  return UNTRUSTED.test(String(error.code)) ? error.message.split(';')[0] : undefined;
-}
+export const untrustedReason = (error: Error & { readonly code?: unknown }): string | undefined =>
+  UNTRUSTED.test(String(error.code)) ? error.message.split(';')[0] : undefined;

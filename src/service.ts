@@ -16,6 +16,7 @@ import { openPeople } from './roles/people.ts';
 import { startKeys, startSeen } from './roles/seen.ts';
 import { announce, listen } from './roles/serve.ts';
 import { startSignals } from './roles/signals.ts';
+import { startSources } from './roles/sources.ts';
 import { createLogger } from './runtime/logging.ts';
 import type { WaitingThread } from './runtime/threads/waiting-thread.ts';
 import type { WriterData } from './runtime/threads/writer.ts';
@@ -71,6 +72,7 @@ async function start(common: Common, { stdout, writer }: ServiceOptions, close: 
   const feeds = startFeeds(base, seen, authentication.keyRevision);
   const appends = watchAppends(base.stream, monotonic, log);
   const signals = startSignals(base, seen, feeds, appends);
+  startSources(base, signals);
   const ready = readinessOf(base, landing, appends, draining);
   const startedAt = now();
   const ownStatus = async (): Promise<ProcessStatus> => ({
@@ -87,10 +89,6 @@ async function start(common: Common, { stdout, writer }: ServiceOptions, close: 
     authenticator: authentication,
     people,
     submitSignals: signals.submitSignals,
-    answerFeed: undefined,
-    answerRules: undefined,
-    answerAgent: undefined,
-    bouncers: undefined,
     ...feeds.answers,
     manage: startManage(base, seen, feeds, signals, ownStatus),
     readiness: ready,

@@ -12,7 +12,6 @@ import { type AppParts, createApp } from '../../src/http/app.ts';
 import { authenticator } from '../../src/http/auth/authenticator.ts';
 import { newHttpCounts } from '../../src/http/counts.ts';
 import { deviceLedger } from '../../src/http/device-ledger.ts';
-import { feedEndpoint } from '../../src/http/feeds/answer.ts';
 import { documentEndpoint } from '../../src/http/feeds/document.ts';
 import { createLogger } from '../../src/runtime/logging.ts';
 import { CALLER } from '../../test/support/bouncer-world.ts';
@@ -46,9 +45,7 @@ const parts: AppParts = {
     counts,
   }),
   submitSignals: undefined,
-  answerFeed: feedEndpoint(documentEndpoint(cache, now, console.error)),
-  answerRules: undefined,
-  answerAgent: undefined,
+  answerDocument: documentEndpoint(cache, now, console.error),
   bouncers: undefined,
   readiness: async () => ({}),
   draining: () => false,

@@ -48,6 +48,9 @@ export class ApiError extends Error {
  * @property {AbortSignal} [signal]
  */
 
+/** How often a late answer is asked for, ms. */
+const LATE = 1000;
+
 /**
  * Asks the service. Rejects with an ApiError for every answer of 400 and more; after a 401 the form to sign in is shown.
  * @param {string} path
@@ -65,6 +68,11 @@ export async function ask(path, { method = 'GET', body, ifMatch, once, signal } 
     throw new ApiError(0, 'The service does not answer.');
   });
   const json = await response.json().catch(() => undefined);
+  // The answer is late: it is asked for until it is there.
+  if (response.status === 202 && json?.answer !== undefined) {
+    await new Promise((resolve) => setTimeout(resolve, LATE));
+    return ask(manage(`/answers/${json.answer}`), signal && { signal });
+  }
   if (response.ok)
     return { status: response.status, body: json, tag: response.headers.get('ETag'), location: response.headers.get('Location') };
   if (response.status === 401 && path !== '/console/session') dispatchEvent(new Event('weir-session-ended'));

@@ -21,6 +21,14 @@
 export const PAGES = [
   { path: '/', title: 'Overview', icon: 'overview', group: '', permission: 'rules:read', load: () => import('./pages/overview.js') },
   { path: '/feeds', title: 'Feeds', icon: 'feeds', group: 'Content', permission: 'rules:read', load: () => import('./pages/feeds.js') },
+  {
+    path: '/sources',
+    title: 'Sources',
+    icon: 'sources',
+    group: 'Content',
+    permission: 'rules:read',
+    load: () => import('./pages/sources.js'),
+  },
   { path: '/rules', title: 'Rules', icon: 'rules', group: 'Content', permission: 'rules:read', load: () => import('./pages/rules.js') },
   {
     path: '/batches',

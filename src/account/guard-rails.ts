@@ -126,12 +126,11 @@ function networkOf(text: string): Network {
 }
 
 /** The network of the part that has an address in common with `network`. */
-function nameIn(part: Part, network: Network): string {
-  return named(
+const nameIn = (part: Part, network: Network): string =>
+  named(
     part,
     part.networks.find((each) => overlaps(addressSet([each]), network)),
   );
-}
 
 /** Such as `10.0.0.0/8 (private)`. */
 const named = ({ name }: Part, network: Network | undefined): string =>

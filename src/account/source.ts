@@ -114,6 +114,7 @@ export const DEFAULT_GUARDS = Object.fromEntries(
 export const EVERY = { least: 300, most: 30 * DAY_SECONDS, fallback: DAY_SECONDS };
 
 /** What is told of a secret: as what it is sent, never what it is. */
+export const AUTH_KINDS = ['basic', 'bearer', 'header'] as const;
 export type Credential = { readonly kind: 'basic' | 'bearer' } | { readonly kind: 'header'; readonly name: string };
 
 /** What is set of a source. */
@@ -154,6 +155,18 @@ export interface HeldRefresh {
   readonly difference: Readonly<Record<string, unknown>> | null;
 }
 
+/** A content that is being applied, or was when a process ended. */
+export interface Applying {
+  readonly replacement: string;
+  /** When it was fetched. */
+  readonly at: number;
+  /** null: the list is emptied, because its content was not confirmed. */
+  readonly digest: string | null;
+  /** Whether somebody has accepted it. */
+  readonly isAccepted: boolean;
+  readonly hasWide: boolean;
+}
+
 /** How a source is. Written by whoever refreshes it, and set back where it is set. */
 export interface SourceState {
   /** When it is fetched next. */
@@ -165,8 +178,14 @@ export interface SourceState {
   readonly changedAt: number | null;
   /** SHA-256 of the content that was applied. */
   readonly digest: string | null;
+  /** SHA-256 of the last whole answer, whatever became of it, with what its server said of it. */
+  readonly seen: string | null;
   readonly etag: string | null;
   readonly lastModified: string | null;
+  /** Whether the content that was applied ends with a whole line: one that does not is cut. */
+  readonly endsWithLineFeed: boolean;
+  /** Whether it had countries or ASNs, and was taken. */
+  readonly hasWide: boolean;
   readonly entries: number;
   /** In a row. */
   readonly failures: number;
@@ -175,8 +194,13 @@ export interface SourceState {
   /** Nothing is fetched any more until it is resumed: its origin has refused it, or its secret is missing. */
   readonly stop: 'refused' | 'secret' | null;
   readonly held: HeldRefresh | null;
+  /** SHA-256 of a content that somebody does not want. */
+  readonly discarded: string | null;
+  readonly applying: Applying | null;
   /** The last replacement that was applied. */
   readonly replacement: string | null;
+  /** The batch that undid it; null: it stands. */
+  readonly undone: string | null;
   /** Its list was emptied because its content was not confirmed for too long. */
   readonly expired: boolean;
   /** Where a TAXII collection goes on. */
@@ -190,14 +214,20 @@ export const newState = (now: number): SourceState => ({
   confirmedAt: null,
   changedAt: null,
   digest: null,
+  seen: null,
   etag: null,
   lastModified: null,
+  endsWithLineFeed: false,
+  hasWide: false,
   entries: 0,
   failures: 0,
   fault: null,
   stop: null,
   held: null,
+  discarded: null,
+  applying: null,
   replacement: null,
+  undone: null,
   expired: false,
   cursor: null,
 });
@@ -209,7 +239,10 @@ export const afresh = (state: SourceState, now: number): SourceState => ({
   confirmedAt: state.confirmedAt,
   changedAt: state.changedAt,
   entries: state.entries,
+  hasWide: state.hasWide,
+  applying: state.applying,
   replacement: state.replacement,
+  undone: state.undone,
   expired: state.expired,
 });
 
@@ -276,7 +309,8 @@ export const sourceSettingsJson = ({ url, purpose, every, reading, guards, crede
   every,
   ...flat(reading),
   ...Object.fromEntries(GUARD_NAMES.map((name) => [SOURCE_GUARDS[name].field, guards[name]])),
-  credential,
+  auth: credential?.kind ?? null,
+  auth_header: credential?.kind === 'header' ? credential.name : null,
   copies,
   catalogue,
 });
@@ -291,6 +325,10 @@ export const isReadAnew = ({ url, purpose, reading, guards, credential }: Source
 /** Why nobody but its source changes a list, and what to do instead (SPEC D23.2). */
 export const keptBySource = (name: string): string =>
   `the list "${name}" is kept by the source "${name}", and nothing else changes it: to let something through, allow it in another list; to block more, use another list; to stop its refreshes: weir source pause ${JSON.stringify(name)}`;
+
+/** Why the list of a source is not deleted by itself (SPEC D23.3). */
+export const goesWithSource = (name: string): string =>
+  `the list "${name}" is that of the source "${name}", and goes with it: weir source delete ${JSON.stringify(name)}`;
 
 /** Throws REFUSED where a list is kept by a source, and who asks is not that. */
 export function requireOwnList({ name, sourceId }: Pick<AccessList, 'name' | 'sourceId'>, asks?: string): void {

@@ -5,67 +5,29 @@ import { hintsOf } from '@weir/expression/hints/hints.ts';
 import { parseExpression } from '@weir/expression/parser.ts';
 import { printExpression } from '@weir/expression/print.ts';
 import type { Scheme } from '@weir/expression/scheme.ts';
-import type { Count, RuleCount, Sample, TestedRule } from './rule.ts';
+import type { Count, RuleCount, TestedRule } from './rule.ts';
 import { compileRule } from './tally.ts';
 
-export interface RuleReport extends TestedRule {
-  /** Why it cannot be run; null when it can. */
-  readonly fault: string | null;
-  readonly matches: number;
-  /** Of all requests, 0 to 1. */
-  readonly share: number;
-  readonly decides: number;
-  readonly first: string | null;
-  readonly last: string | null;
-  readonly samples: readonly Omit<Sample, 'at'>[];
-  /** What earlier rules take from it. */
-  readonly taken: readonly { readonly by: string; readonly requests: number }[];
-  /** Rules whose every match is a match of this one too. */
-  readonly contains: readonly string[];
-  /** Why it never matches, where it does not. */
-  readonly never: readonly string[];
-  readonly atAgent: number;
-  /** What the agent fills in another way, or why it never fires there. */
-  readonly agent: readonly string[];
-  /** What it reads and requests lack. */
-  readonly lacking: readonly { readonly what: string; readonly requests: number }[];
-  readonly errors: { readonly requests: number; readonly first: string } | null;
-  readonly hints: readonly string[];
-}
-
-export interface Report {
-  readonly requests: number;
-  readonly unread: { readonly lines: number; readonly first: string } | null;
-  readonly first: string | null;
-  readonly last: string | null;
-  readonly view: string;
-  readonly rules: readonly RuleReport[];
-  /** Requests by the action that decides them. */
-  readonly actions: Readonly<Record<string, number>>;
-  /** Requests, and those that a rule decides, in equal stretches of time. */
-  readonly histogram: {
-    readonly seconds: number;
-    readonly bars: readonly { readonly start: string; readonly requests: number; readonly decided: number }[];
-  };
-}
+export type Report = ReturnType<typeof reportOf>;
+export type RuleReport = ReturnType<typeof ruleReport>;
 
 /** The report of what was counted. */
-export function reportOf(rules: readonly TestedRule[], scheme: Scheme, view: string, count: Count): Report {
-  return {
-    requests: count.requests,
-    unread: count.unread === 0 ? null : { lines: count.unread, first: count.unreadReason! },
-    first: iso(count.first),
-    last: iso(count.last),
-    view,
-    rules: rules.map((rule, i) => ruleReport(rules, rule, i, scheme, count)),
-    actions: Object.fromEntries([...count.actions].sort(([, a], [, b]) => b - a)),
-    histogram: histogramOf(count.minutes),
-  };
-}
+export const reportOf = (rules: readonly TestedRule[], scheme: Scheme, view: string, count: Count) => ({
+  requests: count.requests,
+  unread: count.unread === 0 ? null : { lines: count.unread, first: count.unreadReason! },
+  first: iso(count.first),
+  last: iso(count.last),
+  view,
+  rules: rules.map((rule, i) => ruleReport(rules, rule, i, scheme, count)),
+  /** Requests by the action that decides them. */
+  actions: Object.fromEntries([...count.actions].sort(([, a], [, b]) => b - a)),
+  /** Requests, and those that a rule decides, in equal stretches of time. */
+  histogram: histogramOf(count.minutes),
+});
 
 const iso = (time: number | null): string | null => (time === null ? null : new Date(time).toISOString());
 
-function ruleReport(rules: readonly TestedRule[], rule: TestedRule, i: number, scheme: Scheme, count: Count): RuleReport {
+function ruleReport(rules: readonly TestedRule[], rule: TestedRule, i: number, scheme: Scheme, count: Count) {
   const counted = count.rules[i];
   const compiled = compileRule(rule.expression, layoutOf(scheme));
   const parsed = parseExpression(rule.expression, scheme);
@@ -78,18 +40,25 @@ function ruleReport(rules: readonly TestedRule[], rule: TestedRule, i: number, s
   const silent = isRun && counted.matches > 0 && counted.atAgent === 0 ? ['it never fires at the agent'] : [];
   return {
     ...rule,
+    /** Why it cannot be run; null when it can. */
     fault: isRun ? null : compiled,
     matches: counted.matches,
+    /** Of all requests, 0 to 1. */
     share: count.requests === 0 ? 0 : counted.matches / count.requests,
     decides: counted.decides,
     first: iso(counted.first),
     last: iso(counted.last),
     samples: counted.samples.map(({ at: _, ...sample }) => sample),
+    /** What earlier rules take from it. */
     taken: [...counted.taken].sort(([, a], [, b]) => b - a).map(([by, requests]) => ({ by: nameOf(by), requests })),
+    /** Rules whose every match is a match of this one too. */
     contains: containedIn(count, i).map(nameOf),
+    /** Why it never matches, where it does not. */
     never: isRun && counted.matches === 0 && count.requests > 0 ? whyNever(compiled.parts.map(printExpression), counted) : [],
     atAgent: counted.atAgent,
+    /** What the agent fills in another way, or why it never fires there. */
     agent: [...silent, ...new Set(notes)],
+    /** What it reads and requests lack. */
     lacking: [...count.lacking].filter(([what]) => lacks(what)).map(([what, requests]) => ({ what, requests })),
     errors: counted.errors === 0 ? null : { requests: counted.errors, first: counted.error! },
     hints: parsed.ok ? hintsOf(parsed.ast, scheme).filter((hint) => !notes.includes(hint)) : [],
@@ -113,7 +82,7 @@ function containedIn({ both, rules }: Count, i: number): number[] {
 
 const MOST_BARS = 60;
 
-function histogramOf(minutes: Count['minutes']): Report['histogram'] {
+function histogramOf(minutes: Count['minutes']) {
   if (minutes.size === 0) return { seconds: 60, bars: [] };
   const keys = [...minutes.keys()];
   const first = keys.reduce((a, b) => Math.min(a, b));

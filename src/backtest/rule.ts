@@ -81,31 +81,29 @@ const MOST_COMPARED = 500;
 export const SAMPLES = 5;
 export const SAMPLED = 1000;
 
-export function emptyCount(rules: number): Count {
-  return {
-    requests: 0,
-    unread: 0,
-    unreadReason: null,
+export const emptyCount = (rules: number): Count => ({
+  requests: 0,
+  unread: 0,
+  unreadReason: null,
+  first: null,
+  last: null,
+  rules: Array.from({ length: rules }, () => ({
+    matches: 0,
+    decides: 0,
+    atAgent: 0,
+    errors: 0,
+    error: null,
     first: null,
     last: null,
-    rules: Array.from({ length: rules }, () => ({
-      matches: 0,
-      decides: 0,
-      atAgent: 0,
-      errors: 0,
-      error: null,
-      first: null,
-      last: null,
-      taken: new Map(),
-      samples: [],
-      seen: [],
-    })),
-    actions: new Map(),
-    both: rules <= MOST_COMPARED ? new Map() : null,
-    lacking: new Map(),
-    minutes: new Map(),
-  };
-}
+    taken: new Map(),
+    samples: [],
+    seen: [],
+  })),
+  actions: new Map(),
+  both: rules <= MOST_COMPARED ? new Map() : null,
+  lacking: new Map(),
+  minutes: new Map(),
+});
 
 /** Adds what another thread has counted. */
 export function mergeCounts(into: Count, from: Count): void {

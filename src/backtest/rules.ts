@@ -8,12 +8,11 @@ export interface OrderedRule extends TestedRule {
 }
 
 /** By `order`, those without one last, then by `rule_ref`. */
-export function inOrder(rules: readonly OrderedRule[]): OrderedRule[] {
-  return [...rules].sort((a, b) => {
+export const inOrder = (rules: readonly OrderedRule[]): OrderedRule[] =>
+  [...rules].sort((a, b) => {
     if (a.order !== b.order) return a.order === null ? 1 : b.order === null ? -1 : a.order - b.order;
     return a.ref < b.ref ? -1 : a.ref > b.ref ? 1 : 0;
   });
-}
 
 /** The rules of a kind in a file of envelopes, a JSON array or one a line; a text says what is wrong. Deletes are passed over. */
 export function readRuleFile(text: string, kind: ExpressionKind): OrderedRule[] | string {
@@ -61,6 +60,4 @@ function readEntries(text: string): unknown[] | string {
   return entries;
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -53,9 +53,7 @@ export function compileRule(expression: string, layout: Layout): Compiled | stri
 }
 
 /** The operands of the outermost `and` of an expression. */
-export function partsOf(ast: FilterAst): readonly Expression[] {
-  return ast.kind === 'combination' && ast.op === 'and' ? ast.items : [ast];
-}
+export const partsOf = (ast: FilterAst): readonly Expression[] => (ast.kind === 'combination' && ast.op === 'and' ? ast.items : [ast]);
 
 /** Takes lines or entries, whose places in the recording count up from `at`. */
 export interface Tally {
@@ -202,13 +200,12 @@ function sampleOf({ time, fields }: Recorded, at: number): Sample {
 }
 
 /** The names of a query without their values. */
-export function maskQuery(query: ByteString): ByteString {
-  return query
+export const maskQuery = (query: ByteString): ByteString =>
+  query
     .split('&')
     .map((part) => (part.includes('=') ? `${part.slice(0, part.indexOf('='))}=…` : '…'))
     .join('&')
     .replaceAll('…', '\xe2\x80\xa6');
-}
 
 function shown(bytes: ByteString): string {
   const text = decodeText(bytes) ?? bytes;

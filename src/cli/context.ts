@@ -58,6 +58,4 @@ export function table(columns: readonly string[], rows: readonly (readonly unkno
 }
 
 /** The id of the workspace that `text` names. */
-export async function workspaceId(store: StoreReads, text: string): Promise<string> {
-  return pick(await store.workspaces(), text, 'workspace').id;
-}
+export const workspaceId = async (store: StoreReads, text: string): Promise<string> => pick(await store.workspaces(), text, 'workspace').id;

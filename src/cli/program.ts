@@ -1,5 +1,4 @@
 import { Command, CommanderError } from 'commander';
-import about from '../../package.json' with { type: 'json' };
 import { readConfig } from '../config.ts';
 import { codeOf, hasCode, WeirError } from '../errors.ts';
 import type { Store, StoreReads } from '../ports/store.ts';
@@ -8,6 +7,7 @@ import { openReads, openStore, openStream } from '../runtime/engines.ts';
 import type { Config } from '../settings/settings.ts';
 import type { AddCommand } from './command.ts';
 import { authorOf, type Context } from './context.ts';
+import { versionOf } from './version.ts';
 
 interface Streams {
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -25,6 +25,7 @@ const GROUPS = {
   device: 'what pulls feeds',
   list: 'lists and the stored defaults of their feeds',
   feed: 'feeds made of several lists',
+  source: 'lists with an origin, which keeps them',
   rule: 'rules that are active',
   batch: 'batches of signals as they landed',
   'dead-letter': 'messages that could not land',
@@ -32,7 +33,6 @@ const GROUPS = {
   geo: 'country and ASN data',
   expression: 'filter expressions',
   audit: 'who changed what',
-  source: 'lists that are fetched by themselves',
   sample: 'good traffic that rules are tried on',
 };
 
@@ -50,6 +50,7 @@ const COMMANDS: readonly (readonly [words: readonly string[], load: () => Promis
   [['device'], async () => (await import('./state/devices.ts')).deviceCommands],
   [['list'], async () => (await import('./account/lists.ts')).listCommands],
   [['feed'], async () => (await import('./account/feeds.ts')).feedCommands],
+  [['source'], async () => (await import('./sources/sources.ts')).sourceCommands],
   [['rule'], async () => (await import('./rules/rules.ts')).ruleCommands],
   [['rule'], async () => (await import('./rules/rule-delete.ts')).ruleDeleteCommand],
   [['batch', 'undo'], async () => (await import('./rules/batches.ts')).batchCommands],
@@ -66,6 +67,7 @@ const COMMANDS: readonly (readonly [words: readonly string[], load: () => Promis
   [['expression'], async () => (await import('./rules/expression.ts')).expressionCommands],
   [['expression'], async () => (await import('./rules/expression-test.ts')).expressionTestCommand],
   [['source'], async () => (await import('./sources/catalogue.ts')).catalogueCommand],
+  [['source'], async () => (await import('./sources/try.ts')).tryCommand],
   [['sample'], async () => (await import('./rules/sample.ts')).sampleCommands],
   [['backtest'], async () => (await import('./rules/backtest.ts')).backtestCommand],
   [['migrate'], async () => (await import('./service/migrate.ts')).migrateCommand],
@@ -80,7 +82,7 @@ export async function runCommandLine(args: readonly string[], streams: Streams):
   let hasHelped = false;
   const root = new Command('weir')
     .description('Security signals in, threat feeds out.')
-    .version(about.version, '--version', 'print the version')
+    .version(args.includes('--version') ? versionOf(streams.environment) : '', '--version', 'print the version and the commit')
     .exitOverride()
     .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: () => {}, outputError: () => {} });
   /** A group that is called without a command answers with its help, as a mistake does. */

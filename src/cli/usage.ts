@@ -3,8 +3,9 @@ import type { Command } from 'commander';
 import { nameFault } from '../account/name.ts';
 import { readDuration } from '../duration.ts';
 import { WeirError } from '../errors.ts';
+import { isCountry } from '../geo/iso3166.ts';
 import type { Target } from '../rule.ts';
-import { readTarget, targetFieldOf } from '../signal/target.ts';
+import { targetNamed } from '../signal/target.ts';
 
 export const noOptions = (command: Command): Command => command;
 
@@ -43,7 +44,7 @@ export function oneOf<T extends string>(option: string, allowed: readonly T[]): 
 
 /** What a person may ask about: an address, a network, an ASN such as `AS64500`, or a country such as `NL`. */
 export function targetOf(text: string): Target {
-  const target = readTarget(targetFieldOf(text), text);
+  const target = targetNamed(text, isCountry);
   if (typeof target === 'string') throw new WeirError('USAGE', `"${text}" ${target}`);
   return target;
 }

@@ -2,8 +2,15 @@
 import { EXPRESSION_KINDS, isExpressionKind, KINDS, type Kind, type RuleType } from '../rule.ts';
 import type { Variant } from './variant.ts';
 
-/** The rules of one kind (SPEC D13.1). */
-export interface RulesVariant {
+/** A representation of a document that is no feed. */
+interface NamedVariant {
+  readonly document: string;
+  /** What tells the variants of the document apart, in the store's records and in entity tags too; empty for the whole document. */
+  readonly name: string;
+}
+
+/** The rules of one kind (SPEC D13.1). Its name is the filter and page in one text. */
+export interface RulesVariant extends NamedVariant {
   readonly document: Kind;
   /** Expression rules of this type only; null: of both. */
   readonly type: RuleType | null;
@@ -11,22 +18,20 @@ export interface RulesVariant {
   readonly label: readonly [name: string, value: string] | null;
   /** A page: at most so many rules, those behind a place in the order. null: all. */
   readonly page: { readonly after: RulePlace | null; readonly limit: number } | null;
-  /** The filter and page in one text: empty for the whole document. */
-  readonly filter: string;
 }
 
 /** A place in the order of enforcement: that of the rule with this `order` and `rule_ref`, or of the access rule with this id. */
 export type RulePlace = { readonly order: number | null; readonly ruleRef: string } | { readonly id: number };
 
 /** The configuration of an agent (SPEC D13.7). */
-export interface ConfigVariant {
+export interface ConfigVariant extends NamedVariant {
   readonly document: 'config';
-  /** Whether countries and ASNs come with their ranges. */
-  readonly expand: boolean;
+  /** `names`: countries and ASNs come without their ranges. */
+  readonly name: 'expanded' | 'names';
 }
 
 /** What bouncers are told (SPEC D14). Its bytes are empty: bodies are made for what each bouncer knows already (`bouncers/make/`). */
-export interface DecisionsVariant {
+export interface DecisionsVariant extends NamedVariant {
   readonly document: 'decisions';
 }
 
@@ -34,13 +39,7 @@ export interface DecisionsVariant {
 export type DocumentVariant = Variant | RulesVariant | ConfigVariant | DecisionsVariant;
 export type DocumentKind = DocumentVariant['document'];
 
-/** The whole documents, each one object. */
-export const CONFIG: { readonly [expand in 'expanded' | 'names']: ConfigVariant } = {
-  expanded: { document: 'config', expand: true },
-  names: { document: 'config', expand: false },
-};
-
-export const DECISIONS: DecisionsVariant = { document: 'decisions' };
+export const DECISIONS: DecisionsVariant = { document: 'decisions', name: '' };
 
 /** The revisions that what is served of a workspace moves with. */
 export interface Revisions {
@@ -55,16 +54,23 @@ interface DocumentRow {
   readonly networks: boolean;
   /** The kinds whose rules it holds as they are stored. */
   readonly kinds: readonly Kind[];
+  /**
+   * Of which variants the store remembers when their content first appeared. It does not where requests can make up any number of them:
+   * their Last-Modified proves nothing then, and only their tags do (SPEC D13.4). Decisions have none.
+   */
+  readonly remembered: 'all' | 'whole' | 'none';
 }
 
-const RULES = Object.fromEntries(KINDS.map((kind) => [kind, { networks: false, kinds: [kind] }])) as unknown as Record<Kind, DocumentRow>;
+const RULES = Object.fromEntries(
+  KINDS.map((kind): [Kind, DocumentRow] => [kind, { networks: false, kinds: [kind], remembered: 'whole' }]),
+) as Record<Kind, DocumentRow>;
 
-/** What each document is made from. */
+/** All about each document but its renderer (`make/render-document.ts`), which other threads do not load. */
 export const DOCUMENTS: Readonly<Record<DocumentKind, DocumentRow>> = {
-  feed: { networks: true, kinds: [] },
+  feed: { networks: true, kinds: [], remembered: 'all' },
   ...RULES,
-  config: { networks: true, kinds: EXPRESSION_KINDS },
-  decisions: { networks: true, kinds: [] },
+  config: { networks: true, kinds: EXPRESSION_KINDS, remembered: 'all' },
+  decisions: { networks: true, kinds: [], remembered: 'none' },
 };
 
 /** The revision of a document: moves with everything that it is made from. */
@@ -81,19 +87,14 @@ export interface VariantName {
   readonly action: string;
 }
 
-export function nameOf(variant: DocumentVariant): VariantName {
-  if (variant.document === 'feed') return variant;
-  if (variant.document === 'decisions') return { format: variant.document, family: '', action: '' };
-  const family = variant.document === 'config' ? (variant.expand ? 'expanded' : 'names') : variant.filter;
-  return { format: variant.document, family, action: '' };
+export const nameOf = (variant: DocumentVariant): VariantName =>
+  variant.document === 'feed' ? variant : { format: variant.document, family: variant.name, action: '' };
+
+/** Whether the store remembers when the content of a variant first appeared. */
+export function isRemembered(variant: DocumentVariant): boolean {
+  const { remembered } = DOCUMENTS[variant.document];
+  return remembered === 'all' || (remembered === 'whole' && nameOf(variant).family === '');
 }
 
-/**
- * Whether the store remembers when the content of a variant first appeared. It does not where requests can make up any number of
- * variants: their Last-Modified proves nothing then, and only their tags do (SPEC D13.4). Decisions have none.
- */
-export const isRemembered = (variant: DocumentVariant): boolean =>
-  variant.document !== 'decisions' && (!('filter' in variant) || variant.filter === '');
-
-/** What tells the variants of one document apart: the filter of rules; of others there is one object each. */
-export const keyOf = (variant: DocumentVariant): DocumentVariant | string => ('filter' in variant ? variant.filter : variant);
+/** What tells the variants of one document apart: their name; of a feed's there is one object each. */
+export const keyOf = (variant: DocumentVariant): DocumentVariant | string => (variant.document === 'feed' ? variant : variant.name);

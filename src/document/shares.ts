@@ -36,8 +36,8 @@ const sumOf = (shares: readonly Share[]) => ({ count: shares.length, entries: sh
 
 /** The shares in a sentence or two, for a refusal and for people. */
 export function sharesText({ lists, keys, ofRules }: FeedShares): string {
-  const of = ofRules === null ? '' : ` (of ${ofRules} rules that were looked at)`;
-  return `By list${of}: ${said(lists)}. By key: ${said(keys)}.`;
+  const of = ofRules === null ? '' : `, of ${ofRules} rules that were looked at`;
+  return `Before neighbours are put together${of}, by list: ${said(lists)}; by key: ${said(keys)}.`;
 }
 
 function said({ largest, others }: Shares): string {

@@ -5,6 +5,7 @@ import { request as requestHttps } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { WeirError } from '../errors.ts';
 import type { Reach } from './reach.ts';
+import { proxyFor, tunnel, type Via } from './via.ts';
 
 const MOST_REDIRECTS = 5;
 const REDIRECTS = [301, 302, 303, 307, 308];
@@ -17,7 +18,9 @@ export interface Exchange {
   readonly credentials: Readonly<Record<string, string>>;
   readonly reach: Reach;
   /** Certificates of authorities, PEM, in the place of the system's. */
-  readonly ca: string | undefined;
+  readonly ca: string | readonly string[] | undefined;
+  /** A connection for each request, made so; undefined: as Node does, with the proxies of the environment and what is open already. */
+  readonly via: Via | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -38,24 +41,44 @@ export async function exchange(request: Exchange): Promise<IncomingMessage> {
   throw new WeirError('FETCH', `it redirects more than ${MOST_REDIRECTS} times`);
 }
 
-function ask(url: URL, { url: first, headers, credentials, reach, ca, signal }: Exchange): Promise<IncomingMessage> {
+async function ask(url: URL, { url: first, headers, credentials, reach, ca, via, signal }: Exchange): Promise<IncomingMessage> {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   // The hook of look-ups is not called for an address in the URL.
   const fault = isIP(host) === 0 ? undefined : reach(host);
-  if (fault !== undefined) return Promise.reject(new WeirError('FETCH', `${host} ${fault}`));
+  if (fault !== undefined) throw new WeirError('FETCH', `${host} ${fault}`);
   const { promise, resolve: answered, reject } = Promise.withResolvers<IncomingMessage>();
   const own = url.origin === first.origin ? credentials : {};
-  const options = { headers: { ...headers, ...own }, lookup: judged(reach), signal, ...(ca !== undefined && { ca }) };
+  const options = {
+    headers: { ...headers, ...own },
+    lookup: judged(reach, via?.lookup),
+    signal,
+    ...(ca !== undefined && { ca: ca as string[] }),
+    ...(via !== undefined && (await connection(url, { reach, ca, via, signal }))),
+  };
   const started = url.protocol === 'https:' ? requestHttps(url, options) : requestHttp(url, options);
   // An error may come behind the answer, too: it is then that of the body.
   started.once('response', answered).on('error', reject).end();
   return promise;
 }
 
+/** How the connection of a request is made that is judged: none that others have opened is used. */
+async function connection(url: URL, { reach, ca, via, signal }: Pick<Exchange, 'reach' | 'ca' | 'signal'> & { readonly via: Via }) {
+  const proxy = proxyFor(via, url);
+  if (proxy === undefined) return { agent: false as const };
+  // The proxy looks the name up itself. Where it leads nowhere from here, the proxy alone knows where it leads.
+  await new Promise<void>((resolved, reject) => {
+    judged(reach, via.lookup)(url.hostname.replace(/^\[|\]$/g, ''), {}, (error) =>
+      error instanceof WeirError ? reject(error) : resolved(),
+    );
+  });
+  const socket = await tunnel(proxy, url, ca, signal);
+  return { createConnection: () => socket };
+}
+
 /** A look-up that gives only addresses that may be reached: the connection is made to what was judged. */
-function judged(reach: Reach): LookupFunction {
+function judged(reach: Reach, lookup = resolve): LookupFunction {
   return (name, options, done) => {
-    resolve(name, { ...options, all: true }, (error, addresses) => {
+    lookup(name, { ...options, all: true }, (error, addresses) => {
       if (error !== null) return done(error, '', 0);
       const allowed = addresses.filter(({ address }) => reach(address) === undefined);
       const [first] = allowed;

@@ -5,6 +5,7 @@ import { createGunzip } from 'node:zlib';
 import { WeirError } from '../errors.ts';
 import { exchange } from './exchange.ts';
 import type { Reach } from './reach.ts';
+import type { Via } from './via.ts';
 
 /** How long and how much a download may take. */
 export interface FetchLimits {
@@ -34,7 +35,9 @@ export interface FetchRequest {
   readonly known: Validators | undefined;
   readonly limits: FetchLimits;
   readonly reach: Reach;
-  readonly ca?: string | undefined;
+  readonly ca?: string | readonly string[] | undefined;
+  /** How servers are reached; undefined: as Node does, with the proxies of the environment. */
+  readonly via?: Via | undefined;
   /** Ends the download. */
   readonly signal: AbortSignal;
 }
@@ -77,6 +80,7 @@ export async function fetchInto(request: FetchRequest, write: Write, now: () => 
       credentials: request.credentials ?? {},
       reach: request.reach,
       ca: request.ca,
+      via: request.via,
       signal: deadlines.signal,
     });
     const status = response.statusCode!;

@@ -32,6 +32,13 @@ export function publicInternet(allowed: readonly Network[], own: readonly string
   };
 }
 
+/** Where sources may be fetched from: the public Internet, and the networks (as text) that the operator allows beside it. */
+export const sourceReach = (allowed: readonly string[], own: readonly string[] = []): Reach =>
+  publicInternet(
+    allowed.map(parseNetwork).filter((network) => typeof network !== 'string'),
+    own,
+  );
+
 /** The IPv4 addresses inside of an IPv6 address: of translators (RFC 6052), 6to4 (RFC 3056), Teredo (RFC 4380), and compatible ones. */
 function carried(network: Network): Network[] {
   if (network.family === 4) return [];

@@ -1,9 +1,25 @@
-/** Answers of a TAXII server, fetched as everything is that others name. */
-import type { TaxiiServer } from '../source/taxii/ask.ts';
+/** Collections of TAXII servers, fetched as everything is that others name (SPEC D23.30 to D23.34). */
+import { createHash, randomUUID } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip, createGzip } from 'node:zlib';
+import { isRefused, type Refused, type TaxiiServer } from '../source/taxii/ask.ts';
+import { type KnownCollection, knownFrom, linesOf } from '../source/taxii/known.ts';
+import { listLines } from '../source/taxii/list.ts';
+import { pulledOf, pullTaxii } from '../source/taxii/pull.ts';
 import { type FetchRequest, fetchInto } from './fetch.ts';
 
+/** What a file is called that holds what is known of a collection. */
+export const KNOWN_END = '.taxii.gz';
+
+export type TaxiiRequest = Omit<FetchRequest, 'known' | 'accept'>;
+
 /** The server behind an address. `request` is how its answers are fetched; `now`: ms since 1970. */
-export const taxiiServer = (request: Omit<FetchRequest, 'known' | 'accept'>, now: () => number): TaxiiServer => ({
+export const taxiiServer = (request: TaxiiRequest, now: () => number): TaxiiServer => ({
   url: request.url,
   limits: request.limits,
   async fetch(url, { accept, isOwn, limits }, write) {
@@ -24,3 +40,63 @@ export const taxiiServer = (request: Omit<FetchRequest, 'known' | 'accept'>, now
     return fetched.kind === 'unchanged' ? { status: 304, retryAfter: undefined } : fetched;
   },
 });
+
+/** A list in a file, which is gone when it is disposed. */
+interface TaxiiFile extends AsyncDisposable {
+  readonly kind: 'fetched';
+  readonly file: string;
+  readonly digest: string;
+  readonly bytes: number;
+  readonly validators: Record<never, never>;
+  readonly endsWithLineFeed: true;
+}
+
+/**
+ * The list that a collection is, in a file of a folder. What is known of the collection is kept beside it: without that, all of it is pulled.
+ * `keeps`: whether it is.
+ */
+export async function taxiiFile(
+  request: TaxiiRequest,
+  collection: string | undefined,
+  { folder, now, keeps = true }: { readonly folder: string; readonly now: () => number; readonly keeps?: boolean },
+): Promise<TaxiiFile | ({ readonly kind: 'refused' } & Refused)> {
+  const of = pulledOf(request.url, collection);
+  const key = createHash('sha256')
+    .update(JSON.stringify([of, request.credentials ?? {}]))
+    .digest('hex');
+  const keptAt = join(folder, `${key}${KNOWN_END}`);
+  const known = keeps ? await readKnown(keptAt, of) : undefined;
+  const pulled = await pullTaxii({ server: taxiiServer(request, now), collection, known, now });
+  if (isRefused(pulled)) return { kind: 'refused', ...pulled };
+  const [file, next] = [join(folder, `${randomUUID()}.part`), join(folder, `${randomUUID()}.part`)];
+  const remove = () => rm(file, { force: true });
+  try {
+    const { rows, passed } = pulled.list;
+    const told = { rows, passed: { ...passed, ...(pulled.note !== undefined && { [pulled.note]: 1 }) } };
+    await pipeline(Readable.from(listLines(told)), createWriteStream(file, { mode: 0o600 }));
+    if (keeps) {
+      await pipeline(Readable.from(linesOf(pulled.known)), createGzip({ level: 1 }), createWriteStream(next, { mode: 0o600 }));
+      await rename(next, keptAt);
+    }
+  } catch (error) {
+    await Promise.all([remove(), rm(next, { force: true })]);
+    throw error;
+  }
+  const { digest, bytes } = pulled;
+  return { kind: 'fetched', file, digest, bytes, validators: {}, endsWithLineFeed: true, [Symbol.asyncDispose]: remove };
+}
+
+/** What is damaged, or not there, is nothing. */
+async function readKnown(path: string, of: string): Promise<KnownCollection | undefined> {
+  const file = createReadStream(path);
+  const unpacked = createGunzip();
+  file.on('error', (error) => unpacked.destroy(error));
+  try {
+    return await knownFrom(createInterface({ input: file.pipe(unpacked), crlfDelay: Number.POSITIVE_INFINITY }), of);
+  } catch {
+    return undefined;
+  } finally {
+    file.destroy();
+    unpacked.destroy();
+  }
+}

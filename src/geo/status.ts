@@ -8,53 +8,32 @@ const PACKAGED_ATTRIBUTION: Readonly<Record<GeoKind, string>> = {
   asn: 'RouteViews, https://www.routeviews.org; DB-IP, https://db-ip.com; NRO, https://www.nro.net (CC BY 4.0), merged by ip-location-db',
 };
 
-/** One kind of geo data as `weir geo status` prints it. */
-export interface GeoKindStatus {
-  /** `packaged`, `downloaded`, or the operator's file. */
-  readonly source: string;
-  readonly files: readonly string[];
-  readonly format: string;
-  readonly date: string;
-  /** Whole days since `date`. */
-  readonly age_days: number;
-  readonly rows: number;
-  readonly skipped_rows: number;
-  readonly overlapping_rows: number;
-  /** How many countries or ASNs have ranges. */
-  readonly keys: number;
-  readonly ranges_v4: number;
-  readonly ranges_v6: number;
-  readonly version: string;
-  /** null for other than the packaged data, which have the terms of their source. */
-  readonly attribution: string | null;
-}
-
-/** What `weir geo status` prints. */
-interface GeoStatus {
-  readonly version: string;
-  readonly country: GeoKindStatus;
-  readonly asn: GeoKindStatus;
-}
-
-/** Describes the origin and age of the geo data in use. `now` is in ms since 1970. */
-export const geoStatus = (data: GeoData, now: number): GeoStatus => ({
+/** What `weir geo status` prints: the origin and age of the geo data in use. `now` is in ms since 1970. */
+export const geoStatus = (data: GeoData, now: number) => ({
   version: data.version,
   country: kindStatus(data.country, now),
   asn: kindStatus(data.asn, now),
 });
 
-const kindStatus = (data: GeoKindData, now: number): GeoKindStatus => ({
+/** One kind of geo data as `weir geo status` prints it. */
+export type GeoKindStatus = ReturnType<typeof kindStatus>;
+
+const kindStatus = (data: GeoKindData, now: number) => ({
+  /** `packaged`, `downloaded`, or the operator's file. */
   source: data.origin === 'own' ? data.files[0] : data.origin,
   files: data.files,
   format: data.format,
   date: data.date,
+  /** Whole days since `date`. */
   age_days: Math.max(0, Math.floor((now - Date.parse(data.date)) / DAY)),
   rows: data.rows,
   skipped_rows: data.skippedRows,
   overlapping_rows: data.overlappingRows,
+  /** How many countries or ASNs have ranges. */
   keys: data.keys,
   ranges_v4: data.rangesV4,
   ranges_v6: data.rangesV6,
   version: data.table.version,
+  /** null for other than the packaged data, which have the terms of their source. */
   attribution: data.origin === 'packaged' ? PACKAGED_ATTRIBUTION[data.kind] : null,
 });

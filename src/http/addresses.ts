@@ -2,16 +2,17 @@
 import { OPERATIONS } from '../manage/table.ts';
 import { KINDS } from '../rule.ts';
 import { type Address, row } from './address.ts';
-import { readAgent } from './agent/answer.ts';
+import { AUTHENTICATED, readAuthcheck, readConfig } from './agent/read.ts';
 import { GOOD_KEY, pulled, readBouncer, readUsage, USAGE_BODY } from './bouncers/routes.ts';
 import { readSignIn, SIGN_IN } from './console/pages.ts';
 import { LOG_OUT, readLogOut } from './console/sign-in.ts';
-import { readFeed } from './feeds/answer.ts';
+import { readFeed } from './feeds/read.ts';
 import { alive, ready } from './health.ts';
 import { bodyOf, done, MANAGE, mayNot, readOperation } from './manage/routes.ts';
 import { metricsAnswer } from './metrics.ts';
-import { readRules } from './rules/answer.ts';
 import { pathOfKind } from './rules/query.ts';
+import { readRules } from './rules/read.ts';
+import type { Served } from './served.ts';
 import { BATCH, readSignals, submitted } from './signals/routes.ts';
 
 /** What metrics call addresses of which nobody counts requests: the documentation, their own, and those that are none. */
@@ -19,15 +20,17 @@ export const OTHER = 'other';
 
 const itself = <T>(call: T): T => call;
 
-const FEEDS = { method: 'GET', group: 'feed', gate: 'key', needs: 'feed:read', isPolled: true, read: readFeed } as const;
-const AGENT = { method: 'GET', group: 'agent', gate: 'key', needs: 'config:read', isPolled: true } as const;
+/** What is polled: `read` says which document is asked for (`documentRequest`). */
+const POLLED = { method: 'GET', gate: 'key', isPolled: true, answer: ({ answerDocument }: Served) => answerDocument } as const;
+const FEEDS = { ...POLLED, group: 'feed', needs: 'feed:read', read: readFeed } as const;
+const AGENT = { ...POLLED, group: 'agent', needs: 'config:read' } as const;
 const BOUNCER = { group: 'bouncer', gate: 'key', needs: 'feed:read' } as const;
 const CONSOLE = { group: 'manage', gate: 'all', read: itself } as const;
 const OPEN = { method: 'GET', group: undefined, gate: 'all', read: itself } as const;
 
 export const ADDRESSES: readonly Address[] = [
-  row({ ...FEEDS, path: '/v1/threat/feeds', answer: ({ answerFeed }) => answerFeed }),
-  row({ ...FEEDS, path: '/v1/threat/feeds/{list}', answer: ({ answerFeed }) => answerFeed }),
+  row({ ...FEEDS, path: '/v1/threat/feeds' }),
+  row({ ...FEEDS, path: '/v1/threat/feeds/{list}' }),
   ...([1, 2] as const).map((version) =>
     row({
       path: `/v${version}/signal`,
@@ -41,20 +44,16 @@ export const ADDRESSES: readonly Address[] = [
     }),
   ),
   ...KINDS.map((kind) =>
-    row({
-      path: `/v1/rules/${pathOfKind(kind)}`,
-      method: 'GET',
-      group: 'rules',
-      gate: 'key',
-      needs: 'rules:read',
-      isPolled: true,
-      read: readRules(kind),
-      answer: ({ answerRules }) => answerRules,
-    }),
+    row({ ...POLLED, path: `/v1/rules/${pathOfKind(kind)}`, group: 'rules', needs: 'rules:read', read: readRules(kind) }),
   ),
   // Agents are given an address that may have a path of its own: both forms are served.
-  row({ ...AGENT, path: ['/config', '/v1/config'], read: readAgent('config'), answer: ({ answerAgent }) => answerAgent }),
-  row({ ...AGENT, path: ['/authcheck', '/v1/authcheck'], read: readAgent('authcheck'), answer: ({ answerAgent }) => answerAgent }),
+  row({ ...AGENT, path: ['/config', '/v1/config'], read: readConfig }),
+  row({
+    ...AGENT,
+    path: ['/authcheck', '/v1/authcheck'],
+    read: readAuthcheck,
+    answer: ({ answerDocument }) => answerDocument && (() => AUTHENTICATED),
+  }),
   ...(['stream', 'held'] as const).flatMap((pull) => {
     const path = pull === 'stream' ? '/v1/decisions/stream' : '/v1/decisions';
     return [

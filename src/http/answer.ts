@@ -9,6 +9,8 @@ export interface Answer {
   readonly body: Uint8Array | string | undefined;
   /** Is called once all of it was sent. */
   readonly onSent?: () => void;
+  /** Until when the body of the request is needed, where that is longer than until its answer. */
+  readonly until?: Promise<unknown>;
   /** Is called once its body is not needed any longer, sent or not. */
   readonly onClosed?: () => void;
 }

@@ -92,6 +92,41 @@ test('D16.9 names that are made up fill neither memory nor the places of other w
   assert.equal(refused.length, 1_000);
 });
 
+test('D16.12 newcomers can be taken before their time, 20 of a workspace; what is taken adds up, and who was there the minute before is none', () => {
+  let now = T0;
+  const ledger = deviceLedger(() => now);
+  let asked = 0;
+  ledger.onNew(() => {
+    asked += 1;
+  });
+  ledger.note(KEY, poll({ userAgent: 'a' }));
+  ledger.note(KEY, poll({ userAgent: 'b' }));
+  assert.deepEqual(
+    [asked, ledger.takeNew().map(({ userAgent, pulls }) => [userAgent, pulls])],
+    [
+      1,
+      [
+        ['a', 1],
+        ['b', 1],
+      ],
+    ],
+  );
+  now += 5_000;
+  ledger.note(KEY, poll({ userAgent: 'a' }));
+  assert.deepEqual(ledger.takeNew(), []);
+  assert.deepEqual(
+    ledger.take().devices.map(({ userAgent, pulls, firstPull }) => [userAgent, pulls, firstPull - T0]),
+    [['a', 1, 5_000]],
+  );
+  for (let n = 0; n < 100; n += 1) ledger.note(KEY, poll({ userAgent: `agent ${n}` }));
+  ledger.note({ keyId: 'b', workspaceId: 'b' }, poll({ userAgent: 'other' }));
+  ledger.note(KEY, poll({ userAgent: 'a' }));
+  const early = ledger.takeNew();
+  assert.equal(early.length, 21);
+  assert.ok(early.every(({ userAgent }) => userAgent !== 'a'));
+  assert.equal(ledger.take().devices.length, 101 - 20);
+});
+
 test('D16.6 a key that stands in a User-Agent is not kept', () => {
   const ledger = deviceLedger(() => T0);
   ledger.note(KEY, poll({ userAgent: `curl weir_${'k'.repeat(43)}` }));

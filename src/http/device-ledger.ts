@@ -1,9 +1,10 @@
 /** What polls, noted as it is answered (SPEC D16.7). A poll that is answered from memory costs a few look-ups and numbers here. */
 import type { IncomingMessage } from 'node:http';
 import { MOST_DOCUMENTS } from '../account/device.ts';
+import { Newcomers } from '../account/newcomers.ts';
 import { withoutSecrets } from '../account/secrets.ts';
 import { nameOf } from '../document/document.ts';
-import type { SeenDevices } from '../ports/devices.ts';
+import type { DeviceNotes } from '../ports/devices.ts';
 import type { HttpFault } from './errors.ts';
 import type { AnsweredContent, DocumentAnswer } from './feeds/headers.ts';
 
@@ -30,13 +31,11 @@ export function pollOf({ headers, method }: IncomingMessage, address: string, an
   };
 }
 
-export interface DeviceLedger {
+export interface DeviceLedger extends DeviceNotes {
   /** Notes the poll of a key that is valid, made at `at` (ms since 1970; now when absent). */
   note(key: { readonly keyId: string; readonly workspaceId: string }, poll: Poll, at?: number): void;
   /** Notes the poll of a key that is not valid; `digest` is its SHA-256, a character for each byte. */
   noteRefused(digest: string, poll: Poll): void;
-  /** What was seen since the last call. */
-  take(): SeenDevices;
 }
 
 /** Devices that are noted between two takings: of one workspace, and in all; of keys that are not valid. */
@@ -55,7 +54,7 @@ interface Entry {
   /** Its User-Agent as it was sent, up to a length. */
   readonly agent: string;
   readonly address: string;
-  readonly first: number;
+  first: number;
   last: number;
   pulls: number;
   ok: number;
@@ -65,7 +64,12 @@ interface Entry {
   lastStatus: number;
   validates: boolean;
   /** What it got last of each document, the last one at the end. */
-  readonly got: { content: AnsweredContent; at: number }[];
+  got: { content: AnsweredContent; at: number }[];
+}
+
+interface Owner {
+  readonly keyId: string;
+  readonly workspaceId: string;
 }
 
 /** The devices at one address, and the one that polled last: to compare two names costs less than to look one up. */
@@ -84,6 +88,9 @@ export function deviceLedger(now: () => number): DeviceLedger {
   let ofWorkspace = new Map<string, number>();
   let all = 0;
   let allRefused = 0;
+  const newcomers = new Newcomers<Owner & { readonly entry: Entry }>();
+  /** The devices of the takings before this one. */
+  let before = new Set<string>();
 
   return {
     note({ keyId, workspaceId }, poll, at = now()) {
@@ -92,8 +99,12 @@ export function deviceLedger(now: () => number): DeviceLedger {
         key = { workspaceId, entries: new Map() };
         keys.set(keyId, key);
       }
-      const entry = find(key.entries, poll) ?? admit(key.entries, workspaceId, poll, at);
-      if (entry !== undefined) count(entry, poll, at);
+      let entry = find(key.entries, poll);
+      const isNew = entry === undefined;
+      entry ??= admit(key.entries, workspaceId, poll, at);
+      if (entry === undefined) return;
+      count(entry, poll, at);
+      if (isNew && !before.has(placeOf(keyId, entry))) newcomers.note(workspaceId, { keyId, workspaceId, entry });
     },
     noteRefused(digest, poll) {
       const entries = refused.get(digest) ?? new Map();
@@ -113,8 +124,20 @@ export function deviceLedger(now: () => number): DeviceLedger {
       const hashed = [...refused].flatMap(([digest, entries]) =>
         seenOf(entries).map((seen) => ({ hash: Buffer.from(digest, 'latin1'), seen })),
       );
+      before = new Set([...keys].flatMap(([keyId, { entries }]) => [...allOf(entries)].map((entry) => placeOf(keyId, entry))));
+      newcomers.reset();
       [keys, refused, ofWorkspace, all, allRefused] = [new Map(), new Map(), new Map(), 0, 0];
       return { devices, refused: hashed };
+    },
+    takeNew() {
+      return newcomers.take().map(({ entry, ...owner }) => {
+        const seen = { ...seenAs(entry), ...owner };
+        Object.assign(entry, NOTHING, { got: [] });
+        return seen;
+      });
+    },
+    onNew(call) {
+      newcomers.onFirst = call;
     },
   };
 
@@ -136,13 +159,16 @@ function find(entries: KeyEntries, { userAgent = NO_USER_AGENT, address }: Poll)
   return found;
 }
 
+const NOTHING = { pulls: 0, ok: 0, notModified: 0, refused: 0, failed: 0, lastStatus: 0, validates: false };
+
+const placeOf = (keyId: string, { address, agent }: Entry) => `${keyId} ${address} ${agent}`;
+
 const shortened = (userAgent: string) => (userAgent.length > USER_AGENT ? userAgent.slice(0, USER_AGENT) : userAgent);
 
 function add(entries: KeyEntries, { userAgent = NO_USER_AGENT, address }: Poll, now: number): Entry {
   // A copy: a part of a text would keep the whole of it.
   const agent = Buffer.from(shortened(userAgent)).toString();
-  const counts = { pulls: 0, ok: 0, notModified: 0, refused: 0, failed: 0, lastStatus: 0 };
-  const entry: Entry = { agent, address, first: now, last: now, ...counts, validates: false, got: [] };
+  const entry: Entry = { agent, address, first: now, last: now, ...NOTHING, got: [] };
   const there = entries.get(address) ?? { last: entry, byAgent: new Map<string, Entry>() };
   entries.set(address, there);
   there.last = entry;
@@ -151,6 +177,7 @@ function add(entries: KeyEntries, { userAgent = NO_USER_AGENT, address }: Poll, 
 }
 
 function count(entry: Entry, { status, validates, content }: Poll, now: number): void {
+  if (entry.pulls === 0) entry.first = now;
   entry.last = now;
   entry.lastStatus = status;
   entry.pulls += 1;
@@ -173,16 +200,20 @@ function got({ got }: Entry, content: AnsweredContent, at: number): void {
   got.push({ content, at });
 }
 
-const seenOf = (entries: KeyEntries) =>
-  [...entries.values()].flatMap(({ byAgent }) =>
-    [...byAgent.values()].map(({ agent, first, last, got, ...entry }) => ({
-      ...entry,
-      userAgent: withoutSecrets(agent),
-      firstPull: first,
-      lastPull: last,
-      documents: got.toReversed().map(({ content: { feedId, variant, etag, lastModified }, at }) => {
-        const { format, family, action } = nameOf(variant);
-        return { feedId, format, family, action, etag, lastModified, at };
-      }),
-    })),
-  );
+function* allOf(entries: KeyEntries): Generator<Entry> {
+  for (const { byAgent } of entries.values()) yield* byAgent.values();
+}
+
+/** What has polled; a newcomer that was written has only where it has since. */
+const seenOf = (entries: KeyEntries) => [...allOf(entries)].filter(({ pulls }) => pulls > 0).map(seenAs);
+
+const seenAs = ({ agent, first, last, got, ...entry }: Entry) => ({
+  ...entry,
+  userAgent: withoutSecrets(agent),
+  firstPull: first,
+  lastPull: last,
+  documents: got.toReversed().map(({ content: { feedId, variant, etag, lastModified }, at }) => {
+    const { format, family, action } = nameOf(variant);
+    return { feedId, format, family, action, etag, lastModified, at };
+  }),
+});

@@ -63,18 +63,21 @@ const BOUNCER_TEXTS: Record<number, string> = { ...TEXTS, 403: 'access forbidden
 export const statusIn = (group: Group, status: number): number => (group === 'bouncer' && status === 401 ? 403 : status);
 
 /** The body of an error: signals and management `{error, message, code}` with `details` on 400, bouncers `{message}`, all others `{success, error, details}`. */
-export function errorBody(group: Group, { status, message, details, current }: HttpFault): string {
+export function errorBody(group: Group, fault: HttpFault): string {
+  const { status, message, details } = fault;
   if (group === 'bouncer') return JSON.stringify({ message: message ?? BOUNCER_TEXTS[statusIn(group, status)] });
   if (!isSignalShape(group)) return JSON.stringify({ success: false, error: message ?? FEED_TEXTS[status], details: details ?? {} });
-  const name = NAMES[status] ?? NAMES[500];
-  return JSON.stringify({
-    error: name,
-    message: message ?? TEXTS[status],
-    ...(status === 400 && { details: details ?? [] }),
-    ...(current !== undefined && { current }),
-    code: status,
-  });
+  return JSON.stringify(errorFields(fault));
 }
+
+/** The same body of signals and management, before it is text. */
+export const errorFields = ({ status, message, details, current }: HttpFault): object => ({
+  error: NAMES[status] ?? NAMES[500],
+  message: message ?? TEXTS[status],
+  ...(status === 400 && { details: details ?? [] }),
+  ...(current !== undefined && { current }),
+  code: status,
+});
 
 /** 400 in the shape of signals and management; the message names the first fault, and `details` has the first hundred (spec 7.2). */
 export function badRequest(details: readonly BatchFault[]): HttpFault {
@@ -89,6 +92,7 @@ const STATUSES: Partial<Record<ErrorCode, number>> = {
   FORBIDDEN: 403,
   CHANGED: 412,
   USAGE: 400,
+  TOO_LARGE: 413,
   LIMITED: 429,
 };
 

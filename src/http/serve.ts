@@ -140,12 +140,17 @@ export function requestServer({
   async function receive(endpoint: Endpoint, call: Call, who: Who, limit: NonNullable<Address['body']>) {
     const caller = callerOf(who);
     const holding = caller === null ? guests.open(sourceOf(call.ip)) : budget.open(caller.keyId, caller.workspaceId);
+    let until: Promise<unknown> | undefined;
     try {
       const body = await takeBody(call.request, call.response, holding, limit);
       if (body === BUSY) onBusy?.();
-      return body === undefined || 'status' in body ? body : await ask(endpoint, call, who, body);
+      if (body === undefined || 'status' in body) return body;
+      const answered = await ask(endpoint, call, who, body);
+      if ('body' in answered) ({ until } = answered);
+      return answered;
     } finally {
-      holding.release();
+      if (until === undefined) holding.release();
+      else void until.finally(() => holding.release());
     }
   }
 }

@@ -1,12 +1,10 @@
 import type { ManagePorts } from '../manage/context.ts';
 import type { Readiness } from '../ports/health.ts';
-import type { AnswerAgent } from './agent/answer.ts';
 import type { Answer } from './answer.ts';
 import type { BouncerEndpoints } from './bouncers/answer.ts';
 import type { Answered, Call } from './call.ts';
 import type { ConsolePages } from './console/pages.ts';
-import type { AnswerFeed } from './feeds/answer.ts';
-import type { AnswerRules } from './rules/answer.ts';
+import type { AnswerDocument } from './feeds/document.ts';
 import type { SubmitSignals } from './signals/submit.ts';
 import type { TraceOf } from './watch/traces.ts';
 
@@ -23,9 +21,8 @@ export interface Served {
   readonly submitSignals?: SubmitSignals | undefined;
   /** The step of a trace that a request belongs to. */
   readonly traceOf?: TraceOf;
-  readonly answerFeed?: AnswerFeed | undefined;
-  readonly answerRules?: AnswerRules | undefined;
-  readonly answerAgent?: AnswerAgent | undefined;
+  /** Whatever is polled: feeds, rules, the configuration of agents. */
+  readonly answerDocument?: AnswerDocument | undefined;
   readonly bouncers?: BouncerEndpoints | undefined;
   readonly manage?: ManagePorts | undefined;
   readonly console?: ConsolePages | undefined;

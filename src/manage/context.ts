@@ -2,6 +2,7 @@
 import type { Author, Caller } from '../account/caller.ts';
 import type { GuardRails } from '../account/guard-rails.ts';
 import type { Permission } from '../account/permission.ts';
+import type { SecretKeys } from '../account/sealed.ts';
 import type { FeedMeasurer } from '../document/builder.ts';
 import type { DocumentCache } from '../document/serve/cache.ts';
 import type { FeedWatch } from '../document/watch/feed-watch.ts';
@@ -10,25 +11,19 @@ import type { ActivityReads } from '../ports/activity.ts';
 import type { Step } from '../ports/rule-store.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
 import type { oneByOne } from '../serial.ts';
+import type { SourceTrier } from '../source/try-source.ts';
 import type { Backtests } from './backtests.ts';
 import type { ExpressionTester } from './expression-test.ts';
+import type { LateAnswers } from './late.ts';
 import type { RuleManagement } from './rules/rule-ports.ts';
+import type { Reach } from './sources/source-settings.ts';
 import type { ProcessStatus } from './status.ts';
 
-/** One kind of geo data in use. */
+/** One kind of geo data in use, as `weir geo status` prints it. */
 interface GeoKindStatus {
-  /** `packaged`, or the operator's file. */
-  readonly source: string;
-  readonly format: string;
-  readonly date: string;
-  /** Whole days since `date`. */
+  /** Whole days since the date of the data. */
   readonly age_days: number;
-  /** How many countries or ASNs have ranges. */
-  readonly keys: number;
-  readonly ranges_v4: number;
-  readonly ranges_v6: number;
-  /** null for the operator's own file. */
-  readonly attribution: string | null;
+  readonly [field: string]: unknown;
 }
 
 /** What the service knows of itself. */
@@ -50,6 +45,14 @@ export interface ManagePorts extends RuleManagement {
   readonly maxLists: number;
   readonly maxFeeds: number;
   readonly maxKeys: number;
+  /** Sources of a workspace; 0 = no limit. */
+  readonly maxSources: number;
+  /** What secrets of sources are sealed with; none: they are refused. */
+  readonly secretKeys: SecretKeys;
+  /** Which addresses sources may be fetched from. */
+  readonly sourceReach: Reach;
+  /** Tries sources. */
+  readonly trySource: SourceTrier;
   /** Bytes that what is kept of a workspace may take; 0 = no limit. */
   readonly room: TakenBytes;
   /** What the service protects in every workspace. */
@@ -64,6 +67,8 @@ export interface ManagePorts extends RuleManagement {
   readonly testExpression: ExpressionTester;
   /** Runs backtests, elsewhere too. */
   readonly backtests: Backtests;
+  /** Answers that take longer than a client waits. */
+  readonly late: LateAnswers;
   /** Does work that must not be done twice at once: of each name one piece after the other. */
   readonly inTurn: ReturnType<typeof oneByOne>;
   /** What happened lately. */
@@ -71,7 +76,7 @@ export interface ManagePorts extends RuleManagement {
 }
 
 /** What a workspace may have of each; 0 = no limit. */
-export type Most = Pick<ManagePorts, 'maxLists' | 'maxFeeds' | 'maxKeys'>;
+export type Most = Pick<ManagePorts, 'maxLists' | 'maxFeeds' | 'maxKeys' | 'maxSources'>;
 
 /** What a function that changes something works with. */
 export interface ChangeContext extends Pick<ManagePorts, 'store' | keyof Most> {
@@ -91,28 +96,29 @@ export interface ChangeContext extends Pick<ManagePorts, 'store' | keyof Most> {
 export interface ManageContext extends ManagePorts, ChangeContext {
   /** The key that asks. */
   readonly caller: Caller;
-  /** Does a step of long work when its turn comes. */
+  /** Does a step of long work when its turn comes. Rejects where the client has gone before its answer. */
   readonly step: Step;
-  /** Lets others get on. */
+  /** Lets others get on. Rejects as `step` does. */
   pause(): Promise<void>;
   /** Whether nobody waits for the answer any more. */
   readonly isGone: () => boolean;
 }
 
-const ANY: Most = { maxLists: 0, maxFeeds: 0, maxKeys: 0 };
+const ANY: Most = { maxLists: 0, maxFeeds: 0, maxKeys: 0, maxSources: 0 };
 
 /** The context of a command: it may do everything. `by` is who runs it. */
 export const byCommand = (
   store: StoreReads & StoreWrites,
   workspaceId: string,
   by: Author,
-  { maxLists, maxFeeds, maxKeys }: Most = ANY,
+  { maxLists, maxFeeds, maxKeys, maxSources }: Most = ANY,
 ): ChangeContext => ({
   store,
   workspaceId,
   maxLists,
   maxFeeds,
   maxKeys,
+  maxSources,
   by,
   permissions: null,
   keyExpiresAt: null,

@@ -1,4 +1,7 @@
 /** Deleting lists and feeds: what goes with them is told first, and for seven days they come back (SPEC D15.50 to D15.52). */
+import type { ComposedFeed } from '../account/feed.ts';
+import type { AccessList } from '../account/list.ts';
+import { goesWithSource } from '../account/source.ts';
 import { isoTime } from '../clock.ts';
 import { WeirError } from '../errors.ts';
 import { type Fields, listOf, nullable, Type } from '../json-schema.ts';
@@ -25,7 +28,7 @@ export interface DeletionPreview extends RecentUses {
   readonly rules: number;
   /** Whether there are more rules than were counted. */
   readonly more_rules: boolean;
-  /** The feeds made of lists that have the list. */
+  /** The feeds made of lists that have the list, those of all lists included. */
   readonly feeds: readonly Named[];
   /** Keys that are bound to it: they are revoked with it. */
   readonly keys: readonly Named[];
@@ -49,16 +52,32 @@ export const DELETION_PREVIEW = {
 
 type Reads = Pick<StoreReads, 'findNamed' | 'feed' | 'feeds' | 'keys' | 'devices' | 'bouncerPage' | 'ping' | 'countListRules'>;
 
-/** What would go with a list or feed. Rejects with NOT_FOUND. */
-export async function deletionPreview(store: Reads, workspaceId: string, kind: DeletedFeed['kind'], ref: string): Promise<DeletionPreview> {
-  const { id, name, ...found } = kind === 'list' ? await findList(store, workspaceId, ref) : await findFeed(store, workspaceId, ref);
+/** What would go with a list or feed. Rejects with NOT_FOUND, with REFUSED where it is not deleted by itself: a source's list is with that (`source`). */
+export async function deletionPreview(
+  store: Reads,
+  workspaceId: string,
+  kind: DeletedFeed['kind'] | 'source',
+  ref: string,
+): Promise<DeletionPreview> {
+  if (kind === 'source') return previewOf(store, workspaceId, 'list', await findList(store, workspaceId, ref));
+  const found = kind === 'list' ? await findList(store, workspaceId, ref) : await findFeed(store, workspaceId, ref);
+  if ('sourceId' in found && found.sourceId !== null) throw new WeirError('REFUSED', goesWithSource(found.name));
+  return previewOf(store, workspaceId, kind, found);
+}
+
+async function previewOf(
+  store: Reads,
+  workspaceId: string,
+  kind: DeletedFeed['kind'],
+  { id, name, ...found }: AccessList | ComposedFeed,
+): Promise<DeletionPreview> {
   if ('isDefault' in found && found.isDefault) throw new WeirError('REFUSED', 'the default list of a workspace cannot be deleted');
   const all = await store.keys(workspaceId);
   const bound = all.filter((key) => key.revokedAt === null && (key.listId === id || key.feedId === id));
   const keyNames = new Map(all.map((key) => [key.id, key.name ?? key.prefix]));
   const uses = await recentUses(store, workspaceId, { keyIds: new Set(bound.map((key) => key.id)), feedId: id }, keyNames);
   const rules = kind === 'list' ? await store.countListRules(workspaceId, id, COUNTED + 1) : 0;
-  const feeds = kind === 'list' ? (await store.feeds(workspaceId)).filter(({ lists }) => lists?.includes(id)) : [];
+  const feeds = kind === 'list' ? (await store.feeds(workspaceId)).filter(({ lists }) => lists === null || lists.includes(id)) : [];
   return {
     kind,
     id,
@@ -68,7 +87,8 @@ export async function deletionPreview(store: Reads, workspaceId: string, kind: D
     feeds: feeds.map((feed) => ({ id: feed.id, name: feed.name })),
     keys: bound.map((key) => ({ id: key.id, name: keyNames.get(key.id) ?? null })),
     ...uses,
-    needs_confirmation: rules + feeds.length + bound.length + uses.pulled.length > 0,
+    // A list without rules is no loss to a feed of all lists.
+    needs_confirmation: rules + feeds.filter(({ lists }) => lists !== null).length + bound.length + uses.pulled.length > 0,
   };
 }
 
@@ -128,7 +148,7 @@ export async function restoreNamed(
   ref: string,
   name: string | undefined,
 ): Promise<RestoredFeed> {
-  const { store, workspaceId, maxLists, by } = context;
+  const { store, workspaceId, maxLists, maxSources, by } = context;
   const deleted = (await store.deletedFeeds(workspaceId, await store.ping())).filter((each) => each.kind === kind);
   const found = deleted.filter(({ id }) => id === ref.toLowerCase());
   const meant = found.length > 0 ? found : deleted.filter((each) => each.name === ref);
@@ -140,7 +160,7 @@ export async function restoreNamed(
     );
   if (meant.length === 0)
     throw new WeirError('NOT_FOUND', `no ${what} "${ref}" was deleted in the last ${DELETED_KEPT / 86_400_000} days, or it was for good`);
-  return store.restoreDeleted(workspaceId, meant[0]!.id, { name, maxLists }, { by });
+  return store.restoreDeleted(workspaceId, meant[0]!.id, { name, maxLists, maxSources }, { by });
 }
 
 /** What was deleted, as JSON has it. */

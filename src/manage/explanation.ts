@@ -4,7 +4,7 @@ import type { ExplainedRule, FeedSource, Idle, Relation, Subtraction, Verdict } 
 import type { RuleOrigin } from '../ports/rule-store.ts';
 import type { AccessAction } from '../rule.ts';
 import { ruleJson } from '../signal/rule-json.ts';
-import { type Names, originJson } from './rules/rule-json.ts';
+import { type Names, originJson, type RuleSource, ruleSource } from './rules/rule-json.ts';
 
 export interface RuleJson extends Record<string, unknown> {
   readonly effect: ExplainedRule['effect'];
@@ -24,6 +24,8 @@ export interface RuleJson extends Record<string, unknown> {
   readonly key_name: string | null;
   readonly actor?: string;
   readonly person?: string;
+  /** Where a rule of a source's list comes from; null: no source keeps it. */
+  readonly source: RuleSource | null;
 }
 
 export interface FeedJson {
@@ -68,6 +70,7 @@ function feedJson({ source, explanation, size }: Explained, names: Names, origin
         list_name: names.lists.get(stored.listId ?? '') ?? '',
         ...origin,
         key_name: names.keys.get(origin.key_id ?? '') ?? null,
+        source: ruleSource(stored, names),
       } as RuleJson;
     }),
     protected_by: protectedBy,

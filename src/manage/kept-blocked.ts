@@ -1,4 +1,5 @@
 /** Block feeds that keep what shall never be blocked, in the words of programs and of people (SPEC D10.18). */
+import type { Static } from 'typebox';
 import type { FeedKind } from '../account/feed.ts';
 import { within } from '../clock.ts';
 import type { FeedExplainer } from '../document/explain/explain.ts';
@@ -9,29 +10,7 @@ import type { StoreReads } from '../ports/store.ts';
 import { formatTarget, readTarget, targetFieldOf } from '../signal/target.ts';
 import { findList } from './find.ts';
 
-/** A feed whose block feed has the target still. */
-export interface StillBlockedJson {
-  readonly kind: FeedKind;
-  readonly id: string | null;
-  readonly name: string;
-  readonly verdict: 'in' | 'partly';
-  readonly way_out:
-    | { readonly do: 'subtract_allow'; readonly value: string }
-    | { readonly do: 'unblock'; readonly lists: readonly string[] }
-    | null;
-  /** The one step that takes it out, for people. */
-  readonly step: string;
-}
-
-/** The fields of an answer; none where nothing was asked never to be blocked. */
-export interface StillBlockedFields {
-  /** null: it was not found out. */
-  readonly still_blocked?: readonly StillBlockedJson[] | null;
-  readonly still_blocked_left_out?: number;
-  readonly still_blocked_reason?: string;
-}
-
-/** `StillBlockedFields` in API documents. */
+/** The block feeds that have a target still, in API documents. */
 export const STILL_BLOCKED = {
   still_blocked: Type.Optional(
     nullable(
@@ -53,6 +32,10 @@ export const STILL_BLOCKED = {
   still_blocked_left_out: Type.Optional(Type.Integer({ description: 'How many more feeds have it.' })),
   still_blocked_reason: Type.Optional(Type.String({ description: 'Why still_blocked is null.' })),
 };
+
+const StillBlocked = Type.Object(STILL_BLOCKED);
+/** The fields of an answer; none where nothing was asked never to be blocked. */
+export type StillBlockedFields = Static<typeof StillBlocked>;
 
 /** How long it may take to find that out, ms. */
 const LIMIT = 5_000;

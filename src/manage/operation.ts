@@ -4,6 +4,7 @@ import type { Permission } from '../account/permission.ts';
 import { WeirError } from '../errors.ts';
 import type { FieldFault } from '../signal/validate.ts';
 import type { ManageContext } from './context.ts';
+import type { Outcome } from './outcome.ts';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
@@ -14,17 +15,6 @@ export interface Given<Q, B> {
   readonly body: B;
   /** The body as it was sent, for operations that have no schema for it. */
   readonly bytes: Uint8Array;
-}
-
-/** The answer to a request. */
-export interface Outcome {
-  /** 200 when absent. */
-  readonly status?: 200 | 201 | 202;
-  readonly body: object;
-  /** The entity tag of what can be edited of the resource (`stateTag`). */
-  readonly tag?: string;
-  /** The path of what was made, below /v1/manage. */
-  readonly location?: string;
 }
 
 /** A row as it is written; `operation` makes it one of the table. */
@@ -55,8 +45,10 @@ export interface OperationSpec<Q extends TObject, B extends TObject, T> {
    * it; `elsewhere`: it is kept once it was done, and what breaks off before may be done again.
    */
   readonly creates?: 'in_store' | 'elsewhere';
+  /** May take longer than a client waits: then it is 202, and its answer is asked for (SPEC D15.55). */
+  readonly isLong?: true;
   /** Statuses that it answers besides those of all operations, with the sentence of an example. */
-  readonly refusals?: Readonly<Partial<Record<404 | 409 | 422, string>>>;
+  readonly refusals?: Readonly<Partial<Record<404 | 409 | 413 | 422, string>>>;
   /** Examples of the body for the API document. */
   readonly examples?: readonly object[];
   /** Does it. Rejects with a WeirError for what the caller can act on. Values that it returns are JSON. */

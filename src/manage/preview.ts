@@ -8,11 +8,14 @@ export type BatchResult = Taken | Refused;
 
 /** Judges batches of one workspace and list without publishing them, and counts what all of them together would change of feeds. */
 export async function previewBatches(
-  { accept, forecast }: Pick<RuleManagement, 'accept' | 'forecast'>,
+  { accept, forecast, pause }: Pick<RuleManagement, 'accept' | 'forecast'> & { pause(): Promise<void> },
   batches: readonly Omit<Batch, 'dryRun'>[],
 ): Promise<{ readonly results: readonly BatchResult[]; readonly feeds: ForecastFields }> {
   const results: BatchResult[] = [];
-  for (const batch of batches) results.push(await accept({ ...batch, dryRun: true }));
+  for (const batch of batches) {
+    await pause();
+    results.push(await accept({ ...batch, dryRun: true }));
+  }
   const [first, ...others] = results.flatMap((result) => (result.refused === undefined ? [result.foreseen] : []));
   const messages = [first, ...others].flatMap((signals) => signals?.messages ?? []);
   if (first === undefined || messages.length === 0) return { results, feeds: { feeds: [] } };

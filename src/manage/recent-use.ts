@@ -40,7 +40,7 @@ export const RECENT_USES = {
       address: '198.51.100.8',
       last_pull: ['2026-11-22T09:59:01.000Z', nullable(Type.String())],
     },
-    { description: 'Who has pulled with it in the last ten minutes, as far as that is written: once a minute.' },
+    { description: 'Who has pulled with it in the last ten minutes, as far as that is written: once a minute, newcomers within seconds.' },
   ),
   pulled_left_out: 0,
 } as const satisfies Fields;

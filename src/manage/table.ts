@@ -1,5 +1,6 @@
 import type { Operation } from './operation.ts';
 import { ACTIVITY_OPERATIONS } from './operations/activity.ts';
+import { ANSWER_OPERATIONS } from './operations/answers.ts';
 import { AUDIT_OPERATIONS } from './operations/audit.ts';
 import { BACKTEST_OPERATIONS } from './operations/backtests.ts';
 import { BATCH_OPERATIONS } from './operations/batches.ts';
@@ -19,6 +20,8 @@ import { REPLACEMENT_OPERATIONS } from './operations/replacements.ts';
 import { RULE_DELETIONS } from './operations/rule-deletions.ts';
 import { RULE_OPERATIONS } from './operations/rules.ts';
 import { SAMPLE_OPERATIONS } from './operations/samples.ts';
+import { SOURCE_TRIAL } from './operations/source-trial.ts';
+import { SOURCE_OPERATIONS } from './operations/sources.ts';
 import { STATUS_OPERATIONS } from './operations/status.ts';
 import { WHO_OPERATIONS } from './operations/who.ts';
 import { WORKSPACE_OPERATIONS } from './operations/workspace.ts';
@@ -29,12 +32,14 @@ export const OPERATIONS: readonly Operation[] = [
   ...WORKSPACE_OPERATIONS,
   ...LIST_OPERATIONS,
   ...FEED_OPERATIONS,
+  ...SOURCE_OPERATIONS,
   ...DELETED_OPERATIONS,
   ...RULE_OPERATIONS,
   ...RULE_DELETIONS,
   ...IMPORT_OPERATIONS,
   ...REPLACEMENT_OPERATIONS,
   ...BATCH_OPERATIONS,
+  ...ANSWER_OPERATIONS,
   ...LOOKUP_OPERATIONS,
   ...EXPRESSION_OPERATIONS,
   ...BACKTEST_OPERATIONS,
@@ -42,6 +47,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...SAMPLE_OPERATIONS,
   ...KEY_OPERATIONS,
   ...PEOPLE_OPERATIONS,
+  ...SOURCE_TRIAL,
   ...CATALOGUE_OPERATIONS,
   ...STATUS_OPERATIONS,
   ...CONTENT_OPERATIONS,

@@ -36,6 +36,16 @@ export interface SeenDevices {
   readonly refused: readonly RefusedDevice[];
 }
 
+/** Where a process notes what it sees of devices. */
+export interface DeviceNotes {
+  /** What was seen since the last call. */
+  take(): SeenDevices;
+  /** The same of newcomers alone: those that were not seen between the two calls before. */
+  takeNew(): SeenDevice[];
+  /** `call` is called when there are newcomers. */
+  onNew(call: () => void): void;
+}
+
 /** A key by its id, whether it is valid or not. */
 export interface KeyName {
   readonly keyId: string;

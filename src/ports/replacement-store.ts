@@ -2,9 +2,10 @@
 
 /**
  * `open`: its content comes in. `planning`: it is compared with the list. `planned`: its changes are known, and somebody has to say that they
- * are meant. `running`: its changes go onto the stream, whatever ends meanwhile. `done`, `failed`: nothing of it is left to do.
+ * are meant. `held`: likewise, with its content, of a source. `running`: its changes go onto the stream, whatever ends meanwhile. `done`,
+ * `failed`: nothing of it is left to do.
  */
-export type ReplacementState = 'open' | 'planning' | 'planned' | 'running' | 'done' | 'failed';
+export type ReplacementState = 'open' | 'planning' | 'planned' | 'held' | 'running' | 'done' | 'failed';
 
 /** What is kept of one: `part` is a piece of its content, `step` messages for the stream. */
 export type ReplacementPiece = 'part' | 'step';
@@ -49,7 +50,7 @@ export interface ReplacementReads {
 
 export interface ReplacementWrites {
   /**
-   * Keeps a new one; one of the same list that is `open` or `planned` fails. Rejects with LIMITED when the workspace has `most` that have not
+   * Keeps a new one; one of the same list that is `open` or `planned` fails. A list has one that is `held`, the newest. Rejects with LIMITED when the workspace has `most` that have not
    * ended, with REFUSED when it begins to plan while another one of the list plans or runs.
    */
   openReplacement(one: Omit<Replacement, 'published' | 'touchedAt'>, most: number): Promise<void>;

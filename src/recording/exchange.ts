@@ -143,9 +143,7 @@ function versionOf(protocol: ByteString | undefined): ByteString | undefined {
   return found === null ? undefined : `${found[1]}${found[2] ?? '0'}`;
 }
 
-function sorted(headers: Headers): Headers {
-  return new Map([...headers].sort(([a], [b]) => (a < b ? -1 : 1)));
-}
+const sorted = (headers: Headers): Headers => new Map([...headers].sort(([a], [b]) => (a < b ? -1 : 1)));
 
 function setResponse(fields: Record<string, Value>, headers: Headers): void {
   const pairs = [...headers].flatMap(([name, values]) => values.map((value) => [name, value]));

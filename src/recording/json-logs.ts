@@ -23,9 +23,7 @@ const FORMS: readonly Form[] = [
 ];
 
 /** Reads one object; null when no request is found in it. */
-export function readJson(json: Json): Exchange | null {
-  return FORMS.find(({ is }) => is(json))!.read(json);
-}
+export const readJson = (json: Json): Exchange | null => FORMS.find(({ is }) => is(json))!.read(json);
 
 function readHarEntry({ request, response, startedDateTime }: Json): Exchange | null {
   const { method, url, headers, postData, httpVersion } = request as Json;
@@ -222,6 +220,4 @@ function whole(value: unknown): number | undefined {
   return typeof number === 'number' && Number.isSafeInteger(number) ? number : undefined;
 }
 
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -48,12 +48,11 @@ function maskUri(uri: ByteString): ByteString {
 const maskCookies = (text: ByteString): ByteString =>
   text.replace(/([^;=]*=)?([^;]*)/g, (_, name = '', value: string) => name + maskText(value));
 
-function maskHeaders(headers: ReadonlyMap<ByteString, readonly ByteString[]>): ReadonlyMap<ByteString, readonly ByteString[]> {
-  return new Map(
+const maskHeaders = (headers: ReadonlyMap<ByteString, readonly ByteString[]>): ReadonlyMap<ByteString, readonly ByteString[]> =>
+  new Map(
     Array.from(headers, ([name, values]) => {
       if (SECRETS.includes(name)) return [name, values.map(maskText)];
       if (COOKIES.includes(name)) return [name, values.map(maskCookies)];
       return [name, name === 'referer' ? values.map(maskUri) : values];
     }),
   );
-}

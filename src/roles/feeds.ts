@@ -5,13 +5,11 @@ import { bouncerLog, writeBouncers } from '../bouncers/serve/ledger.ts';
 import { systemClock } from '../clock.ts';
 import { DocumentCache } from '../document/serve/cache.ts';
 import { type FeedForecast, feedForecast } from '../document/watch/forecast.ts';
-import { agentEndpoint } from '../http/agent/answer.ts';
 import type { AppParts } from '../http/app.ts';
 import { bouncerEndpoints } from '../http/bouncers/answer.ts';
-import { feedEndpoint } from '../http/feeds/answer.ts';
 import { documentEndpoint } from '../http/feeds/document.ts';
-import { rulesEndpoint } from '../http/rules/answer.ts';
 import { everyMinute } from '../runtime/ledgers/every-minute.ts';
+import { soon } from '../runtime/ledgers/soon.ts';
 import { countBuilds } from '../runtime/metrics/builds.ts';
 import { caughtUp } from '../stream/lag.ts';
 import type { Base } from './base.ts';
@@ -24,7 +22,7 @@ export interface Feeds {
   readonly cache?: DocumentCache;
   readonly forecast?: FeedForecast;
   /** What answers polls. */
-  readonly answers?: Pick<AppParts, 'answerFeed' | 'answerRules' | 'answerAgent' | 'bouncers'>;
+  readonly answers?: Pick<AppParts, 'answerDocument' | 'bouncers'>;
 }
 
 export function startFeeds(base: Base, { watch }: Pick<Seen, 'watch'>, keyRevision: () => number | undefined): Feeds {
@@ -49,16 +47,17 @@ export function startFeeds(base: Base, { watch }: Pick<Seen, 'watch'>, keyRevisi
     report,
   });
   const bouncers = new Bouncers(bouncerLog(log, now));
-  onStop(everyMinute(writeBouncers(bouncers, store, now, (err) => logger.warn({ err }, 'the bouncers could not be written'))));
+  const unwritten = (err: Error) => logger.warn({ err }, 'the bouncers could not be written');
+  const early = soon(writeBouncers(() => bouncers.takeNew(), store, now, unwritten));
+  bouncers.onNew(early.ask);
+  onStop(everyMinute(writeBouncers(() => bouncers.takeSeen(), store, now, unwritten)));
+  onStop(early.stop);
   const decisions = findDecisions(cache, (request) => feedThread.decisions(request), monotonic);
-  const documents = documentEndpoint(cache, now, report);
   return {
     cache,
     forecast: feedForecast({ previewer: feedThread, watch, geo: () => geo.database(), ...landed, clock: systemClock, log }),
     answers: {
-      answerFeed: feedEndpoint(documents),
-      answerRules: rulesEndpoint(documents),
-      answerAgent: agentEndpoint(documents),
+      answerDocument: documentEndpoint(cache, now, report),
       bouncers: bouncerEndpoints({ decisions, bouncers, now, monotonic, report }),
     },
   };

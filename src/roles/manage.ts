@@ -1,21 +1,26 @@
 /** The role `manage`: what operations of management work with. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { blockGuards } from '../account/guard-rails.ts';
 import { systemClock } from '../clock.ts';
+import { sourceReach } from '../fetch/reach.ts';
+import { isCountry } from '../geo/iso3166.ts';
 import { geoStatus } from '../geo/status.ts';
+import { errorFields } from '../http/errors.ts';
 import type { ManagePorts } from '../manage/context.ts';
-import { resumeReplacements } from '../manage/imports/replacements.ts';
+import { lateAnswers } from '../manage/late.ts';
 import type { ProcessStatus } from '../manage/status.ts';
-import type { Log } from '../ports/log.ts';
 import { fairSteps } from '../runtime/fair-steps.ts';
 import { processesOn } from '../runtime/ledgers/status-file.ts';
 import { backtestJobs } from '../runtime/threads/backtest-jobs.ts';
 import { expressionTester } from '../runtime/threads/expression-test.ts';
+import { sourceTrier } from '../runtime/threads/source-try.ts';
 import { oneByOne } from '../serial.ts';
 import type { Config } from '../settings/settings.ts';
 import { caughtUp } from '../stream/lag.ts';
 import type { Base } from './base.ts';
 import type { Feeds } from './feeds.ts';
+import { resumeLeftBehind } from './resume.ts';
 import type { Seen } from './seen.ts';
 import type { Signals } from './signals.ts';
 
@@ -39,6 +44,10 @@ export function startManage(
     maxLists: config.maxLists,
     maxFeeds: config.maxFeeds,
     maxKeys: config.maxKeys,
+    maxSources: config.maxSources,
+    secretKeys: config.secretsKey,
+    sourceReach: sourceReach(config.sourceNetworks),
+    trySource: sourceTrier({ settings: trySettings(config), guardRails, geo: () => geo.data() }),
     room: { audit: config.maxAuditMb * MEBIBYTE, answers: config.maxAnswersMb * MEBIBYTE },
     guardRails,
     feeds: feedThread && watch,
@@ -64,40 +73,34 @@ export function startManage(
     explainer: feedThread,
     schemes,
     blockFaults: (caller) => guardOf(caller.guardRails).faults,
+    isCountry,
     geo: () => geo.database(),
     sleep: (seconds) => sleep(seconds * 1000),
     stepsOf: (workspaceId) => (work) => steps(workspaceId, work),
+    late: lateAnswers({
+      patience: config.manageAnswerSeconds * 1000,
+      now,
+      failed: (error) => {
+        log('error', `a request of management failed: ${error}`);
+        return { status: 500, body: errorFields({ status: 500 }) };
+      },
+    }),
     inTurn: oneByOne(),
   };
-  onStop(resumeLeftBehind(ports, log));
+  onStop(resumeLeftBehind({ ...ports, pause: () => ports.stepsOf('')(async () => undefined) }, log));
   return ports;
 }
+
+/** What of the settings a thread that tries sources is given. */
+const trySettings = ({ databaseUrl, dataDir, ...config }: Config) => ({
+  ...{ databaseUrl, dataDir },
+  ...{ sourceNetworks: config.sourceNetworks, sourceProxy: config.sourceProxy, noProxy: config.noProxy },
+  ...{ sourceCaFile: config.sourceCaFile, sourceContact: config.sourceContact, baseUrl: config.baseUrl },
+  ...{ sourceMaxMb: config.sourceMaxMb, sourceSeconds: config.sourceSeconds },
+});
 
 /** What the engines are, as people call them. */
 const enginesOf = ({ databaseUrl, kafkaBrokers }: Config) => ({
   store: databaseUrl === undefined ? 'embedded' : 'PostgreSQL',
   stream: kafkaBrokers === undefined ? 'embedded' : 'Kafka',
 });
-
-/** How often what processes have left behind that ended is looked for, ms. */
-const LOOK = 5000;
-
-/** Goes on with lists that were being replaced when a process ended. Returns what ends this. */
-function resumeLeftBehind(ports: ManagePorts, log: Log): () => Promise<void> {
-  let going: Promise<void> = Promise.resolve();
-  let isOver = false;
-  const pause = () => ports.stepsOf('')(async () => undefined);
-  const look = () => {
-    going = going.then(async () => {
-      if (!isOver)
-        await resumeReplacements({ ...ports, pause }).catch((error: unknown) => log('warn', `a list could not be replaced yet: ${error}`));
-    });
-  };
-  look();
-  const timer = setInterval(look, LOOK).unref();
-  return async () => {
-    isOver = true;
-    clearInterval(timer);
-    await going;
-  };
-}

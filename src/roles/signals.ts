@@ -21,9 +21,9 @@ import type { Seen } from './seen.ts';
 
 const { now, monotonic } = systemClock;
 
-/** What the role gives; without it, and without that of management, nothing. */
+/** What the role gives; without it, and without those of management and sources, nothing. */
 export interface Signals {
-  /** Takes the batches of this process, those of signals and of management. */
+  /** Takes the batches of this process, those of signals, of management and of sources. */
   readonly accept?: Accept;
   /** What answers signals. */
   readonly submitSignals?: SubmitSignals;
@@ -37,7 +37,7 @@ export function startSignals(
 ): Signals {
   const { roles } = base.config;
   const takesSignals = roles.includes('signals');
-  if (!takesSignals && !roles.includes('manage')) return {};
+  if (!takesSignals && !roles.includes('manage') && !roles.includes('sources')) return {};
   const accept = acceptBatches(base, seen, forecast, stream);
   return { accept, ...(takesSignals && { submitSignals: signalSubmission({ accept, forecast }) }) };
 }

@@ -5,8 +5,8 @@ import type { Store, StoreReads, StoreWrites } from '../ports/store.ts';
 import type { Stream } from '../ports/stream.ts';
 import type { TracedLanding } from '../ports/trace.ts';
 import type { Config } from '../settings/settings.ts';
-import type { OnMigrate } from '../store/migrate.ts';
-import { type Opening, openSqliteReads, openSqliteStore } from '../store/sqlite/store.ts';
+import type { OnMigrate, SchemaState } from '../store/migrate.ts';
+import { type Opening, openSqliteReads, openSqliteStore, sqliteSchema } from '../store/sqlite/store.ts';
 import { newAppendCount, openSqliteStream } from '../stream/sqlite/stream.ts';
 import type { LandingReport } from './consumer-role.ts';
 import { openDataDir } from './data-dir.ts';
@@ -66,6 +66,12 @@ export async function openStore(config: Config, opening: StoreOpening = {}): Pro
 export async function openReads({ databaseUrl, dataDir }: Config): Promise<StoreReads & { close(): Promise<void> }> {
   if (databaseUrl === undefined) return openSqliteReads(dataDir);
   return (await import('../store/postgres/store.ts')).openPostgresReads(databaseUrl);
+}
+
+/** The schema of the store beside this weir's. */
+export async function schemaOf({ databaseUrl, dataDir }: Config): Promise<SchemaState> {
+  if (databaseUrl === undefined) return sqliteSchema(dataDir);
+  return (await import('../store/postgres/store.ts')).postgresSchema(databaseUrl);
 }
 
 /** Opens the stream in this thread; the embedded one appends in a thread of its own, and counts that in `appended`. */

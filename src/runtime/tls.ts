@@ -72,14 +72,13 @@ export function useTls(settings: TlsSettings, log: Log): TlsInUse | undefined {
 }
 
 /** What changes when one of the files does; a file that is missing is a state too. */
-function stateOf(files: readonly string[]): string {
-  return files
+const stateOf = (files: readonly string[]): string =>
+  files
     .map((file) => {
       const stat = statSync(file, { throwIfNoEntry: false });
       return stat === undefined ? 'missing' : `${stat.ino} ${stat.size} ${stat.mtimeMs}`;
     })
     .join(', ');
-}
 
 /** Reads the files and sees whether they belong together. Throws USAGE with all their faults, a line each. */
 function loadTls(certFile: string, keyFile: string, caFile: string | undefined): Loaded {

@@ -1,5 +1,18 @@
 import { LIMITS } from '../signal/limits.ts';
-import { cidr, commaList, folderUrl, integer, LOG_LEVELS, oneOf, onOff, protectedNetwork, type Setting, text, url } from './setting.ts';
+import {
+  cidr,
+  commaList,
+  folderUrl,
+  integer,
+  LOG_LEVELS,
+  oneOf,
+  onOff,
+  protectedNetwork,
+  type Setting,
+  secretKeys,
+  text,
+  url,
+} from './setting.ts';
 
 export const LIMITS_AND_SOURCES = {
   geoCountryFile: { parse: text, meaning: 'your own CSV or MMDB file of country ranges instead of the packaged data' },
@@ -40,6 +53,12 @@ export const LIMITS_AND_SOURCES = {
     fallback: '50',
     parse: integer(0, 1_000_000_000),
     meaning: 'sources of a workspace; making one more is refused; 0 = no limit',
+  },
+  secretsKey: {
+    unset: [],
+    parse: secretKeys,
+    meaning:
+      'key that secrets of sources are encrypted with: 32 bytes, as base64 or as 64 hexadecimal digits (`openssl rand -base64 32`). To change it put the new one before the old one, with a comma: the first encrypts, both decrypt. Without it secrets are refused',
   },
   maxKeys: {
     fallback: '10000',
@@ -107,6 +126,12 @@ export const LIMITS_AND_SOURCES = {
     fallback: 'on',
     parse: onOff,
     meaning: 'off: keys do not sign in to the console, but while no provider answers; needs an OIDC_FILE that makes somebody admin',
+  },
+  manageAnswerSeconds: {
+    fallback: '20',
+    parse: integer(0, 29),
+    meaning:
+      'how long a request of management that takes long (imports, undo, deleting rules) is waited for before it is answered with 202 and an address to ask for its answer; a connection on which nothing moves ends after 30 seconds',
   },
   console: { fallback: 'on', parse: onOff, meaning: 'on: the role manage serves the web console at /console/ too' },
   accessLog: {

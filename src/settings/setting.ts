@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { PROTECT_RULE, protectedWord } from '../account/guard-rails.ts';
 
 /** The parts of the service that a process may run. */
-export const ROLES = ['signals', 'consumer', 'feeds', 'manage'] as const;
+export const ROLES = ['signals', 'consumer', 'feeds', 'manage', 'sources'] as const;
 export type Role = (typeof ROLES)[number];
 
 export const SASL_MECHANISMS = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
@@ -100,4 +100,17 @@ export const roles: Parse<readonly Role[]> = (value) => {
   const given = value.split(',').map((part) => part.trim());
   if (given.some((role) => !ROLES.includes(role as Role))) throw new Error(`must be a list of: ${ROLES.join(', ')}`);
   return ROLES.filter((role) => given.includes(role));
+};
+
+const KEY_FORMS = [/^[\da-f]{64}$/i, /^[\w+/-]{43}=?$/] as const;
+
+/** Keys of 32 bytes, at most two. */
+export const secretKeys: Parse<readonly Uint8Array[]> = (value) => {
+  const keys = value.split(',').map((each) => each.trim());
+  if (keys.length > 2) throw new Error('must be one key, or the new one and the old one with a comma between');
+  return keys.map((key) => {
+    const form = KEY_FORMS.findIndex((each) => each.test(key));
+    if (form < 0) throw new Error('must be 32 bytes, as base64 (openssl rand -base64 32) or as 64 hexadecimal digits');
+    return Buffer.from(key, form === 0 ? 'hex' : 'base64');
+  });
 };

@@ -2,9 +2,10 @@
 import { LIMITS_AND_SOURCES } from './limits.ts';
 import { SERVING } from './serving.ts';
 import type { Setting } from './setting.ts';
+import { SOURCES } from './sources.ts';
 
 /** In the order in which docs and errors list them. */
-export const ROWS = { ...SERVING, ...LIMITS_AND_SOURCES };
+export const ROWS = { ...SERVING, ...LIMITS_AND_SOURCES, ...SOURCES };
 
 type Rows = typeof ROWS;
 type Value<S> =

@@ -187,9 +187,8 @@ function parse(bytes: Buffer, { start, end }: EntrySpan): unknown {
 }
 
 /** NaN, which no JSON holds, in place of an integer that is written with more digits than a double keeps (SPEC D3.23). */
-function exactly(_key: string, value: unknown, { source = '' }: { source?: string }): unknown {
-  return typeof value === 'number' && /^-?\d+$/.test(source) && !Number.isSafeInteger(value) ? Number.NaN : value;
-}
+const exactly = (_key: string, value: unknown, { source = '' }: { source?: string }): unknown =>
+  typeof value === 'number' && /^-?\d+$/.test(source) && !Number.isSafeInteger(value) ? Number.NaN : value;
 
 /** An entry as it is shown back; one that is not parsed, by the beginning of its text. */
 function shownEntry(bytes: Buffer, span: EntrySpan): BatchFault['value'] {

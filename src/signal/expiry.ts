@@ -13,6 +13,5 @@ export function lifetime(kind: Kind, action: AccessAction | string, seconds: num
 }
 
 /** The instant (ms, a whole second, rounded up) at which a rule accepted at `receivedAt` (ms) expires; null = never. */
-export function expiresAt(receivedAt: number, seconds: number | null): number | null {
-  return seconds === null ? null : Math.ceil(receivedAt / 1000 + seconds) * 1000;
-}
+export const expiresAt = (receivedAt: number, seconds: number | null): number | null =>
+  seconds === null ? null : Math.ceil(receivedAt / 1000 + seconds) * 1000;

@@ -17,9 +17,7 @@ const RULE_FIELDS: Record<Kind, readonly string[]> = {
   ...perKind(EXPRESSION_KINDS, () => EXPRESSION_FIELDS),
 };
 
-export function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+export const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Whether a v1 event has known fields only, in their order, each with a value of its own: picking them would change nothing. */
 export function isPickedEvent(entry: Fields): boolean {

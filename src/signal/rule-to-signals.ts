@@ -25,9 +25,8 @@ export function ruleToSignals(stored: Omit<StoredRule, 'id' | 'listId' | 'seq'>)
 }
 
 /** The `expires_in` that a signal accepted at `receivedAt` needs for the rule's expiry (expiry.ts). */
-function secondsLeft({ rule: { expiresAt } }: Pick<StoredRule, 'rule'>, receivedAt: number): number | undefined {
-  return expiresAt === null ? undefined : expiresAt / 1000 - Math.ceil(receivedAt / 1000);
-}
+const secondsLeft = ({ rule: { expiresAt } }: Pick<StoredRule, 'rule'>, receivedAt: number): number | undefined =>
+  expiresAt === null ? undefined : expiresAt / 1000 - Math.ceil(receivedAt / 1000);
 
 function signalOf({ kind, rule }: Pick<StoredRule, 'kind' | 'rule'>, seconds: number | undefined): Signal {
   if (kind !== 'access_rule') return { version: 2, envelope: expressionEnvelope(kind, rule as ExpressionRule, seconds) };

@@ -1,4 +1,2 @@
 /** Text that every store can keep: no U+0000, no lone surrogate. */
-export function isStorableText(text: string): boolean {
-  return text.isWellFormed() && !text.includes('\0');
-}
+export const isStorableText = (text: string): boolean => text.isWellFormed() && !text.includes('\0');

@@ -14,6 +14,7 @@ type TargetField = (typeof TARGET_FIELDS)[number];
 const ASN = /^[Aa][Ss]0*(\d{1,10})$/;
 const ASN_MAX = 0xffff_ffff;
 const COUNTRY = /^[A-Za-z]{2}$/;
+const NO_COUNTRY = 'must be a valid ISO-3166 Alpha-2 code';
 
 const READERS: Record<TargetField, (text: string) => Target | string> = {
   ip: (text) => {
@@ -24,15 +25,19 @@ const READERS: Record<TargetField, (text: string) => Target | string> = {
     const asn = Number(ASN.exec(text)?.[1] ?? Number.NaN);
     return asn <= ASN_MAX ? { kind: 'asn', asn } : 'must be AS and a number up to 4294967295, such as AS13335';
   },
-  country: (text) => (COUNTRY.test(text) ? { kind: 'country', country: text.toUpperCase() } : 'must be a valid ISO-3166 Alpha-2 code'),
+  country: (text) => (COUNTRY.test(text) ? { kind: 'country', country: text.toUpperCase() } : NO_COUNTRY),
 };
 
 /** The wire field that a text of a target belongs to. */
 export const targetFieldOf = (text: string): TargetField => (/^as\d/i.test(text) ? 'asn' : /^[a-z]{2}$/i.test(text) ? 'country' : 'ip');
 
 /** The target behind one wire field, or what is wrong with its form. Whether an ASN or country exists is not judged here. */
-export function readTarget(field: TargetField, text: string): Target | string {
-  return READERS[field](text);
+export const readTarget = (field: TargetField, text: string): Target | string => READERS[field](text);
+
+/** The target that a person names, of whichever kind, or what is wrong with it; a code that is of no country is. */
+export function targetNamed(text: string, isCountry: (code: string) => boolean): Target | string {
+  const target = readTarget(targetFieldOf(text), text);
+  return typeof target === 'string' || target.kind !== 'country' || isCountry(target.country) ? target : NO_COUNTRY;
 }
 
 /** Canonical text of a target: `192.0.2.1`, `192.0.2.0/24`, `2001:db8::/32`, `AS64500`, `US`. Part of a rule's identity. */
@@ -42,6 +47,4 @@ export function formatTarget(target: Target): string {
 }
 
 /** The canonical wire form of a target. */
-export function writeTarget(target: Target): WireTarget {
-  return { [target.kind]: formatTarget(target) };
-}
+export const writeTarget = (target: Target): WireTarget => ({ [target.kind]: formatTarget(target) });

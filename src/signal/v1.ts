@@ -9,12 +9,11 @@ export const eventFaults = compile(V1Event);
 const REFUSING = (['type', 'action'] as const).map((field) => ({ field, allowed: V1Event.properties[field].enum as readonly unknown[] }));
 
 /** The faults of a v1 event that refuse the whole batch: `type` and `action` (spec 7.2). */
-export function eventRefusals(entry: Fields): FieldFault[] {
-  return REFUSING.filter(({ field, allowed }) => !allowed.includes(entry[field])).map(({ field, allowed }) => ({
+export const eventRefusals = (entry: Fields): FieldFault[] =>
+  REFUSING.filter(({ field, allowed }) => !allowed.includes(entry[field])).map(({ field, allowed }) => ({
     field,
     message: `must be one of: ${allowed.join(', ')}`,
   }));
-}
 
 /** One v1 event (spec 2.1), or its faults. */
 export function parseEvent(entry: Fields, check: TargetCheck): Signal | FieldFault[] {

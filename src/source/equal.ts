@@ -39,8 +39,8 @@ export interface EqualTask {
   readonly listId: string;
   /** Its rules are concerned even when no entry has it. */
   readonly action: ListAction;
-  /** Whether entries that guard rails refuse hold everything back that would go (`keep`), or count as absent (`skip`). */
-  readonly refused: 'keep' | 'skip';
+  /** Whether entries that guard rails refuse hold back every removal (`keep`), or count as absent (`skip`), with all that cannot be taken (`skip_all`). */
+  readonly refused: 'keep' | 'skip' | 'skip_all';
 }
 
 /** What is wrong with an entry, and where it stands. */
@@ -68,7 +68,7 @@ export interface EqualPlan {
   readonly passed: Readonly<Record<string, number>>;
   /** The first of what is wrong, refusals included. */
   readonly faults: readonly PlacedFault[];
-  /** Whether so much would go, or come, that somebody has to be sure. */
+  /** Whether so much would be removed, or added, that somebody has to be sure. */
   readonly isLarge: boolean;
 }
 
@@ -133,7 +133,7 @@ export async function planEqual(
   if (pending.length > 0) await judge();
   if (actions.has('unblock')) throw noRule();
 
-  const mayGo = count.failed === 0 && (count.refused === 0 || onRefused === 'skip');
+  const mayGo = onRefused === 'skip_all' || (count.failed === 0 && (count.refused === 0 || onRefused === 'skip'));
   const isConcerned = ({ isAllow, hasRef }: PresentRule) => !hasRef && actions.has(isAllow ? 'allow' : 'block');
   const [gone, known] = [[] as number[], { present: 0, kept: 0 }];
   for (let at = 0; at < stored; at += 1) {

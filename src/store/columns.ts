@@ -23,9 +23,8 @@ export function targetOf(text: string): Target {
 }
 
 /** A network as one integer, for IPv4: first address × 64 + prefix length. */
-export function packV4(target: Target): number | null {
-  return target.kind === 'ip' && target.network.family === 4 ? target.network.address * 64 + target.network.prefix : null;
-}
+export const packV4 = (target: Target): number | null =>
+  target.kind === 'ip' && target.network.family === 4 ? target.network.address * 64 + target.network.prefix : null;
 
 /** A network as 17 bytes, for IPv6: the first address and the prefix length. */
 export function packV6(target: Target): Uint8Array | null {

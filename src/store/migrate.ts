@@ -16,27 +16,52 @@ export function tellMigrations(onMigrate: OnMigrate | undefined, seen: readonly 
     onMigrate?.(`the schema of the store is brought up to date: ${span(missing.map(({ name }) => name))}`);
 }
 
+type Dialect = 'sqlite' | 'postgres';
+
+const folderOf = (dialect: Dialect) => new URL(`./migrations/${dialect}/`, import.meta.url);
+const namesIn = (dialect: Dialect) =>
+  readdirSync(folderOf(dialect))
+    .filter((name) => name.endsWith('.sql'))
+    .sort();
+
+/** The schema of a store beside the one that this weir reads and writes; each is named by its last migration. */
+export interface SchemaState {
+  /** null: there is no store. */
+  readonly store: string | null;
+  readonly weir: string;
+  /** What a start, or `weir migrate`, would apply to it. */
+  readonly missing: readonly string[];
+  /** What a newer weir has applied: then this one can neither read nor write it. */
+  readonly newer: readonly string[];
+}
+
+/** Compares the migrations that a store has seen with those that there are. */
+export function schemaState(dialect: Dialect, seen: readonly string[]): SchemaState {
+  const names = namesIn(dialect);
+  return {
+    store: seen.toSorted().at(-1) ?? null,
+    weir: names.at(-1)!,
+    missing: names.filter((name) => !seen.includes(name)),
+    newer: seen.filter((name) => !names.includes(name)).sort(),
+  };
+}
+
 /** Throws REFUSED where a store has not seen every migration: who only reads does not migrate. */
-export function requireMigrations(dialect: 'sqlite' | 'postgres', seen: readonly string[]): void {
+export function requireMigrations(dialect: Dialect, seen: readonly string[]): void {
   if (missingMigrations(dialect, seen).length === 0) return;
   const state = seen.length === 0 ? 'the store is empty' : 'the store was written by an older weir';
   throw new WeirError('REFUSED', `${state}: run weir migrate or start the service`);
 }
 
 /** The migrations that a store has not seen, in their order. Throws REFUSED when it has seen one that is not there: a newer weir's. */
-export function missingMigrations(dialect: 'sqlite' | 'postgres', seen: readonly string[]): Migration[] {
-  const folder = new URL(`./migrations/${dialect}/`, import.meta.url);
-  const files = readdirSync(folder)
-    .filter((name) => name.endsWith('.sql'))
-    .sort();
-  const newer = seen.filter((name) => !files.includes(name));
+export function missingMigrations(dialect: Dialect, seen: readonly string[]): Migration[] {
+  const { missing, newer } = schemaState(dialect, seen);
   if (newer.length > 0)
     throw new WeirError(
       'REFUSED',
-      `the store was written by a newer weir: it has the ${newer.length > 1 ? 'migrations' : 'migration'} ${span(newer.sort())}`,
+      `the store was written by a newer weir: it has the ${newer.length > 1 ? 'migrations' : 'migration'} ${span(newer)}`,
     );
-  const missing = files.filter((name) => !seen.includes(name));
-  return missing.map((name) => ({ name, text: readFileSync(new URL(name, folder), 'utf8') }));
+  return missing.map((name) => ({ name, text: readFileSync(new URL(name, folderOf(dialect)), 'utf8') }));
 }
 
 const span = (names: readonly string[]) => (names.length > 1 ? `${names[0]} to ${names.at(-1)}` : names[0]);

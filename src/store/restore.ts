@@ -1,5 +1,5 @@
 /** Lists, composed feeds and keys of another store, made here as they were: what `weir import` writes besides rules. */
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { SavedFeed } from '../account/feed.ts';
 import type { SavedKey } from '../account/key.ts';
 import type { SavedList } from '../account/list.ts';
@@ -10,43 +10,30 @@ import { refuseName } from './accounts/feed-lists.ts';
 import { changeFeed, insertFeed } from './accounts/feeds.ts';
 import { findFeed } from './accounts/lists.ts';
 import type { Row } from './rows.ts';
-import { all, one, run, type Transact, type Work } from './work.ts';
+import { all, type Changes, one, run, type Work } from './work.ts';
 
-/** A workspace may have thousands of lists and keys, ms. */
-const LIMIT = 60_000;
-
-export function restore(transact: Transact): Pick<AccountWrites, 'restoreLists' | 'restoreKeys'> {
-  return {
-    restoreLists: (workspaceId, lists, feeds = [], by) =>
-      transact(
-        function* (now) {
-          const workspacePk = yield* changeWorkspace(workspaceId);
-          const ids = new Map<string, string>();
-          for (const list of lists) ids.set(list.id, yield* restoreList(now, workspacePk, list));
-          const here = (id: string) => ids.get(id) ?? id;
-          for (const feed of feeds) {
-            ids.set(feed.id, yield* restoreFeed(now, workspacePk, { ...feed, lists: feed.lists?.map(here) ?? null }));
-          }
-          yield* moveKeyRevision();
-          yield* audit(now, 'lists restored', workspaceId, { workspacePk, by });
-          return ids;
-        },
-        { limit: LIMIT },
-      ),
-    restoreKeys: (workspaceId, keys, by) =>
-      transact(
-        function* (now) {
-          const workspacePk = yield* findWorkspace(workspaceId);
-          const known: string[] = [];
-          for (const key of keys) if (!(yield* restoreKey(workspacePk, key))) known.push(key.id);
-          yield* moveKeyRevision();
-          yield* audit(now, 'keys restored', workspaceId, { workspacePk, by });
-          return known;
-        },
-        { limit: LIMIT },
-      ),
-  };
-}
+export const restoreChanges = {
+  *restoreLists(now, workspaceId, lists, feeds = [], by) {
+    const workspacePk = yield* changeWorkspace(workspaceId);
+    const ids = new Map<string, string>();
+    for (const list of lists) ids.set(list.id, yield* restoreList(now, workspacePk, list));
+    const here = (id: string) => ids.get(id) ?? id;
+    for (const feed of feeds) {
+      ids.set(feed.id, yield* restoreFeed(now, workspacePk, { ...feed, lists: feed.lists?.map(here) ?? null }));
+    }
+    yield* moveKeyRevision();
+    yield* audit(now, 'lists restored', workspaceId, { workspacePk, by });
+    return ids;
+  },
+  *restoreKeys(now, workspaceId, keys, by) {
+    const workspacePk = yield* findWorkspace(workspaceId);
+    const known: string[] = [];
+    for (const key of keys) if (!(yield* restoreKey(now, workspacePk, key))) known.push(key.id);
+    yield* moveKeyRevision();
+    yield* audit(now, 'keys restored', workspaceId, { workspacePk, by });
+    return known;
+  },
+} satisfies Changes<Pick<AccountWrites, 'restoreLists' | 'restoreKeys'>>;
 
 /** Returns the id that the list has here. */
 function* restoreList(now: string, workspacePk: number, list: SavedList): Work<string> {
@@ -101,14 +88,26 @@ function* restoreFeed(now: string, workspacePk: number, feed: SavedFeed): Work<s
   return String(own.id);
 }
 
-/** False when the key's hash is known. */
-function* restoreKey(workspacePk: number, key: SavedKey): Work<boolean> {
-  if ((yield* one('SELECT id FROM keys WHERE hash = $1', key.hash)) !== undefined) return false;
+/**
+ * False when the key's hash is known. Where that is another workspace's, what it has sent keeps its name here: a revoked key that nobody
+ * can show.
+ */
+function* restoreKey(now: string, workspacePk: number, key: SavedKey): Work<boolean> {
+  const known = yield* one('SELECT workspace_pk FROM keys WHERE hash = $1', key.hash);
   const taken = yield* one('SELECT id FROM keys WHERE id = $1', key.id);
+  if (known === undefined) yield* insertKey(workspacePk, { ...key, id: taken === undefined ? key.id : randomUUID() });
+  else if (Number(known.workspace_pk) !== workspacePk && taken === undefined) {
+    const at = Number((yield* one(`SELECT ${now} AS now`))!.now);
+    yield* insertKey(workspacePk, { ...key, hash: randomBytes(32), revokedAt: key.revokedAt ?? at });
+  }
+  return known === undefined;
+}
+
+function* insertKey(workspacePk: number, key: SavedKey): Work<void> {
   yield* run(
     `INSERT INTO keys (id, hash, prefix, workspace_pk, list_id, feed_id, name, permissions, created_at, expires_at, revoked_at, last_used_at, networks)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
-    taken === undefined ? key.id : randomUUID(),
+    key.id,
     key.hash,
     key.prefix,
     workspacePk,
@@ -122,5 +121,4 @@ function* restoreKey(workspacePk: number, key: SavedKey): Work<boolean> {
     key.lastUsedAt,
     key.networks.join(' '),
   );
-  return true;
 }

@@ -28,9 +28,12 @@ const words = (value: unknown): string[] => (value === '' ? [] : String(value).s
 export const numberOrNull = (value: unknown) => (value === null || value === undefined ? null : Number(value));
 const json = (value: unknown) => (value === null || value === undefined ? null : (JSON.parse(String(value)) as JsonObject));
 
-export function organizationOf(row: Row): Organization {
-  return { id: String(row.id), name: String(row.name), subscription: row.subscription as Subscription, createdAt: Number(row.created_at) };
-}
+export const organizationOf = (row: Row): Organization => ({
+  id: String(row.id),
+  name: String(row.name),
+  subscription: row.subscription as Subscription,
+  createdAt: Number(row.created_at),
+});
 
 /** Needs the column `organization_id`. */
 export function workspaceOf(row: Row): Workspace {
@@ -72,53 +75,47 @@ export const profileOf = (row: Row): FeedProfile => ({
   ...settingsOf(row),
 });
 
-export function listOf(row: Row, workspaceId: string): AccessList {
-  return {
-    id: String(row.id),
-    workspaceId,
-    ...profileOf(row),
-    isDefault: Number(row.is_default) === 1,
-    sourceId: textOrNull(row.source_id),
-    revision: Number(row.revision),
-  };
-}
+export const listOf = (row: Row, workspaceId: string): AccessList => ({
+  id: String(row.id),
+  workspaceId,
+  ...profileOf(row),
+  isDefault: Number(row.is_default) === 1,
+  sourceId: textOrNull(row.source_id),
+  revision: Number(row.revision),
+});
 
-export function keyOf(row: Row, workspaceId: string): KeyInfo {
-  return {
-    id: String(row.id),
-    workspaceId,
-    name: textOrNull(row.name),
-    prefix: String(row.prefix),
-    permissions: String(row.permissions).split(' ') as Permission[],
-    listId: textOrNull(row.list_id),
-    feedId: textOrNull(row.feed_id),
-    networks: words(row.networks),
-    createdAt: Number(row.created_at),
-    expiresAt: numberOrNull(row.expires_at),
-    revokedAt: numberOrNull(row.revoked_at),
-    lastUsedAt: numberOrNull(row.last_used_at),
-  };
-}
+export const keyOf = (row: Row, workspaceId: string): KeyInfo => ({
+  id: String(row.id),
+  workspaceId,
+  name: textOrNull(row.name),
+  prefix: String(row.prefix),
+  permissions: String(row.permissions).split(' ') as Permission[],
+  listId: textOrNull(row.list_id),
+  feedId: textOrNull(row.feed_id),
+  networks: words(row.networks),
+  createdAt: Number(row.created_at),
+  expiresAt: numberOrNull(row.expires_at),
+  revokedAt: numberOrNull(row.revoked_at),
+  lastUsedAt: numberOrNull(row.last_used_at),
+});
 
 export function savedKeyOf(row: Row): SavedKey {
   const { workspaceId: _, ...key } = keyOf(row, '');
   return { ...key, hash: row.hash as Uint8Array };
 }
 
-export function deadLetterOf(row: Row): DeadLetter {
-  return {
-    id: Number(row.id),
-    at: Number(row.at),
-    reason: String(row.reason),
-    streamId: String(row.stream_id),
-    partition: Number(row.partition),
-    offset: Number(row.record_offset),
-    timestamp: Number(row.timestamp),
-    key: String(row.key),
-    headers: json(row.headers) as unknown as Record<string, string>,
-    value: String(row.value),
-  };
-}
+export const deadLetterOf = (row: Row): DeadLetter => ({
+  id: Number(row.id),
+  at: Number(row.at),
+  reason: String(row.reason),
+  streamId: String(row.stream_id),
+  partition: Number(row.partition),
+  offset: Number(row.record_offset),
+  timestamp: Number(row.timestamp),
+  key: String(row.key),
+  headers: json(row.headers) as unknown as Record<string, string>,
+  value: String(row.value),
+});
 
 /** Access rules need the column `list_id`, or the id of their list beside the row. */
 export function ruleOf(kind: Kind, row: Row, listId: unknown = row.list_id): StoredRule {

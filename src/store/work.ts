@@ -37,6 +37,45 @@ export interface TransactOptions {
 /** Does all of the work in one transaction, or nothing. `now` is the store's clock, ms since 1970, as an expression of the dialect. */
 export type Transact = <T>(work: (now: string) => Work<T>, options?: TransactOptions) => Promise<T>;
 
+/** Each read of a port as the work that it is. */
+export type Reads<T> = { readonly [K in keyof T]: T[K] extends (...args: infer A) => Promise<infer R> ? (...args: A) => Work<R> : never };
+
+/** Each write of a port as the work of its transaction; `now` as for `Transact`. */
+export type Changes<T> = {
+  readonly [K in keyof T]: T[K] extends (...args: infer A) => Promise<infer R> ? (now: string, ...args: A) => Work<R> : never;
+};
+
+type Driven<W> = { readonly [K in keyof W]: W[K] extends (...args: infer A) => Work<infer R> ? (...args: A) => Promise<R> : never };
+type Transacted<W> = {
+  readonly [K in keyof W]: W[K] extends (now: string, ...args: infer A) => Work<infer R> ? (...args: A) => Promise<R> : never;
+};
+type Called = (...args: unknown[]) => unknown;
+
+/** The methods whose work this is; `drive` does it. */
+export const driven = <W extends object>(works: W, drive: <T>(work: Work<T>) => Promise<T>): Driven<W> =>
+  methodsOf(
+    works,
+    (work) =>
+      (...args) =>
+        drive(work(...args) as Work<unknown>),
+  ) as Driven<W>;
+
+/** The same of changes, each in a transaction; `options` of those that have some. */
+export const transacted = <W extends object>(
+  changes: W,
+  transact: Transact,
+  options: { readonly [K in keyof W]?: TransactOptions },
+): Transacted<W> =>
+  methodsOf(
+    changes,
+    (change, name) =>
+      (...args) =>
+        transact((now) => change(now, ...args) as Work<unknown>, options[name as keyof W]),
+  ) as Transacted<W>;
+
+const methodsOf = (works: object, method: (work: Called, name: string) => Called): object =>
+  Object.fromEntries(Object.entries(works).map(([name, work]) => [name, method(work as Called, name)]));
+
 /** Runs a statement without rows; returns how many rows it wrote. */
 export function* run(text: string, ...values: Value[]): Work<number> {
   return (yield { text, values, reads: false }).count;

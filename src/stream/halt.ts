@@ -4,17 +4,15 @@ export class Halt extends Error {}
 const ADVICE = 'Bring the old stream back, or, when its unlanded messages are given up, run: weir stream adopt';
 
 /** The stream was deleted and made anew, or the settings point at another one. */
-export function replacedStream(known: string, present: string): Halt {
-  return new Halt(
+export const replacedStream = (known: string, present: string): Halt =>
+  new Halt(
     `the store has landed the stream ${known}, but the stream here is ${present}: ` +
       `it was deleted and made anew, or the settings point elsewhere. ${ADVICE}`,
   );
-}
 
 /** The store's position is before the first message that the stream holds, or after the last. */
-export function positionOutside(partition: number, position: number, { start, end }: { start: number; end: number }): Halt {
-  return new Halt(
+export const positionOutside = (partition: number, position: number, { start, end }: { start: number; end: number }): Halt =>
+  new Halt(
     `the store's position ${position} of partition ${partition} lies outside the stream, which holds ${start} to ${end}: ` +
       `messages are missing. ${ADVICE}`,
   );
-}

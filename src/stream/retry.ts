@@ -26,8 +26,8 @@ export async function retrying(part: string, work: () => Promise<void>, faults: 
 }
 
 /** Resolves after `ms`, or as soon as `stop` aborts. */
-export function pause(ms: number, stop: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
+export const pause = (ms: number, stop: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
     const end = () => {
       clearTimeout(timer);
       stop.removeEventListener('abort', end);
@@ -37,4 +37,3 @@ export function pause(ms: number, stop: AbortSignal): Promise<void> {
     stop.addEventListener('abort', end);
     if (stop.aborted) end();
   });
-}

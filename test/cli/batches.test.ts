@@ -145,7 +145,7 @@ describe('D9 batches', () => {
     assert.equal(await deleted('--reason', 'scan'), 1);
     assert.equal(await deleted('--key', keys.at(-1)!.id), 1);
     await feedIs(['192.0.2.4/32']);
-    // By its value both rules would go.
+    // By its value both rules would be removed.
     assert.equal(await deleted('--batch', batch, '--since', '2h'), 2);
     await feedIs([]);
   });

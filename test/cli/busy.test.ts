@@ -113,7 +113,7 @@ test('D1.14 a lock that is held for too long is a sentence', async () => {
   await assert.rejects(patiently(broken, { limit: 20, onWait: () => assert.fail() }), { message: 'disk I/O error' });
 });
 
-test('D1.13 a command that reads makes and migrates nothing on the embedded store', async (t) => {
+test('D1.13 D26.2 a command that reads makes and migrates nothing on the embedded store', async (t) => {
   const DATA_DIR = join(temporaryFolder(t), 'data');
   for (const line of READING) {
     const { code, stdout, stderr } = await command(line.split(' '), { DATA_DIR });
@@ -203,14 +203,16 @@ describe('PostgreSQL', { skip: noPostgres() }, () => {
   });
   after(() => postgres.stop());
 
-  test('D1.13 a command that reads makes and migrates nothing on PostgreSQL', async (t) => {
+  test('D1.13 D26.2 a command that reads makes and migrates nothing on PostgreSQL', async (t) => {
     const settings = { DATA_DIR: temporaryFolder(t), DATABASE_URL: await postgres.createDatabase() };
     const { code, stderr } = await command(['org', 'ls'], settings);
     assert.deepEqual([code, stderr], [2, 'weir: the store is empty: run weir migrate or start the service\n']);
     const db = openDatabase(settings.DATABASE_URL);
     t.after(() => db.close());
+    assert.equal((await command(['migrate', '--check'], settings)).code, 3);
     assert.equal((await db.one("SELECT to_regclass('migrations') AS found"))?.found, null);
     assert.equal((await command(['migrate'], settings)).code, 0);
+    assert.equal((await command(['migrate', '--check'], settings)).code, 0);
     assert.equal((await command(['org', 'ls'], settings)).code, 0);
   });
 

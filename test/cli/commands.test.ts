@@ -1,10 +1,11 @@
 /** Every command of the command line beside a running server, for programs and for people (decisions, section 1). */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, suite, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { ROLES } from '../../src/account/role.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
@@ -94,7 +95,7 @@ suite('weir', () => {
     const [, acme] = await program<Json[]>('org', 'ls');
     const edge = await program('workspace', 'create', 'edge', '--org', 'Acme, Inc.');
     assert.match(String(edge.id), UUID);
-    const unset = { protect: [], min_prefix_v4: 0, min_prefix_v6: 0, subtract_allow: 'off' };
+    const unset = { protect: [], min_prefix_v4: 0, min_prefix_v6: 0, subtract_allow: 'off', people: [] };
     assert.deepEqual(edge, { id: edge.id, organization_id: acme.id, name: 'edge', created_at: edge.created_at, ...unset });
     assert.match(await person('workspace', 'create', 'twice', '--org', String(acme.id)), /^workspace twice [0-9a-f-]{36}\n$/);
     await program('workspace', 'create', 'twice', '--org', 'default');
@@ -103,10 +104,10 @@ suite('weir', () => {
       listed.map(({ name }) => name),
       ['default', 'edge', 'twice', 'twice'],
     );
-    assert.deepEqual(listed[1], edge);
+    assert.deepEqual(listed[1], { ...edge, organization: 'Acme, Inc.' });
     assert.deepEqual(
       rows(await person('workspace', 'ls')),
-      listed.map(({ id, name, organization_id }) => [id, name, organization_id, '-', '0', '0', 'off']),
+      listed.map(({ id, name, organization }) => [id, name, organization, '-', '0', '0', 'off', '-']),
     );
 
     const ambiguous = await command(['list', 'ls', '--workspace', 'twice'], settings);
@@ -118,7 +119,15 @@ suite('weir', () => {
     const plain = await program('list', 'create', 'plain list', '--workspace', 'edge');
     const [{ id: edge }] = (await program<Json[]>('workspace', 'ls')).filter(({ name }) => name === 'edge');
     assert.match(String(plain.id), UUID);
-    assert.deepEqual(plain, { id: plain.id, workspace_id: edge, name: 'plain list', description: null, default: false, ...NO_SETTINGS });
+    assert.deepEqual(plain, {
+      id: plain.id,
+      workspace_id: edge,
+      name: 'plain list',
+      description: null,
+      default: false,
+      source_id: null,
+      ...NO_SETTINGS,
+    });
 
     const options = {
       '--description': 'what scans us',
@@ -144,7 +153,7 @@ suite('weir', () => {
       single_addresses: 256,
     };
     const full = await program('list', 'create', 'full', '--workspace', String(edge), ...given);
-    assert.deepEqual(full, { id: full.id, workspace_id: edge, name: 'full', default: false, ...stored });
+    assert.deepEqual(full, { id: full.id, workspace_id: edge, name: 'full', default: false, source_id: null, ...stored });
     assert.match(await person('list', 'create', 'text', '--workspace', 'edge', '--format', 'fortigate'), /^list text [0-9a-f-]{36}\n$/);
 
     const changed = await program('list', 'set', 'plain list', '--workspace', 'edge', '--max-entries', '1', '--description', 'new');
@@ -173,6 +182,7 @@ suite('weir', () => {
       full.id,
       'full',
       '0',
+      'no',
       'no',
       'csv_indicator',
       'v4',
@@ -650,9 +660,17 @@ test('D1.7 --help of every command goes to standard output, exit 0', async () =>
   assert.equal((await weir(['--help'], settings)).stdout, root);
 });
 
-test('D1.16 weir help, groups of commands and the version', async () => {
+test('D26.1 weir --version prints the version and the commit', async () => {
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-  assert.deepEqual(await command(['--version'], settings), { code: 0, stdout: `${version}\n`, stderr: '' });
+  const built = await command(['--version'], { ...settings, WEIR_COMMIT: '0123456789ab' });
+  assert.deepEqual(built, { code: 0, stdout: `${version} (0123456789ab)\n`, stderr: '' });
+  const root = fileURLToPath(new URL('../../', import.meta.url));
+  const git = spawnSync('git', ['-C', root, 'rev-parse', '--short=12', 'HEAD'], { encoding: 'utf8' });
+  const clone = git.status === 0 ? `${version} (${git.stdout.trim()})` : version;
+  assert.equal((await command(['--version'], settings)).stdout, `${clone}\n`);
+});
+
+test('D1.16 weir help and groups of commands', async () => {
   const help = await command(['--help'], settings);
   assert.deepEqual(await command(['help'], settings), help);
   for (const group of ['org', 'workspace', 'key', 'list', 'feed', 'rule', 'dead-letter', 'stream', 'geo', 'expression']) {

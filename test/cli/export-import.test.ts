@@ -40,7 +40,7 @@ const serve = (t: Scope, settings: Settings): Promise<Weir> => weirFor(t, { FEED
 
 function embedded(t: Scope): Settings {
   const folder = temporaryFolder(t);
-  return { DATA_DIR: folder, BOOTSTRAP_API_KEY: KEY, ...smallGeo(folder) };
+  return { DATA_DIR: folder, BOOTSTRAP_API_KEY: KEY, SECRETS_KEY: '5e'.repeat(32), ...smallGeo(folder) };
 }
 
 async function emptyWorkspace(settings: Settings): Promise<void> {
@@ -114,6 +114,12 @@ async function fill(settings: Settings, server: Weir): Promise<Keys> {
   const feed = (name: string, ...options: string[]) => json(settings, 'feed', 'create', name, '--workspace', 'main', ...options);
   await feed('device', '--list', 'edge', '--list', 'default', '--format', 'csv_indicator', '--max-entries', '1000', '--severity', 'low');
   await feed('everything', '--all-lists', '--description', 'all lists');
+  const secret = join(settings.DATA_DIR!, 'secret');
+  writeFileSync(secret, 'T0ken\n');
+  const auth = ['--auth', 'header', '--auth-header', 'X-Api-Key', '--secret-file', secret];
+  const guards = ['--stale-after', '2d', '--may-be-empty', '--path', 'a[].b', '--where', 'c=d', '--copies', 'edge', '--every', '6h'];
+  await json(settings, 'source', 'add', 'kept', 'https://lists.invalid/a', '--workspace', 'main', ...auth, ...guards);
+  await json(settings, 'source', 'pause', 'kept', '--workspace', 'main');
   const writer = await key(settings, '--name', 'writer', '--expires-in', '3600');
   const device = await key(settings, '--feed', 'device', '--from', '127.0.0.0/8', '--from', '::1');
   const bound = await key(settings, '--list', String(edge.id));
@@ -139,14 +145,16 @@ async function rulesOf(settings: Settings): Promise<Row[]> {
   return rules.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
 }
 
-async function managementOf(settings: Settings): Promise<{ lists: Row[]; feeds: Row[]; keys: Row[] }> {
-  const [lists, feeds, keys] = await Promise.all(
-    ['list', 'feed', 'key'].map((what) => json<Row[]>(settings, what, 'ls', '--workspace', 'main')),
+async function managementOf(settings: Settings): Promise<{ lists: Row[]; feeds: Row[]; sources: Row[]; keys: Row[] }> {
+  const [lists, feeds, sources, keys] = await Promise.all(
+    ['list', 'feed', 'source', 'key'].map((what) => json<Row[]>(settings, what, 'ls', '--workspace', 'main')),
   );
   const here = ({ workspace_id: _w, last_used_at: _l, ...row }: Row) => row;
   return {
     lists: lists.map(here),
     feeds: feeds.map((feed) => ({ ...here(feed), lists: (feed.lists as string[]).sort() })),
+    // A source that is moved begins anew, and waits for its secret.
+    sources: sources.map(({ stop: _s, created_at: _c, ...source }) => here(source)),
     keys: keys.map(here),
   };
 }
@@ -172,7 +180,7 @@ async function feedsOf(server: Weir, { writer }: Keys, lists: readonly Row[]): P
 }
 
 /** What `fill` makes. */
-const MOVED = { lists: 4, feeds: 2, keys: 4, rules: 15 };
+const MOVED = { lists: 5, feeds: 2, sources: 1, keys: 4, rules: 15 };
 
 /** What the keys of a workspace may do, over HTTP. */
 async function keysWork(server: Weir, { writer, bound, device, revoked }: Keys): Promise<void> {
@@ -230,7 +238,17 @@ describe('D4 moving between embedded stores', () => {
     await emptyWorkspace(to);
     const imported = await json(to, 'import', file, '--workspace', 'main');
     const { workspace_id: _, ...report } = imported;
-    assert.deepEqual(report, { ...MOVED, expired: 0, unlanded: 0, new_list_ids: {}, new_feed_ids: {}, known_keys: [] });
+    assert.deepEqual(report, {
+      ...MOVED,
+      expired: 0,
+      unlanded: 0,
+      new_list_ids: {},
+      new_feed_ids: {},
+      missing_secrets: ['kept'],
+      known_keys: [],
+    });
+    assert.ok(!readFileSync(file, 'utf8').includes('T0ken'));
+    assert.equal((await json(to, 'source', 'show', 'kept', '--workspace', 'main')).stop, 'secret');
     await equalWorkspaces(from, to);
     await keysWork(server, keys);
     const { lists, feeds } = await managementOf(from);
@@ -304,10 +322,11 @@ describe('D4 moving between embedded stores', () => {
     const { stdout, code } = await command(['import', file, '--workspace', 'copy'], settings);
     assert.equal(code, 0);
     const lines = stdout.trimEnd().split('\n');
-    assert.equal(lines.filter((line) => /^list \S+ is \S+ here: another list has its id$/.test(line)).length, 4);
+    assert.equal(lines.filter((line) => /^list \S+ is \S+ here: another list has its id$/.test(line)).length, 5);
     assert.equal(lines.filter((line) => /^key \S+ \(weir_\S+…, .*\) is known here already and stays as it is$/.test(line)).length, 4);
     assert.equal(lines.filter((line) => /^feed \S+ is \S+ here: another feed has its id/.test(line)).length, 2);
-    assert.equal(lines.at(-1), '4 lists, 2 feeds, 0 keys, 15 rules imported');
+    assert.ok(lines.some((line) => line.startsWith('the secret of the source "kept" is not in the file: give it with weir source set')));
+    assert.equal(lines.at(-1), '5 lists, 2 feeds, 1 sources, 0 keys, 15 rules imported');
     await keysWork(server, keys);
 
     // But for the ids of lists the copy is the same.
@@ -400,6 +419,7 @@ describe('D4 moving mistakes', () => {
     const rule = indexOf(/"rule_ref":"soc:1".*"labels"/);
     const waf = indexOf(/"waf_rule"/);
     const keyLine = indexOf(/^\{"key"/);
+    const source = indexOf(/^\{"source"/);
     const [named, renewedTime] = [indexOf(/"name":"an ASN"/), /("updated_at":")[^"]*/];
 
     const cases: [string, RegExp][] = [
@@ -421,7 +441,10 @@ describe('D4 moving mistakes', () => {
       ],
       [join([...lines, lines[waf]]), new RegExp(`^weir: line ${all + 1} of FILE: "rule" must not come after "end"$`)],
       [join([lines[0], ...lines]), /^weir: line 2 of FILE: "weir_export" must not come after "weir_export"$/],
-      [with_(1, () => '{"rules":1}'), /^weir: line 2 of FILE: "rules" is none of: weir_export, settings, list, feed, key, rule, end$/],
+      [
+        with_(1, () => '{"rules":1}'),
+        /^weir: line 2 of FILE: "rules" is none of: weir_export, settings, list, feed, source, key, rule, end$/,
+      ],
       [with_(1, () => 'null'), /^weir: line 2 of FILE: this is not a JSON object/],
       // lists and keys
       [
@@ -470,6 +493,23 @@ describe('D4 moving mistakes', () => {
       [
         with_(indexOf(/"feed".*"device"/), (line) => line.replace('"name":"device"', '"name":"edge"')),
         /^weir: the workspace has a list called "edge"; lists and feeds share their names$/,
+      ],
+      // sources
+      [
+        with_(source, (line) => line.replace(/"list_id":"[^"]{8}/, '"list_id":"00000000')),
+        /^weir: line \d+ of FILE: source\.list_id: no line before is this list$/,
+      ],
+      [
+        with_(source, (line) => line.replace('https://', 'file://')),
+        /^weir: line \d+ of FILE: source\.url: must begin with https:\/\/ or http:\/\//,
+      ],
+      [
+        with_(source, (line) => line.replace('"every":21600', '"every":60')),
+        /^weir: line \d+ of FILE: source\.every: must be from 5m to 30d$/,
+      ],
+      [
+        join(lines.toSpliced(source, 1)),
+        new RegExp(`^weir: line ${all - 1} of FILE: end\\.sources: the file has 0; lines were removed or added$`),
       ],
       // rules
       [

@@ -201,6 +201,8 @@ describe('D10 look-up', () => {
     const MISTAKES: [string, RegExp][] = [
       ['lookup 203.0.113.999', /"203\.0\.113\.999" /],
       ['lookup AS99999999999', /must be AS and a number/],
+      ['lookup XX', /"XX" must be a valid ISO-3166 Alpha-2 code/],
+      ['rule ls --address ZZ', /"ZZ" must be a valid ISO-3166/],
       ['lookup 203.0.113.9 --feed edge --list small', /--feed or --list, not both/],
       ['lookup 203.0.113.9 --list nowhere', /there is no list "nowhere"/],
       ['rule ls --address NL --match covering', /--match covering takes an address or a network, not "NL"/],

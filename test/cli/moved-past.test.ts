@@ -92,6 +92,35 @@ test('D4.20 moving SQLite → SQLite: who sent each rule, in which batch and sin
   await assertMoves(t, base(t), base(t));
 });
 
+test("D4.20 a key that another workspace of the new store has keeps its name for what it sent; its text stays that one's", async (t) => {
+  const [source, destination] = [base(t), base(t)];
+  const from = await weirFor(t, source);
+  assert.equal((await postSignals(from.url, KEY, [block('192.0.2.1', 'one')])).status, 200);
+  const file = join(temporaryFolder(t), 'moved.ndjson');
+  await commandText(['export', file, ...AT], source);
+
+  const to = await weirFor(t, destination);
+  await commandText(['org', 'create', 'acme'], destination);
+  await commandText(['workspace', 'create', 'edge', '--org', 'acme'], destination);
+  const edge = ['--workspace', 'edge'];
+  assert.match(
+    await commandText(['import', file, ...edge], destination),
+    /^key \S+ \(\S+, bootstrap\) is known here already and stays as it is$/m,
+  );
+  await eventually(async () => assert.match(await commandText(['rule', 'ls', ...edge], destination), /192\.0\.2\.1 .* bootstrap +/));
+  const [key, ...others] = await commandJson<Record<string, unknown>[]>(['key', 'ls', ...edge], destination);
+  assert.deepEqual([key!.name, key!.revoked_at === null, others], ['bootstrap', false, []]);
+  await commandText(['undo', ...edge, '--key', 'bootstrap', '--since', '1h', '--yes'], destination);
+  // With its text one still writes where it is known.
+  assert.equal((await postSignals(to.url, KEY, [block('192.0.2.7', 'two')])).status, 200);
+  await eventually(async () =>
+    assert.deepEqual(
+      (await rulesOf(destination)).map(({ target }) => target),
+      ['192.0.2.7'],
+    ),
+  );
+});
+
 suite('PostgreSQL and Kafka', { skip: noPostgres() || noKafkaAtAll() }, () => {
   test('D4.20 moving SQLite → PostgreSQL and Kafka → SQLite: who sent each rule, and what an undo puts back', async (t) => {
     const [postgres, kafka] = await Promise.all([startPostgres(), kafkaForTests()]);

@@ -206,7 +206,7 @@ suite('plain lists', () => {
     assert.equal(refused.code, 2);
     assert.match(
       refused.stderr,
-      /of the 4 rules of the list "default" 3 would go, and 2 would come: when that is meant, say so with --yes; nothing was sent/,
+      /of the 4 rules of the list "default" 3 would be removed, and 2 would be added: when that is meant, say so with --yes; nothing was sent/,
     );
     const sent = await send(of, path, '--replace', '--list', 'default', '--yes');
     assert.equal(sent.code, 0, sent.stderr);
@@ -242,7 +242,7 @@ suite('plain lists', () => {
     assert.deepEqual(await rules(of), before);
   });
 
-  test('D11.4 weir send --replace: what would go and come is counted, not sizes; nothing goes when an entry failed; another machine may send it', async () => {
+  test('D11.4 weir send --replace: what would be removed and added is counted, not sizes; nothing goes when an entry failed; another machine may send it', async () => {
     const of = await tenant();
     const all = Array.from({ length: 10 }, (_, n) => `192.0.2.${n}`);
     const elsewhere = (path: string, ...options: string[]) =>
@@ -260,7 +260,7 @@ suite('plain lists', () => {
       assert.deepEqual([refused.code, refused.stdout], [2, '0 signals processed, 0 failed\n']);
       assert.match(
         refused.stderr,
-        /of the 10 rules of the list "default" (6 would go, and 0|10 would go, and 10) would come: .* --yes; nothing was sent/,
+        /of the 10 rules of the list "default" (6 would be removed, and 0|10 would be removed, and 10) would be added: .* --yes; nothing was sent/,
       );
     }
     await landed(of, all);
@@ -275,11 +275,21 @@ suite('plain lists', () => {
 
     assert.equal((await send(of, few, '--replace', '--yes')).code, 0);
     await landed(of, all.slice(0, 4));
+    // What undoes it is in the JSON, and all of its batches are told.
+    const { replacement } = JSON.parse((await send(of, file('one.txt', '192.0.2.200'), '--replace', '--yes', '--json')).stdout) as {
+      replacement: string;
+    };
+    const { stdout } = await command(['undo', replacement, '--workspace', of.workspaceId, '--yes'], settings);
+    assert.match(
+      stdout,
+      /^\S+ is undone by \S+: removes 0 rules, puts back 4\n(.*\n)*\S+ is undone by \S+: removes 1 rules, puts back 0\n/,
+    );
+    await landed(of, all.slice(0, 4));
     const unblock = await send(of, few, '--replace', '--action', 'unblock');
     assert.match(unblock.stderr, /unblock is none; nothing was sent/);
   });
 
-  test('D11.4 weir send --replace --refused: what guard rails refuse holds back what would go, or counts as absent', async () => {
+  test('D11.4 weir send --replace --refused: what guard rails refuse holds back every removal, or counts as absent', async () => {
     const of = await tenant();
     const set = (protect: string) => commandText(['workspace', 'set', of.workspaceId, '--protect', protect], settings);
     await send(of, file('before.txt', '10.1.1.1\n192.0.2.1\n192.0.2.2\n192.0.2.3\n192.0.2.4\n'));

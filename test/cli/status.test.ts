@@ -112,7 +112,10 @@ suite('weir status', () => {
         lines.some((line) => /^default +edge +block +both +3 +2 +150% +-$/.test(line)),
         lines.join('\n'),
       );
-      assert.ok(lines.includes('block feed "edge" of default: By list: edge 3. By key: bootstrap 3.'), lines.join('\n'));
+      assert.ok(
+        lines.includes('block feed "edge" of default: Before neighbours are put together, by list: edge 3; by key: bootstrap 3.'),
+        lines.join('\n'),
+      );
     });
     db.exec('DELETE FROM dead_letters');
     db.close();

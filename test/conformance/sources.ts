@@ -100,8 +100,8 @@ export function sourceConformance(driver: StoreDriver): void {
       ['source accepted', 'source changed', 'source resumed', 'source paused', 'source created'].map((event) => [event, true]),
     );
     assert.deepEqual(items[1]!.change, {
-      before: { every: 3600, credential: SETTINGS.credential },
-      after: { every: 7200, credential: null },
+      before: { every: 3600, auth: 'header', auth_header: 'X-Api-Key' },
+      after: { every: 7200, auth: null, auth_header: null },
     });
     assert.equal(JSON.stringify(items).includes('AQL/'), false);
   });

@@ -9,6 +9,7 @@ import { type ConsolePage, consolePage } from '../support/console.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { smallGeo } from '../support/geo.ts';
 import { ask, bearer, getFeed, postSignals } from '../support/http.ts';
+import { bare, listServer, status } from '../support/list-server.ts';
 import { needs } from '../support/programs.ts';
 import { eventually, KEY, startWeir, type Weir } from '../support/weir.ts';
 
@@ -23,7 +24,7 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
   const folder = temporaryFolder({ after });
 
   before(async () => {
-    const settings = { ...smallGeo(folder), DATA_DIR: folder, BOOTSTRAP_API_KEY: KEY };
+    const settings = { ...smallGeo(folder), DATA_DIR: folder, BOOTSTRAP_API_KEY: KEY, SOURCE_NETWORKS: '127.0.0.1' };
     [weir, browser] = await Promise.all([startWeir({ ...settings, RATE_LIMIT_MANAGE: '0', FEED_REBUILD_SECONDS: '0' }), startBrowser()]);
     page = consolePage(await browser.page(), weir.url);
     await page.look(1280, 800, 'light');
@@ -400,5 +401,61 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
       page.complaints.filter((text) => !/status of 40[01]/.test(text)),
       [],
     );
+  });
+
+  test('D23.50 a source is tried, added, and held back when its content is poisoned; accepted, paused and deleted in its page', async (t) => {
+    const server = await listServer();
+    t.after(() => server[Symbol.asyncDispose]());
+    const lines = (from: number) => Array.from({ length: 200 }, (_, i) => `45.9.${from}.${i}\n`).join('');
+    server.set('/list.txt', bare(`${lines(1)}no\n`));
+    await page.show('/sources', 'Sources');
+    await page.sees('No sources yet');
+    await page.click('Add a source');
+    await page.fill('Source', 'spamhaus-drop');
+    await page.sees('credit, date and copyright stay with the data');
+    await page.fill('Source', '');
+    await page.fill('Name', HOSTILE.slice(0, 8));
+    await page.fill('Address', `${server.url}/list.txt`);
+    await page.click('Try it');
+    await page.sees(/Such a refresh would be held: 1 of 201 entries cannot be taken/);
+    await page.sees('200 (200 IPv4)');
+    await page.sees(/What feeds would have|Would have/);
+    server.set('/list.txt', bare(lines(1)));
+    await page.click('Try it');
+    await page.seesNot('would be held');
+    await page.click('Add it');
+    await page.sees('Its list is what its origin has.');
+    await page.sees('applied');
+
+    const [source] = (await read('/sources')).sources as { id: string; entries: number }[];
+    assert.equal(source!.entries, 200);
+    server.set('/list.txt', bare(lines(2)));
+    await page.click('Refresh now');
+    await page.click('Refresh now');
+    await page.sees(/200 of 200 entries would go/);
+    assert.deepEqual(await active('45.9.2.7'), []);
+    for (const width of [1280, 390]) {
+      await page.look(width, 800, 'light');
+      assert.ok(await page.evaluate<boolean>('document.documentElement.scrollWidth <= innerWidth'), `${width} px`);
+    }
+    await page.look(1280, 800, 'light');
+    await page.show('/sources', 'Sources');
+    await page.sees('a refresh is held back until somebody accepts or discards it');
+    await page.open(`${weir.url}/console/sources/${source!.id}`);
+    await page.click('Accept');
+    await hasCurl(`/sources/${source!.id}/accept`);
+    await page.click('Accept', 'footer');
+    await page.seesNot('Held back');
+    await eventually(async () => assert.deepEqual(await active('45.9.2.7'), [{ kind: 'ip', value: '45.9.2.7' }]));
+
+    server.set('/list.txt', status(403));
+    await page.click('Refresh now');
+    await page.click('Refresh now');
+    await page.sees('the server answers 403');
+    await page.sees('Resume');
+    await page.click('Delete');
+    await page.sees(/with 200 rules/);
+    await page.click('Delete', 'footer');
+    await page.sees('No sources yet');
   });
 });

@@ -15,7 +15,7 @@ const RESPONSE = 'http.response.code == 404 and http.request.path contains "/adm
 const TYPE_MESSAGE = 'rule.type is required and must be one of custom, generated';
 const SECONDS_MESSAGE = 'expires_in: must be an integer from 0 to 3155760000';
 
-const upsert = (kind: Kind, more: Json = {}, rule: Json = {}): Json => ({
+const upsert = (kind: string, more: Json = {}, rule: Json = {}): Json => ({
   kind,
   op: 'upsert',
   rule_ref: 'r-1',

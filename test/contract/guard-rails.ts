@@ -155,6 +155,10 @@ export function guardRailTests(world: () => World): void {
     const [answer] = await set(client, '--min-prefix-v6', '19');
     assert.deepEqual([found(answer!), await own(client.workspace)], [settings, settings]);
 
+    // The same once more changes nothing, and says when it holds.
+    const said = await world().text(['workspace', 'set', client.workspace, '--min-prefix-v6', '19']);
+    assert.match(said, / is changed; it holds for signals within 2 seconds, for feeds with their next read of the store\n$/);
+
     const file = join(world().settings.DATA_DIR!, 'guarded.ndjson');
     await world().text(['export', file, '--workspace', client.workspace]);
     assert.deepEqual(JSON.parse(readFileSync(file, 'utf8').split('\n')[1]!), { settings });

@@ -156,20 +156,24 @@ function operatorTests(world: () => World): void {
     for (const told of ['  1 rule\n', '  its part of the feeds perimeter\n', '  the keys bound to it: fw\n', `weir list restore ${edge} `])
       assert.ok(stderr.includes(told), stderr);
     assert.match(stderr, /nothing has changed; add --yes to do it/);
-    // Whoever pulls is written once a minute, and when the process stops.
-    await world().restart();
-    const { stderr: seen } = await command(['list', 'delete', 'edge', ...inSpace], world().settings);
-    assert.match(seen, /^weir: {3}what was pulled in the last ten minutes by$/m);
-    assert.match(seen, /^weir: {5}device \S+ {2}.* {2}key fw {2}last pull /m);
-    assert.match(seen, /^weir: {5}bouncer \S+ {2}my-bouncer\/1 {2}key fw {2}last pull /m);
+    await eventually(async () => {
+      const { stderr: seen } = await command(['list', 'delete', 'edge', ...inSpace], world().settings);
+      assert.match(seen, /^weir: {3}what was pulled in the last ten minutes by$/m);
+      assert.match(seen, /^weir: {5}device \S+ {2}.* {2}key fw {2}last pull /m);
+      assert.match(seen, /^weir: {5}bouncer \S+ {2}my-bouncer\/1 {2}key fw {2}last pull /m);
+    });
     assert.equal((await poll()).status, 200);
     assert.equal((await call('DELETE', '/lists/default', undefined, any)).status, 409);
+    // Feeds of all lists are told too, where anything goes.
+    await call('POST', '/feeds', { name: 'whole', all_lists: true });
+    const whole = (await call('DELETE', '/lists/edge?preview=1', undefined, any)).body as { feeds: Json[] };
+    assert.deepEqual(whole.feeds.map(({ name }) => name).sort(), ['perimeter', 'whole']);
     // Nothing goes with it: nothing is asked.
     await call('POST', '/lists', { name: 'empty' });
     assert.equal((await call('DELETE', '/lists/empty', undefined, any)).status, 200);
     assert.deepEqual(
       (await world().json(['feed', 'ls', ...inSpace])).map(({ list_names }) => list_names),
-      [['edge']],
+      [['edge'], []],
     );
     assert.deepEqual(
       (await world().json(['list', 'ls', ...inSpace])).map(({ name, rules: count }) => [name, count]),

@@ -145,7 +145,7 @@ function tests(world: () => World): void {
     assert.deepEqual(await targets(client), before);
   });
 
-  test('D11.4 a faulty line holds back what would go; a bound key replaces its list alone; a workspace has four at once', async () => {
+  test('D11.4 a faulty line holds back every removal; a bound key replaces its list alone; a workspace has four at once', async () => {
     const client = await world().client();
     await replace(client, [{ value: '20.1.1.1' }, { value: '20.1.1.2' }]);
     const faulty = await replace(client, [{ value: '20.1.1.3' }, { place: 'line 2', fault: 'this is wrong' }]);

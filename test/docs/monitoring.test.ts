@@ -54,6 +54,14 @@ test('D12.7 each alert is tested, and docs/operating.md says what it means and h
   for (const { name } of alerts()) assert.ok(tested.includes(name), name);
 });
 
+test('D12.7 no alert shows an id: those that speak of feeds, keys, devices or messages say what names them', () => {
+  const texts = alerts().map(({ body }) => /summary: "(.*)"/.exec(body)![1]!);
+  for (const text of texts) {
+    assert.doesNotMatch(text, /\$labels\.(feed|list|workspace|key)\b/);
+    if (/\b(feeds?|keys?|devices|messages|entries)\b/.test(text)) assert.match(text, /: .*(weir |the log |the console)/, text);
+  }
+});
+
 test('D12.7 the alerts and the dashboard name metrics that exist; the dashboard shows every metric', () => {
   for (const { name, body } of alerts()) {
     const named = metricsOf(body);

@@ -315,7 +315,7 @@ suite('management of rules', () => {
       [2, /^is not JSON$/],
       [4, /^is not an object$/],
       [5, /^type: must be one of: access_rules$/],
-      [6, /^has neither "kind" \(v2\) nor "type" \(v1\)$/],
+      [6, /^has neither "kind" \(v2\) nor "type" \(v1\), so it is no signal; entries of a list go into a file of their own$/],
       [7, /^action: must be one of: block, unblock$/],
       [8, /overlaps the protected network/],
       [10, /^rule\.type: rule\.type is required/],
@@ -330,15 +330,44 @@ suite('management of rules', () => {
     assert.deepEqual([mixed.accepted, mixed.failed, await targetsOf('')], [3, 7, ['AS64500', '198.51.100.2']]);
     const array = await done('/imports', `[${line('198.51.100.5')}, 7, ${line('198.51.100.6', { type: 'nope' })}]`);
     assert.deepEqual([array.accepted, array.errors.map(({ place }) => place)], [1, ['entry 1', 'entry 2']]);
-    const broken = await done('/imports?format=json', '["192.0.2.7", {');
-    assert.deepEqual([broken.accepted, broken.failed], [1, 1]);
-    const many = await done('/imports?preview=1', Array.from({ length: 10_001 }, (_, n) => `198.18.${n >> 8}.${n & 255}`).join('\n'));
-    assert.deepEqual(
-      [many.accepted, many.errors.map(({ message }) => message)],
-      [10_000, ['an import has 10000 entries at most; the rest was not read']],
-    );
     assert.equal((await post('/imports?list=nothing', '192.0.2.1')).status, 404);
     assert.equal((await post('/imports?expires_in=long', '192.0.2.1')).body.details[0]!.field, 'expires_in');
+  });
+
+  test('D15.36 of a file that is cut, too large or without entries nothing is taken, and the answer says why and what takes it', async () => {
+    const { done, post, targetsOf } = await space('cut');
+    await done('/imports', '192.0.2.1\n192.0.2.2\n');
+    const many = Array.from({ length: 10_001 }, (_, n) => `198.18.${n >> 8}.${n & 255}`).join('\n');
+    const fireHol = '# Entries : 3\n192.0.2.7\n';
+    const spamhaus = '{"cidr":"192.0.2.8"}\n{"type":"metadata","records":2}\n';
+    const REFUSED: readonly (readonly [file: string, status: number, says: RegExp])[] = [
+      [many, 413, /^the file has more than 10000 entries, more than an import takes: weir send takes a file of any size/],
+      [`\n${'#\n'.repeat(100_001)}192.0.2.3\n`, 413, /^the file has more than 100000 lines, .* weir send --replace/],
+      ['["192.0.2.7", {', 400, /the file is not a JSON array/],
+      [fireHol, 400, /the file says that it has 3 entries, and 1 were read: it is cut/],
+      [spamhaus, 400, /the file says that it has 2 entries, and 1 were read: it is cut/],
+      [['{"a":', '1,"b":[2]', '}'].join('\n'), 400, /the file is one JSON object/],
+      ['', 400, /the file is empty/],
+    ];
+    for (const [file, status, says] of REFUSED) {
+      for (const query of ['', '?preview=1', '?replace=1&confirmed=1', '?replace=1&preview=1']) {
+        const answer = await post(`/imports${query}`, file);
+        assert.equal(answer.status, status, answer.text);
+        assert.match(status === 400 ? answer.body.details[0]!.message : answer.body.message, says);
+      }
+    }
+    for (const file of ['[]', '# nothing\n', 'ip,reason\n']) {
+      const answer = await post('/imports', file);
+      assert.deepEqual([answer.status, answer.body.details[0]!.field], [400, 'file']);
+      assert.match(answer.body.details[0]!.message, /^has no entries: comments, a header and an empty array are none$/);
+    }
+    const odd = await done('/imports', '{"a":1}');
+    assert.deepEqual([odd.accepted, odd.failed], [0, 1]);
+    assert.match(
+      odd.errors[0]!.message,
+      /^has neither "kind" \(v2\) nor "type" \(v1\), so it is no signal; an entry of a list has a field that is called ip,/,
+    );
+    assert.deepEqual((await targetsOf('')).sort(), ['192.0.2.1', '192.0.2.2']);
   });
 
   test('D11.13, D15.36 a table with an unknown address column blocks no country; countries and ASNs of a file are told first and asked for', async () => {
@@ -364,7 +393,7 @@ suite('management of rules', () => {
     assert.deepEqual(await targetsOf(''), ['192.88.99.0/24']);
   });
 
-  test('D11.1, D15.36 an import reads JSON by paths and gzip, tells the rows that it passes over, and reads so many lines at most', async () => {
+  test('D11.1, D15.36 an import reads JSON by paths and gzip, and tells the rows that it passes over', async () => {
     const { done, post, targetsOf } = await space('shapes');
     const aws = JSON.stringify(
       {
@@ -377,12 +406,11 @@ suite('management of rules', () => {
       2,
     );
     assert.equal((await done('/imports?path=prefixes[].ip_prefix&where=service%3DB', aws)).accepted, 1);
-    assert.match((await done('/imports', aws)).errors[0]!.message, /^the file is one JSON object/);
+    assert.match((await post('/imports', aws)).body.details[0]!.message, /the file is one JSON object/);
     assert.equal((await post('/imports?path=a..b', aws)).body.details[0]!.field, 'path');
     assert.deepEqual(await targetsOf(''), ['192.88.99.128/26']);
     const misp = await done('/imports', 'type,value,to_ids\nip-dst,192.88.99.1,0\nip-src|port,192.88.99.2|443,1\n');
     assert.deepEqual([misp.accepted, misp.passed], [1, [{ reason: 'to_ids is 0: no detection', rows: 1 }]]);
-    assert.match((await done('/imports', `\n${'#\n'.repeat(200_000)}192.88.99.3\n`)).errors[0]!.message, /has more than 100000 lines/);
     assert.deepEqual((await targetsOf('')).sort(), ['192.88.99.128/26', '192.88.99.2']);
   });
 
@@ -430,7 +458,7 @@ suite('management of rules', () => {
     assert.equal(refused.status, 409);
     assert.match(
       refused.body.message,
-      /of the 10 rules of the list "default" 7 would go, and 0 would come: when that is meant, say so with confirmed$/,
+      /of the 10 rules of the list "default" 7 would be removed, and 0 would be added: when that is meant, say so with confirmed$/,
     );
     const faulty = await done('/imports?replace=1', `${most}\nnonsense`);
     assert.deepEqual(

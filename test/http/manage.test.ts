@@ -42,7 +42,7 @@ interface Answer extends Reply {
 suite('management', () => {
   const folder = temporaryFolder({ after });
   const settings = {
-    ...{ DATA_DIR: join(folder, 'data'), FEED_REBUILD_SECONDS: '0', RATE_LIMIT_MANAGE: '0', MAX_LISTS: '200' },
+    ...{ DATA_DIR: join(folder, 'data'), FEED_REBUILD_SECONDS: '0', RATE_LIMIT_MANAGE: '0', MAX_LISTS: '200', MAX_SOURCES: '0' },
     ...smallGeo(folder),
   };
   let server: Weir;
@@ -88,6 +88,7 @@ suite('management', () => {
   const RESOURCES: Readonly<Record<string, () => Promise<string>>> = {
     list: async () => (await make('/lists', { name: fresh('list') })).body.id,
     feed: async () => (await make('/feeds', { name: fresh('feed'), all_lists: true })).body.id,
+    source: async () => (await make('/sources', { name: fresh('source'), url: 'https://lists.invalid/a' })).body.id,
     key: async () => (await make('/keys', { permissions: ['feed:read'] })).body.id,
     kind: async () => 'access_rule',
     rule: async () => {
@@ -97,6 +98,8 @@ suite('management', () => {
     },
     batch: () => makeBatch(address()),
     replacement: async () => (await make('/replacements', {})).body.id,
+    // One that is late is made in late.test.ts.
+    answer: async () => '0195a3c0-0000-7000-8000-0000000000fe',
     letter: async () => {
       const stream = openSqliteStream(settings.DATA_DIR);
       await stream.publish([{ key: workspace, headers: { workspace_id: workspace }, value: fresh('{') }]);
@@ -127,6 +130,8 @@ suite('management', () => {
   const BODIES: Readonly<Record<string, () => Promise<Json>>> = {
     createList: async () => ({ name: fresh('list') }),
     createFeed: async () => ({ name: fresh('feed'), all_lists: true }),
+    createSource: async () => ({ name: fresh('source'), url: 'https://lists.invalid/a' }),
+    trySource: async () => ({ url: 'https://lists.invalid/a' }),
     changeKey: async () => ({ name: fresh('key') }),
     changeFeed: async () => ({ format: 'commented' }),
     createKey: async () => ({ permissions: ['feed:read'] }),
@@ -148,7 +153,7 @@ suite('management', () => {
   test('D15.1 401 without a key and with a wrong one, in the shape of signals', async () => {
     for (const row of OPERATIONS) {
       // So many wrong keys in a second are answered otherwise.
-      for (const key of OPERATIONS.indexOf(row) % 3 === 0 ? ['', 'weir_wrong_key'] : ['']) {
+      for (const key of OPERATIONS.indexOf(row) % 4 === 0 ? ['', 'weir_wrong_key'] : ['']) {
         const { status, headers, text } = await call(row.method, unknownPath(row), key, await bodyOf(row));
         assert.deepEqual([row.name, status, headers['www-authenticate'], headers['cache-control']], [row.name, 401, 'Bearer', 'no-store']);
         assert.equal(text, '{"error":"Unauthorized","message":"Invalid or missing API key","code":401}');
@@ -286,7 +291,7 @@ suite('management', () => {
       const own = OPERATIONS.filter((row) => row.path === path).flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
       const { status, headers } = await call(
         'PUT',
-        target(path, { list: 'x', feed: 'x', key: 'x', kind: 'x', rule: 'x', batch: 'x', letter: 'x', replacement: 'x' }),
+        target(path, { list: 'x', feed: 'x', source: 'x', key: 'x', kind: 'x', rule: 'x', batch: 'x', letter: 'x', replacement: 'x' }),
         '',
       );
       assert.deepEqual([path, status, headers.allow], [path, 405, own.join(', ')]);
@@ -301,7 +306,7 @@ suite('management', () => {
     assert.ok(Number(headers['content-length']) > 100);
   });
 
-  test('D15.7 every change is in the audit log: event, object, key, person, fields before and after', async () => {
+  test('D15.7, D15.53 every change is in the audit log: event, object, key, person, fields before and after', async () => {
     const { body: who } = await get('/whoami');
     for (const row of OPERATIONS.filter(({ audit }) => audit !== null)) {
       const ids: Record<string, string> = {};
@@ -329,6 +334,16 @@ suite('management', () => {
     await change(`/lists/${id}`, { description: 'ö'.repeat(2048) });
     const [long] = (await get('/audit?limit=1')).body.entries;
     assert.deepEqual([long!.event, long!.before, long!.after], ['list changed', null, null]);
+    // Names stand beside ids: of what was changed, of the key, and of the lists that a change names.
+    const { name } = (await get(`/lists/${id}`)).body;
+    assert.equal(long!.name, name);
+    const feed = (await make('/feeds', { name: fresh('feed'), lists: [id] })).body;
+    const [made] = (await get('/audit?limit=1')).body.entries;
+    const { keys } = (await get('/keys?limit=1000')).body;
+    const own = keys!.find((key: Json) => key.id === who.key_id)!;
+    assert.deepEqual([made!.name, made!.key_name, made!.names], [feed.name, own.name ?? own.prefix, { [id]: name }]);
+    const shown = await command(['audit', 'ls', '--workspace', workspace, '--event', 'feed created', '--limit', '1'], settings);
+    assert.ok(shown.stdout.includes(`"${name}"`) && !shown.stdout.includes(id), shown.stdout);
     await command(['list', 'set', id, '--workspace', workspace, '--format', ''], settings);
     const [commanded] = (await get('/audit?limit=1')).body.entries;
     const { username } = userInfo();

@@ -122,6 +122,18 @@ suite('a server that is observed', () => {
     assert.deepEqual([unknown.status, (await line('unknown')).route, (await line('unknown')).key_id], [404, 'other', undefined]);
   });
 
+  test('D16.12 a device and a bouncer that came seconds ago are named before a key is revoked, beside the running server', async () => {
+    const edge = await makeKey('edge', '--permission', 'feed:read');
+    await poll(edge);
+    await poll(edge, { 'user-agent': 'crowdsec-firewall-bouncer/v0.0.34' }, '/v1/decisions/stream?startup=true');
+    await eventually(async () => {
+      const { code, stderr } = await command(['key', 'revoke', 'edge', '--workspace', 'default'], settings);
+      assert.equal(code, 2);
+      assert.match(stderr, /device 127\.0\.0\.1 +firewall\/7 /);
+      assert.match(stderr, /bouncer 127\.0\.0\.1 +crowdsec-firewall-bouncer/);
+    });
+  });
+
   test('D16.4 the trace of a request is that of the landing line; without one nothing is added to the messages', async () => {
     const body = JSON.stringify([{ type: 'access_rules', action: 'block', ip: '192.0.2.2' }]);
     const traceparent = `00-${TRACE}-b7ad6b7169203331-01`;

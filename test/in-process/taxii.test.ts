@@ -7,7 +7,8 @@ import { ANYWHERE, publicInternet } from '../../src/fetch/reach.ts';
 import { taxiiServer } from '../../src/fetch/taxii.ts';
 import { isRefused } from '../../src/source/taxii/ask.ts';
 import { type KnownCollection, knownFrom, linesOf } from '../../src/source/taxii/known.ts';
-import { pulledOf, pullTaxii, type TaxiiPulled, taxiiEntries } from '../../src/source/taxii/pull.ts';
+import { listLines, taxiiEntries } from '../../src/source/taxii/list.ts';
+import { pulledOf, pullTaxii, type TaxiiPulled } from '../../src/source/taxii/pull.ts';
 
 const NOW = Date.parse('2026-11-23T12:00:00Z');
 const DAY = 24 * 3_600_000;
@@ -62,7 +63,7 @@ async function pulled(url: string, more: Pull = {}): Promise<TaxiiPulled> {
   return found;
 }
 
-const networks = ({ list }: TaxiiPulled) => list.rows.map((row) => row.get('value'));
+const networks = ({ list }: TaxiiPulled) => list.rows.map((row) => row.value);
 
 const indicator = (n: number, more: object = {}) => ({
   type: 'indicator',
@@ -196,7 +197,10 @@ test('D23.33 the latest version counts, to the microsecond; revoked and outside 
     },
   );
   const defaults = { action: 'block', expiresIn: undefined, reason: undefined, labels: { source: 's' } } as const;
-  const [, last, ...passed] = await Array.fromAsync(taxiiEntries(found.list, defaults));
+  const bytes = async function* () {
+    for (const line of listLines(found.list)) yield Buffer.from(line);
+  };
+  const [, last, ...passed] = await Array.fromAsync(taxiiEntries(bytes(), defaults));
   assert.equal(passed.length, 7);
   assert.ok(last !== undefined && 'entry' in last && last.place === 'indicator--6');
   const { expiry, reason, labels, config } = last.entry;

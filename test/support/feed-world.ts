@@ -5,7 +5,7 @@ import { parseNetwork } from '@weir/network/parse.ts';
 import type { Caller } from '../../src/account/caller.ts';
 import { type FeedKind, feedRevision } from '../../src/account/feed.ts';
 import { blockGuards, NO_GUARD_RAILS, type ServiceGuardRails } from '../../src/account/guard-rails.ts';
-import type { AccessList, ListSettings } from '../../src/account/list.ts';
+import { type AccessList, type ListSettings, NO_SETTINGS } from '../../src/account/list.ts';
 import { NO_WORKSPACE_SETTINGS, type WorkspaceSettings } from '../../src/account/workspace.ts';
 import type { Clock } from '../../src/clock.ts';
 import type { DocumentBuilder } from '../../src/document/builder.ts';
@@ -14,14 +14,11 @@ import { documentBuilder } from '../../src/document/make/document-builder.ts';
 import { DocumentCache } from '../../src/document/serve/cache.ts';
 import type { DocumentCacheOptions } from '../../src/document/serve/context.ts';
 import { FeedWatch } from '../../src/document/watch/feed-watch.ts';
-import { agentEndpoint } from '../../src/http/agent/answer.ts';
 import type { Call } from '../../src/http/call.ts';
 import type { HttpFault } from '../../src/http/errors.ts';
-import { feedEndpoint } from '../../src/http/feeds/answer.ts';
 import { documentEndpoint } from '../../src/http/feeds/document.ts';
 import type { DocumentAnswer } from '../../src/http/feeds/headers.ts';
 import { router } from '../../src/http/router.ts';
-import { rulesEndpoint } from '../../src/http/rules/answer.ts';
 import type { NewToldRow } from '../../src/ports/bouncer-store.ts';
 import type { GeoDatabase, GeoRanges } from '../../src/ports/geo.ts';
 import type { DocumentRecordKey } from '../../src/ports/rule-store.ts';
@@ -91,17 +88,6 @@ interface StoredRule {
   readonly severity: Level | null;
 }
 
-const NO_SETTINGS: ListSettings = {
-  description: null,
-  format: null,
-  family: null,
-  action: null,
-  maxEntries: null,
-  confidence: null,
-  severity: null,
-  subtractAllow: null,
-  singleAddresses: null,
-};
 const WAF_RULE: Omit<ExpressionRule, 'ruleRef'> = {
   name: null,
   reason: null,
@@ -445,8 +431,7 @@ export class Replica {
       report,
       ...options,
     });
-    const answer = documentEndpoint(this.cache, () => clock.now(), report);
-    this.#find = router({ answerFeed: feedEndpoint(answer), answerRules: rulesEndpoint(answer), answerAgent: agentEndpoint(answer) });
+    this.#find = router({ answerDocument: documentEndpoint(this.cache, () => clock.now(), report) });
   }
 
   /** GET of a feed: `''`, `?format=…`, `/name?…`. */

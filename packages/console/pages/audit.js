@@ -20,10 +20,13 @@ import { Ago } from '../ui/time.js';
  * @property {string} at
  * @property {string} event
  * @property {string} object
+ * @property {string | null} name
  * @property {string | null} key_id
+ * @property {string | null} key_name
  * @property {string | null} actor
  * @property {Record<string, unknown> | null} before
  * @property {Record<string, unknown> | null} after
+ * @property {Record<string, string>} names Of the ids in before and after.
  */
 /** @typedef {import('../names.js').Names} Names */
 
@@ -49,7 +52,7 @@ export function Page({ session }) {
 const keyOf = (/** @type {Entry} */ { id }) => id;
 
 /** @param {Entry} entry @param {Names} names */
-const whoOf = ({ actor, key_id: key }, names) => actor ?? (key === null ? 'a command' : names.keyName(key));
+const whoOf = ({ actor, key_id: key, key_name: name }, names) => actor ?? (key === null ? 'a command' : (name ?? names.keyName(key)));
 
 /** @param {Names} names @returns {import('../ui/long-list.js').LongColumn<Entry>[]} */
 const columns = (names) => [
@@ -60,33 +63,33 @@ const columns = (names) => [
 ];
 
 /** A change on one line. @param {Entry} entry */
-function summaryOf({ object, before, after }) {
+function summaryOf({ object, name, before, after, names }) {
   const fields = Object.entries(after ?? before ?? {})
-    .filter(([, value]) => value !== null)
-    .map(([name, value]) => `${name.replaceAll('_', ' ')}: ${textOf(value)}`);
-  return fields.length === 0 ? object : fields.join(', ');
+    .filter(([field, value]) => value !== null && field !== 'name')
+    .map(([field, value]) => `${field.replaceAll('_', ' ')}: ${textOf(value, names)}`);
+  return [...(name === null && fields.length > 0 ? [] : [name ?? object]), ...fields].join(', ');
 }
 
-/** @param {unknown} value @returns {string} */
-function textOf(value) {
+/** @param {unknown} value @param {Record<string, string>} names Of ids. @returns {string} */
+function textOf(value, names) {
   if (value === null || value === undefined) return '–';
-  if (Array.isArray(value)) return value.map(textOf).join(', ');
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  if (Array.isArray(value)) return value.map((each) => textOf(each, names)).join(', ');
+  return typeof value === 'object' ? JSON.stringify(value) : (names[String(value)] ?? String(value));
 }
 
 /** @param {{ entry: Entry, names: Names, onClose: () => void }} props */
 function EntryDialog({ entry, names, onClose }) {
-  const { at, event, object, actor, key_id: key, before, after } = entry;
+  const { at, event, object, name, actor, key_id: key, key_name: keyName, before, after } = entry;
   const fields = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
-  const rows = fields.map((field) => ({ field, was: textOf(before?.[field]), is: textOf(after?.[field]) }));
+  const rows = fields.map((field) => ({ field, was: textOf(before?.[field], entry.names), is: textOf(after?.[field], entry.names) }));
   const isBatch = event.startsWith('rule') || event.startsWith('batch') || event.startsWith('file');
   return html`
     <${Dialog} title=${event} wide onClose=${onClose}>
       <${Facts} facts=${[
         ['When', dateTime(at)],
         ['Who', actor],
-        ['Key', key === null ? 'none: a command' : names.keyName(key)],
-        [isBatch ? 'Batch' : 'Object', isBatch ? html`<a href=${link('/batches', object)}>${object}</a>` : object],
+        ['Key', key === null ? 'none: a command' : (keyName ?? names.keyName(key))],
+        [isBatch ? 'Batch' : 'Object', isBatch ? html`<a href=${link('/batches', object)}>${object}</a>` : (name ?? object)],
       ]} />
       ${
         rows.length > 0 &&

@@ -5,7 +5,7 @@ import { useState } from 'preact/hooks';
 import { manage } from '../api.js';
 import { curlOf } from '../curl.js';
 import { useLive } from '../data.js';
-import { count, counted } from '../format.js';
+import { count, counted, dateTime } from '../format.js';
 import { useNames } from '../names.js';
 import { go, link, setQuery } from '../router.js';
 import { may } from '../session.js';
@@ -159,8 +159,9 @@ const COLUMNS = [
   { label: 'Reason', cell: ({ reason, rule_ref: ref }) => textOf(reason ?? ref) },
   {
     label: 'Sent by',
-    cell: ({ key_name: name, batch_id: batch }) =>
-      batch === null ? html`<bdi>${name ?? ''}</bdi>` : html`<a class="text" href=${link('/batches', batch)}>${name ?? 'batch'}</a>`,
+    cell: ({ key_name: name, batch_id: batch, source }) => html`
+      ${batch === null ? html`<bdi>${name ?? ''}</bdi>` : html`<a class="text" href=${link('/batches', batch)}>${name ?? 'batch'}</a>`}
+      ${source && html`<div class="small soft">from source <bdi>${source.name}</bdi>, refresh of ${dateTime(source.refresh)}, there since ${dateTime(source.since)}</div>`}`,
   },
   { label: 'Made', cell: ({ created_at: at }) => html`<${Ago} at=${at} />` },
   { label: 'Expires in', number: true, cell: ({ expires_at: until }) => html`<${Countdown} until=${until} forever="never" />` },

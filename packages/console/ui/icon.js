@@ -5,6 +5,7 @@ import { html } from 'htm/preact';
 const PATHS = {
   overview: 'M3 12a9 9 0 0 1 18 0M12 12l4-4M5 18h14M12 12h.01',
   feeds: 'M5 5a14 14 0 0 1 14 14M5 11a8 8 0 0 1 8 8M6 18h.01',
+  sources: 'M12 3v10M8 9l4 4 4-4M4 14v5h16v-5',
   rules: 'M12 3l7 3v5c0 4.5-3 8-7 10-4-2-7-5.5-7-10V6zM9 12l2 2 4-4',
   batches: 'M4 7l8-4 8 4-8 4zM4 12l8 4 8-4M4 17l8 4 8-4',
   keys: 'M14 10a4 4 0 1 1-2.8-3.800A4 4 0 0 1 14 10zM13.5 12l7 7M17 15.500l2-2',

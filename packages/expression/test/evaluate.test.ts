@@ -5,7 +5,7 @@ import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { compileExpression } from '../evaluate/compile.ts';
 import { requestOfJson } from '../evaluate/json-request.ts';
-import { EvaluationError, layoutOf, MAX_MADE, requestOf, toInt, type Value } from '../evaluate/value.ts';
+import { EvaluationError, type Layout, layoutOf, MAX_MADE, requestOf, toInt, type Value } from '../evaluate/value.ts';
 import { parseExpression } from '../parser.ts';
 import { printExpression } from '../print.ts';
 import { packagedSchemes, type SchemeKind } from '../scheme.ts';
@@ -15,7 +15,7 @@ import { compareBytes, type Plain, toBytes } from './plain-values.ts';
 import { address, bytes, int, NAMES, truth } from './trees.ts';
 
 const schemes = packagedSchemes();
-const layouts = { waf_rule: layoutOf(schemes.waf_rule), smart_firewall_rule: layoutOf(schemes.smart_firewall_rule) };
+const layouts = Object.fromEntries(Object.values(schemes).map((scheme) => [scheme.kind, layoutOf(scheme)])) as Record<SchemeKind, Layout>;
 
 interface Labelled {
   readonly id: number;

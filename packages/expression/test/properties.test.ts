@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { parseExpression } from '../parser.ts';
 import { printExpression } from '../print.ts';
-import { loadSchemes, packagedSchemes } from '../scheme.ts';
+import { loadSchemes, packagedSchemes, type SchemeKind } from '../scheme.ts';
 import { expressions } from './corpus.ts';
 import { truth } from './trees.ts';
 
@@ -11,7 +11,7 @@ const schemes = packagedSchemes();
 const valid = expressions.filter(({ kind, expression }) => parseExpression(expression, schemes[kind]).ok);
 
 /** A verdict without a throw: its shape is checked, for a fault also that it lies inside the text. */
-function judge(text: string, kind: 'waf_rule' | 'smart_firewall_rule'): boolean {
+function judge(text: string, kind: SchemeKind): boolean {
   const result = parseExpression(text, schemes[kind]);
   if (result.ok) return true;
   const line = text.split('\n')[result.fault.line - 1];

@@ -97,9 +97,8 @@ function decisionWriter({ networks, listNames, now, filter }: DecisionTexts) {
 
 const scopeOf = (key: NetworkKey): Scope => (isWide(key) ? 'Range' : 'Ip');
 
-function wantsScenario({ containing, without }: DecisionFilter, name: string): boolean {
-  return (containing?.some((part) => name.includes(part)) ?? true) && !without.some((part) => name.includes(part));
-}
+const wantsScenario = ({ containing, without }: DecisionFilter, name: string): boolean =>
+  (containing?.some((part) => name.includes(part)) ?? true) && !without.some((part) => name.includes(part));
 
 /** Every decision ends in half a second: clients expect a fraction, and some take a timeout of 0 for none. */
 const GONE = '-1.5s';

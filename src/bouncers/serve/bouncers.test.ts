@@ -59,7 +59,7 @@ test('D14.14 bouncers are written 200 at a time, and a write that fails is told 
     },
   };
   const write = writeBouncers(
-    bouncers,
+    () => bouncers.takeSeen(),
     store,
     () => 0,
     (error) => errors.push(error.message),

@@ -1,4 +1,5 @@
 /** What this process knows of each bouncer: which versions it was told lately (SPEC D14.3), and what `weir bouncer ls` shows. */
+import { Newcomers } from '../../account/newcomers.ts';
 import { type Bouncer, MOST_BOUNCERS } from '../../ports/bouncer-store.ts';
 import type { DecisionAnswer, DecisionMark } from '../decisions.ts';
 import { FairMap } from './fair-map.ts';
@@ -11,6 +12,9 @@ export type BouncerName = Pick<Bouncer, 'workspaceId' | 'feedId' | 'keyId' | 'us
  * several answers in a row may be lost.
  */
 const REACH = 60_000;
+
+/** Who has not been seen for so long is a newcomer again, ms. */
+const AWAY = 300_000;
 
 interface Pull {
   readonly mark: DecisionMark;
@@ -34,6 +38,7 @@ export class Bouncers {
   readonly #known = new FairMap<Known>(MOST_BOUNCERS);
   readonly #unsaved = new Set<Known>();
   readonly #watch: BouncerWatch;
+  readonly #newcomers = new Newcomers<Known>();
 
   constructor(watch: BouncerWatch = () => {}) {
     this.#watch = watch;
@@ -73,7 +78,18 @@ export class Bouncers {
     const seen = [...this.#unsaved].map(({ info }) => info);
     for (const known of this.#unsaved) known.info = { ...known.info, metrics: null, metricsAt: null };
     this.#unsaved.clear();
+    this.#newcomers.reset();
     return seen;
+  }
+
+  /** Those of them that were not seen for a while before; they stay among the others. */
+  takeNew(): Bouncer[] {
+    return this.#newcomers.take().map(({ info }) => info);
+  }
+
+  /** `call` is called when there are some. */
+  onNew(call: () => void): void {
+    this.#newcomers.onFirst = call;
   }
 
   #touch(name: BouncerName, wall: number, change: Partial<Bouncer>): Known {
@@ -83,6 +99,7 @@ export class Bouncers {
     const known: Known = before ?? { info: { ...NEW, ...name, firstSeen: wall, lastPull: wall }, filter: '', pulls: [] };
     known.info = { ...known.info, ...change, lastPull: wall };
     this.#unsaved.add(known);
+    if (info === undefined || wall - info.lastPull > AWAY) this.#newcomers.note(name.workspaceId, known);
     const forgotten = this.#known.put(name, key, known);
     if (forgotten !== undefined) this.#unsaved.delete(forgotten);
     this.#watch(known.info, info);

@@ -1,9 +1,10 @@
 /** Bouncers beyond this process: in the store, for `weir bouncer ls`, and in the log where they cannot enforce all of a feed. */
 import { DAY } from '../../clock.ts';
+import type { Bouncer } from '../../ports/bouncer-store.ts';
 import type { Log } from '../../ports/log.ts';
 import type { StoreWrites } from '../../ports/store.ts';
 import { gapOf } from '../enforcement-gap.ts';
-import type { Bouncers, BouncerWatch } from './bouncers.ts';
+import type { BouncerWatch } from './bouncers.ts';
 
 /** How long a bouncer is kept that does not come back, ms. */
 const KEPT = 30 * DAY;
@@ -11,16 +12,16 @@ const KEPT = 30 * DAY;
 /** Bouncers of one write: landing waits for no more than these. */
 const SLICE = 200;
 
-/** Writes which bouncers were seen since the last write: to be called once a minute, and in the end. */
+/** Writes bouncers: to be called with those that were seen since the last write once a minute and in the end, and with newcomers at once. */
 export const writeBouncers =
   (
-    bouncers: Pick<Bouncers, 'takeSeen'>,
+    take: () => Bouncer[],
     store: Pick<StoreWrites, 'recordBouncers'>,
     now: () => number,
     onError: (error: Error) => void,
   ): (() => Promise<void>) =>
   async () => {
-    const seen = bouncers.takeSeen();
+    const seen = take();
     try {
       for (let at = 0; at < seen.length; at += SLICE) await store.recordBouncers(seen.slice(at, at + SLICE), now() - KEPT);
     } catch (error) {

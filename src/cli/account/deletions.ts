@@ -58,10 +58,11 @@ export function deletionCommands(add: AddCommand, kind: DeletedFeed['kind'], sum
   });
 }
 
-function previewLines(told: DeletionPreview): string[] {
-  const { kind, name, rules, more_rules: more, feeds, keys } = told;
+/** What goes with it, a line each. */
+export function previewLines(told: DeletionPreview, what: string = WORDS[told.kind]): string[] {
+  const { name, rules, more_rules: more, feeds, keys } = told;
   return [
-    `deleting the ${WORDS[kind]} ${printable(name)} takes away`,
+    `deleting the ${what} ${printable(name)} takes away`,
     ...(rules === 0 ? [] : [`  ${more ? 'more than ' : ''}${rules} ${rules === 1 ? 'rule' : 'rules'}`]),
     ...(feeds.length === 0 ? [] : [`  its part of the feeds ${feeds.map((feed) => printable(feed.name ?? feed.id)).join(', ')}`]),
     ...(keys.length === 0 ? [] : [`  the keys bound to it: ${keys.map((key) => printable(key.name ?? key.id)).join(', ')}`]),
@@ -69,7 +70,8 @@ function previewLines(told: DeletionPreview): string[] {
   ];
 }
 
-const comesBack = ({ kind, id }: DeletionPreview, workspace: string, forGood: boolean | undefined): string[] =>
+/** Whether and how it comes back. */
+export const comesBack = ({ kind, id }: DeletionPreview, workspace: string, forGood: boolean | undefined): string[] =>
   forGood
     ? ['it cannot be brought back']
     : [`for seven days, weir ${WORDS[kind]} restore ${id} --workspace ${workspace} brings all of it back`];

@@ -43,8 +43,8 @@ export function listCommands(add: AddCommand): void {
     },
     show: (rows) =>
       table(
-        ['ID', 'NAME', 'RULES', 'DEFAULT', ...SETTING_HEADINGS],
-        rows.map((l) => [l.id, l.name, l.rules, l.default ? 'yes' : 'no', ...settingCells(l)]),
+        ['ID', 'NAME', 'RULES', 'DEFAULT', 'SOURCE', ...SETTING_HEADINGS],
+        rows.map((l) => [l.id, l.name, l.rules, l.default ? 'yes' : 'no', l.source_id === null ? 'no' : 'yes', ...settingCells(l)]),
       ),
   });
   deletionCommands(add, 'list', 'delete a list with its rules; keys bound to it are revoked');

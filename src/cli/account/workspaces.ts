@@ -36,17 +36,23 @@ export function workspaceCommands(add: AddCommand): void {
       const changed = workspaceJson(await changeWorkspace(byCommand(store, workspace.id, context.author), patch));
       return { ...changed, ...(findCost && { subtraction: await findCost(store, workspace.id, null) }) };
     },
-    show: (workspace) => `workspace ${workspace.name} ${workspace.id} is changed${costSentence(workspace.subtraction)}`,
+    show: (workspace) =>
+      `workspace ${workspace.name} ${workspace.id} is changed${costSentence(workspace.subtraction)}; it holds for signals within 2 seconds, for feeds with their next read of the store`,
   });
   add('workspace ls', 'list workspaces', noOptions, {
-    run: async (context) => (await (await context.reads()).workspaces()).map(workspaceJson),
+    async run(context) {
+      const store = await context.reads();
+      const organizations = new Map((await store.organizations()).map(({ id, name }) => [id, name]));
+      const named = (id: string) => ({ organization: organizations.get(id) ?? null });
+      return (await store.workspaces()).map((each) => ({ ...workspaceJson(each), ...named(each.organizationId) }));
+    },
     show: (rows) =>
       table(
         ['ID', 'NAME', 'ORGANIZATION', 'PROTECT', 'MIN V4', 'MIN V6', 'SUBTRACT', 'PEOPLE'],
         rows.map((w) => [
           w.id,
           w.name,
-          w.organization_id,
+          w.organization ?? w.organization_id,
           w.protect.join(',') || '-',
           w.min_prefix_v4,
           w.min_prefix_v6,

@@ -91,7 +91,8 @@ export function batchCommands(add: AddCommand): void {
           batch_id: batches[i],
           unlanded,
         }));
-        return given.length === 1 ? undone[0] : undone;
+        // The id of a replacement stands for several batches.
+        return given.length === 1 && undone.length === 1 ? undone[0] : undone;
       },
       show(undone) {
         const all = [undone].flat();

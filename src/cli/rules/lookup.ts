@@ -9,7 +9,7 @@ import { loadGeo } from '../../geo/load.ts';
 import { explanationJson, type FeedJson, type RuleJson } from '../../manage/explanation.ts';
 import { findFeed, findList } from '../../manage/find.ts';
 import { subtractionCommand } from '../../manage/kept-blocked.ts';
-import { namesIn } from '../../manage/rules/rule-json.ts';
+import { namesIn, type RuleSource } from '../../manage/rules/rule-json.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { ACCESS_ACTIONS, type AccessAction } from '../../rule.ts';
 import { geoFiles } from '../../runtime/geo.ts';
@@ -128,7 +128,9 @@ const ruleName = ({ effect, idle, relation, target }: RuleJson) =>
   effect === 'out' || idle === 'not_cut_out' ? `${RELATIONS[relation]}never-block rule ${target}` : `${RELATIONS[relation]}${target}`;
 
 function ruleText(rule: RuleJson): string {
-  const { list_name, rule_ref, reason, key_id, key_name, actor, person, batch_id, created_at, expires_at } = rule;
+  const { list_name, rule_ref, reason, key_id, key_name, actor, person, batch_id, created_at, expires_at, source } = rule;
+  if (source !== null)
+    return printable([ruleName(rule), ...(reason === null ? [] : [`"${reason}"`]), ...sourceParts(rule, source)].join(', '));
   const parts = [
     ruleName(rule),
     `list ${list_name}`,
@@ -143,13 +145,21 @@ function ruleText(rule: RuleJson): string {
   return printable(parts.join(', '));
 }
 
+/** The same of a rule of a source. */
+const sourceParts = ({ batch_id }: RuleJson, { name, refresh, since }: RuleSource) => [
+  `from source ${name}`,
+  `refresh of ${refresh}`,
+  ...(batch_id === null ? [] : [`batch ${batch_id}`]),
+  `there since ${since}`,
+];
+
 /** What removing the rule on exactly this target would change, and what not. */
 function unblockLines({ rules, verdict, unblock }: FeedJson, target: string, action: AccessAction): string[] {
   if (verdict === 'out' && unblock.removes.length === 0) return [];
   const deed = action === 'block' ? `an unblock of ${target}` : `deleting the never-block rule on ${target}`;
-  const rest = rules.filter((rule) => rule.effect === 'in' && rule.relation !== 'exact');
+  const rest = rules.filter((rule) => rule.effect === 'in' && !unblock.removes.includes(rule.id));
   const because = rest.length === 0 ? '' : `: ${reasonText(rest)}`;
-  if (unblock.removes.length === 0) return [`${deed} removes nothing${because}`];
+  if (unblock.removes.length === 0) return [`${deed} removes nothing${because}${keptNote(rest)}`];
   const removed = rules.filter(({ id }) => unblock.removes.includes(id));
   const lists = [...new Set(removed.map(({ list_name }) => `list ${list_name}`))].join(', ');
   const removes = `${deed} in ${lists} removes ${removed.length === 1 ? 'the rule' : `${removed.length} rules`}`;
@@ -164,6 +174,10 @@ function subtractionLines({ kind, name, subtract_allow: subtract }: FeedJson, wo
   const then = subtract.verdict === 'out' ? 'takes it out of this feed' : 'takes a part of it out of this feed';
   return [`${printable(subtractionCommand(kind, name, workspace, subtract.value))} ${then}`];
 }
+
+/** What to do instead where sources keep what stays. */
+const keptNote = (rest: readonly RuleJson[]) =>
+  rest.some(({ source, effect }) => source !== null && effect === 'in') ? ', which its source keeps: allow it in another list' : '';
 
 function reasonText(rest: readonly RuleJson[]): string {
   const [first] = rest;

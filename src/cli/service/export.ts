@@ -5,6 +5,7 @@ import { rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { isDeepStrictEqual } from 'node:util';
+import type { SavedSource } from '../../account/source.ts';
 import { NO_WORKSPACE_SETTINGS, type Workspace } from '../../account/workspace.ts';
 import { WeirError } from '../../errors.ts';
 import type { StoreReads } from '../../ports/store.ts';
@@ -15,7 +16,7 @@ import type { Context } from '../context.ts';
 import { untilLanded } from '../landed.ts';
 import { startProgress } from '../progress.ts';
 import { pick } from '../usage.ts';
-import { type Counts, endLine, feedLine, headLine, keyLine, listLine, ruleLine, settingsLine } from './workspace-file.ts';
+import { type Counts, endLine, feedLine, headLine, keyLine, listLine, ruleLine, settingsLine, sourceLine } from './workspace-file.ts';
 import type { SavedRule } from './workspace-line.ts';
 
 /** Rules that are looked up together. */
@@ -26,7 +27,7 @@ const CHUNK = 65_536;
 export function exportCommand(add: AddCommand): void {
   add(
     'export [file]',
-    'write a workspace with its lists, feeds, rules and key hashes to a new file, or to standard output, for weir import',
+    'write a workspace with its lists, feeds, sources, rules and key hashes to a new file, or to standard output, for weir import',
     (c) => c.requiredOption('--workspace <workspace>', 'id or unique name of the workspace'),
     {
       async run(context, [file], options) {
@@ -44,13 +45,15 @@ export function exportCommand(add: AddCommand): void {
         return file === undefined ? undefined : { file, ...counts };
       },
       show: (done) =>
-        done === undefined ? '' : `${done.file}: ${done.lists} lists, ${done.feeds} feeds, ${done.keys} keys, ${done.rules} rules`,
+        done === undefined
+          ? ''
+          : `${done.file}: ${done.lists} lists, ${done.feeds} feeds, ${done.sources} sources, ${done.keys} keys, ${done.rules} rules`,
     },
   );
 }
 
 async function exportWorkspace(context: Context, store: StoreReads, workspace: Workspace, file: string | undefined): Promise<Counts> {
-  const counts: Counts = { lists: 0, feeds: 0, keys: 0, rules: 0 };
+  const counts: Counts = { lists: 0, feeds: 0, sources: 0, keys: 0, rules: 0 };
   const now = await store.ping();
   const output = file === undefined ? context.stdout : createFile(file);
   const progress = startProgress(context, 'exporting', await store.countRules(workspace.id, now), { rules: 0 });
@@ -87,12 +90,30 @@ async function* workspaceLines(store: StoreReads, workspace: Workspace, now: num
   yield* lists.map(listLine);
   // A list that was deleted meanwhile has no line.
   yield* feeds.map((feed) => feedLine({ ...feed, lists: feed.lists?.filter((id) => ids.has(id)) ?? null }));
+  for await (const source of sourcesOf(store, workspace.id)) {
+    if (!ids.has(source.listId)) continue;
+    counts.sources += 1;
+    yield sourceLine(source);
+  }
   yield* keys.map(keyLine);
   for await (const rule of allRules(store, workspace.id, lists, now)) {
     counts.rules += 1;
     yield ruleLine(rule, now);
   }
   yield endLine(counts);
+}
+
+/** The sources of a workspace, without their secrets. */
+async function* sourcesOf(store: StoreReads, workspaceId: string): AsyncGenerator<SavedSource> {
+  let after: string | null = null;
+  do {
+    const { items, next } = await store.sourcePage(workspaceId, { after, limit: SLICE });
+    for (const { source, state } of items) {
+      const { workspaceId: _w, name: _n, revision: _r, createdAt: _c, ...saved } = source;
+      yield { ...saved, confirmedAt: state.confirmedAt };
+    }
+    after = next;
+  } while (after !== null);
 }
 
 /** The rules of exactly these lists: one that is made meanwhile has no line. */

@@ -4,6 +4,7 @@ import { senderOf } from '../../account/caller.ts';
 import type { SavedFeed } from '../../account/feed.ts';
 import type { SavedKey } from '../../account/key.ts';
 import type { SavedList } from '../../account/list.ts';
+import type { SavedSource } from '../../account/source.ts';
 import type { Workspace, WorkspaceSettings } from '../../account/workspace.ts';
 import { WeirError } from '../../errors.ts';
 import type { Store } from '../../ports/store.ts';
@@ -35,6 +36,7 @@ interface Imported {
   readonly workspace_id: string;
   readonly lists: number;
   readonly feeds: number;
+  readonly sources: number;
   readonly keys: number;
   readonly rules: number;
   /** Rules that have expired since the export; they are left out. */
@@ -45,6 +47,8 @@ interface Imported {
   readonly new_list_ids: Record<string, string>;
   /** The same of feeds. */
   readonly new_feed_ids: Record<string, string>;
+  /** Names of sources whose secret did not come with the file. */
+  readonly missing_secrets: readonly string[];
   /** Keys that are known here already; they stay as they are. */
   readonly known_keys: readonly { id: string; prefix: string; name: string | null }[];
 }
@@ -61,13 +65,19 @@ export function importCommand(add: AddCommand): void {
         const workspace = pick(await store.workspaces(), options.workspace, 'workspace');
         const stream = await context.stream();
         await refuseRules(context, stream, store, workspace);
-        const { settings, lists, feeds, keys } = await checkFile(context, source);
+        const { settings, lists, feeds, sources, keys } = await checkFile(context, source);
 
         if (settings !== undefined) await store.updateWorkspace(workspace.id, settings, { by: context.author });
         const ids = await store.restoreLists(workspace.id, lists, feeds, context.author);
         const keyIds = await keyIdsOf(store, workspace.id, keys);
         const { rules, expired } = await publishRules(context, source, { stream, workspace, ids, keyIds }, await store.ping());
         const unlanded = await untilLanded(context, stream, store);
+        // Behind the rules of their lists, which their refreshes are compared with.
+        await store.restoreSources(
+          workspace.id,
+          sources.map((each) => ({ ...each, listId: newId(ids, each.listId)! })),
+          context.author,
+        );
         // Last: whoever has a key finds its feed complete.
         const known = await store.restoreKeys(
           workspace.id,
@@ -78,12 +88,14 @@ export function importCommand(add: AddCommand): void {
           workspace_id: workspace.id,
           lists: lists.length,
           feeds: feeds.length,
+          sources: sources.length,
           keys: keys.length - known.length,
           rules,
           expired,
           unlanded,
           new_list_ids: changedIds(lists, ids),
           new_feed_ids: changedIds(feeds, ids),
+          missing_secrets: sources.filter(({ credential }) => credential !== null).map(({ listId }) => nameOf(lists, listId)),
           known_keys: keys.filter(({ id }) => known.includes(id)).map(({ id, prefix, name }) => ({ id, prefix, name })),
         };
       },
@@ -99,12 +111,26 @@ async function keyIdsOf(store: Store, workspaceId: string, keys: readonly SavedK
   return new Map(keys.flatMap((key) => (here.has(hex(key)) ? [[key.id, here.get(hex(key))!] as const] : [])));
 }
 
+const nameOf = (lists: readonly SavedList[], id: string) => lists.find((list) => list.id === id)?.name ?? id;
+
 const newId = (ids: ReadonlyMap<string, string>, id: string | null) => id && (ids.get(id) ?? id);
 
 const changedIds = (items: readonly { readonly id: string }[], ids: ReadonlyMap<string, string>): Record<string, string> =>
   Object.fromEntries(items.map(({ id }) => [id, ids.get(id) ?? id] as const).filter(([before, after]) => before !== after));
 
-function report({ lists, feeds, keys, rules, expired, unlanded, new_list_ids, new_feed_ids, known_keys }: Imported): string {
+function report({
+  lists,
+  feeds,
+  sources,
+  keys,
+  rules,
+  expired,
+  unlanded,
+  missing_secrets,
+  new_list_ids,
+  new_feed_ids,
+  known_keys,
+}: Imported): string {
   return [
     ...Object.entries(new_list_ids).map(([before, after]) => `list ${before} is ${after} here: another list has its id`),
     ...Object.entries(new_feed_ids).map(
@@ -113,9 +139,13 @@ function report({ lists, feeds, keys, rules, expired, unlanded, new_list_ids, ne
     ...known_keys.map(
       ({ id, prefix, name }) => `key ${id} (${prefix && `${prefix}…, `}${name ?? 'no name'}) is known here already and stays as it is`,
     ),
+    ...missing_secrets.map(
+      (name) =>
+        `the secret of the source ${JSON.stringify(name)} is not in the file: give it with weir source set --auth, until then it fetches nothing`,
+    ),
     ...(expired > 0 ? [`${expired} rules have expired since the export and are left out`] : []),
     ...(unlanded > 0 ? [`${unlanded} messages wait on the stream: the rules land when weir runs with the role consumer`] : []),
-    `${lists} lists, ${feeds} feeds, ${keys} keys, ${rules} rules imported`,
+    `${lists} lists, ${feeds} feeds, ${sources} sources, ${keys} keys, ${rules} rules imported`,
   ].join('\n');
 }
 
@@ -141,18 +171,20 @@ async function refuseRules(context: Context, stream: Stream, store: Store, { id,
 async function checkFile(
   context: Context,
   file: ImportFile,
-): Promise<{ settings: WorkspaceSettings | undefined; lists: SavedList[]; feeds: SavedFeed[]; keys: SavedKey[] }> {
+): Promise<{ settings: WorkspaceSettings | undefined; lists: SavedList[]; feeds: SavedFeed[]; sources: SavedSource[]; keys: SavedKey[] }> {
   let settings: WorkspaceSettings | undefined;
   const lists: SavedList[] = [];
   const feeds: SavedFeed[] = [];
+  const sources: SavedSource[] = [];
   const keys: SavedKey[] = [];
   for await (const entry of entriesOf(context, 'checking', file)) {
     if ('settings' in entry) settings = entry.settings;
     if ('list' in entry) lists.push(entry.list);
     if ('feed' in entry) feeds.push(entry.feed);
+    if ('source' in entry) sources.push(entry.source);
     if ('key' in entry) keys.push(entry.key);
   }
-  return { settings, lists, feeds, keys };
+  return { settings, lists, feeds, sources, keys };
 }
 
 interface Destination {

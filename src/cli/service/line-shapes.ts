@@ -1,4 +1,5 @@
-import type { TSchema } from 'typebox';
+import { isDeepStrictEqual } from 'node:util';
+import type { Static, TSchema } from 'typebox';
 import { MOST_PROTECTED } from '../../account/guard-rails.ts';
 import { MOST_NETWORKS } from '../../account/key.ts';
 import { LIST_SETTINGS, type ListSetting } from '../../account/list.ts';
@@ -7,6 +8,28 @@ import { MOST_GROUP_ROLES } from '../../account/person.ts';
 import { nullable, Type } from '../../json-schema.ts';
 import { ACCESS_ACTIONS, type JsonObject, LEVELS, RULE_TYPES } from '../../rule.ts';
 import { RULE_REF_PATTERN } from '../../signal/limits.ts';
+import { compile } from '../../signal/validate.ts';
+
+/** One kind of line: `read` says in a few words what is wrong with a value. */
+export interface Line<T> {
+  read(value: unknown): T | string;
+  write(item: T): object;
+}
+
+/** Reads a value of a shape, or says its first fault. */
+export function shape<S extends TSchema>(schema: S): (value: unknown) => Static<S> | string {
+  const faults = compile(schema);
+  return (value) => {
+    const [fault] = faults(value);
+    return fault === undefined ? (value as Static<S>) : [fault.field, fault.message].filter(Boolean).join(': ');
+  };
+}
+
+/** `item` when it is written as `given`, else the first field that is not. */
+export function unchanged<T>(given: unknown, item: T, written: object): T | string {
+  const odd = Object.entries(written).find(([field, value]) => !isDeepStrictEqual(value, (given as Record<string, unknown>)[field]));
+  return odd === undefined ? item : `${odd[0]}: would become ${JSON.stringify(odd[1])}`;
+}
 
 export const optional = <T extends TSchema>(schema: T) => Type.Optional(nullable(schema));
 export const text = Type.String({ format: 'text' });

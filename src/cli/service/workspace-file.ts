@@ -1,16 +1,19 @@
-/** A workspace's file as a whole (docs/moving.md): head, settings, lists, feeds, keys, rules, end, one JSON object a line. */
+/** A workspace's file as a whole (docs/moving.md): head, settings, lists, feeds, sources, keys, rules, end, one JSON object a line. */
 
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { SavedFeed } from '../../account/feed.ts';
 import type { SavedKey } from '../../account/key.ts';
 import type { SavedList } from '../../account/list.ts';
+import type { SavedSource } from '../../account/source.ts';
 import type { Workspace, WorkspaceSettings } from '../../account/workspace.ts';
 import { DAY, isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import { ACCEPTANCE, LIMITS } from '../../signal/limits.ts';
 import { readLines, readUtf8 } from '../../source/readers/lines.ts';
-import { FEED_LINE, KEY_LINE, LIST_LINE, type Line, RULE_LINE, type SavedRule, SETTINGS_LINE } from './workspace-line.ts';
+import type { Line } from './line-shapes.ts';
+import { SOURCE_LINE } from './source-line.ts';
+import { FEED_LINE, KEY_LINE, LIST_LINE, RULE_LINE, type SavedRule, SETTINGS_LINE } from './workspace-line.ts';
 
 /** Version of the format. */
 const VERSION = 1;
@@ -20,11 +23,13 @@ export type Entry =
   | { readonly settings: WorkspaceSettings }
   | { readonly list: SavedList }
   | { readonly feed: SavedFeed }
+  | { readonly source: SavedSource }
   | { readonly key: SavedKey }
   | { readonly rule: SavedRule };
 export interface Counts {
   lists: number;
   feeds: number;
+  sources: number;
   keys: number;
   rules: number;
 }
@@ -34,6 +39,7 @@ export const headLine = ({ id, name }: Workspace, now: number): string =>
 export const settingsLine = (settings: WorkspaceSettings): string => JSON.stringify({ settings: SETTINGS_LINE.write(settings) });
 export const listLine = (list: SavedList): string => JSON.stringify({ list: LIST_LINE.write(list) });
 export const feedLine = (feed: SavedFeed): string => JSON.stringify({ feed: FEED_LINE.write(feed) });
+export const sourceLine = (source: SavedSource): string => JSON.stringify({ source: SOURCE_LINE.write(source) });
 export const keyLine = (key: SavedKey): string => JSON.stringify({ key: KEY_LINE.write(key) });
 /** `now` (ms) is the instant of the export. */
 export const ruleLine = (rule: SavedRule, now: number): string => JSON.stringify({ rule: RULE_LINE.write(withinReach(rule, now)) });
@@ -84,14 +90,15 @@ export async function* readEntries(path: string, onLine: (bytes: number) => void
   if (!check.ended()) throw new WeirError('USAGE', `${path} is not whole: it was cut after line ${number}; export the workspace again`);
 }
 
-const WORDS = ['weir_export', 'settings', 'list', 'feed', 'key', 'rule', 'end'] as const;
+const WORDS = ['weir_export', 'settings', 'list', 'feed', 'source', 'key', 'rule', 'end'] as const;
 type Word = (typeof WORDS)[number];
 
 /** What the lines of a file mean together: their order, the lists that keys and rules name, the counts at the end. */
 function fileChecker() {
-  const counts: Counts = { lists: 0, feeds: 0, keys: 0, rules: 0 };
+  const counts: Counts = { lists: 0, feeds: 0, sources: 0, keys: 0, rules: 0 };
   const lists = new Set<string>();
   const feeds = new Set<string>();
+  const sources = new Set<string>();
   let hasDefault = false;
   let last: Word | undefined;
   const UNKNOWN_LIST = 'list_id: no line before is this list';
@@ -112,6 +119,12 @@ function fileChecker() {
       if (lists.has(feed.id) || feeds.has(feed.id)) return 'id: an earlier line has it';
       feeds.add(feed.id);
       return feed.lists === null || feed.lists.every((id) => lists.has(id)) ? { feed } : 'lists: no line before is one of them';
+    }),
+    source: entry('source', SOURCE_LINE, (source) => {
+      counts.sources += 1;
+      if (sources.has(source.listId)) return 'list_id: an earlier line has it';
+      sources.add(source.listId);
+      return lists.has(source.listId) ? { source } : UNKNOWN_LIST;
     }),
     key: entry('key', KEY_LINE, (key) => {
       counts.keys += 1;
@@ -148,9 +161,9 @@ function fileChecker() {
   };
 }
 
-/** A count of the last line; files of older versions say nothing of feeds. */
+/** A count of the last line; files of older versions say nothing of feeds and sources. */
 const countOf = (end: unknown, what: keyof Counts): unknown =>
-  (end as Partial<Counts> | null)?.[what] ?? (what === 'feeds' ? 0 : undefined);
+  (end as Partial<Counts> | null)?.[what] ?? (what === 'feeds' || what === 'sources' ? 0 : undefined);
 
 const ONCE: readonly Word[] = ['weir_export', 'settings', 'end'];
 const follows = (word: Word, last: Word) => WORDS.indexOf(word) > WORDS.indexOf(last) || (word === last && !ONCE.includes(word));

@@ -3,8 +3,7 @@
  * A line counts when, read and written again, it is the same: what is not exactly so after the move is refused before it.
  */
 
-import { isDeepStrictEqual } from 'node:util';
-import type { Static, TSchema } from 'typebox';
+import type { Static } from 'typebox';
 import type { SavedFeed } from '../../account/feed.ts';
 import { protectedWord } from '../../account/guard-rails.ts';
 import { bindingFault, type SavedKey } from '../../account/key.ts';
@@ -23,17 +22,19 @@ import { encodeMessage } from '../../signal/message/encode.ts';
 import { ruleJson } from '../../signal/rule-json.ts';
 import { ruleToSignals } from '../../signal/rule-to-signals.ts';
 import { readTarget, TARGET_FIELDS, writeTarget } from '../../signal/target.ts';
-import { compile } from '../../signal/validate.ts';
 import {
   AccessRuleShape,
   ExpressionRuleShape,
   FeedShape,
   KeyShape,
+  type Line,
   ListShape,
   oneOf,
   optional,
   SettingsShape,
+  shape,
   text,
+  unchanged,
   uuid,
 } from './line-shapes.ts';
 
@@ -44,33 +45,12 @@ export type SavedRule = Omit<StoredRule, 'id' | 'seq'> & {
   readonly before?: SavedRule | undefined;
 };
 
-/** One kind of line: `read` says in a few words what is wrong with a value. */
-export interface Line<T> {
-  read(value: unknown): T | string;
-  write(item: T): object;
-}
-
 // ---------------------------------------------------------------- shapes
-
-/** Reads a value of a shape, or says its first fault. */
-function shape<S extends TSchema>(schema: S): (value: unknown) => Static<S> | string {
-  const faults = compile(schema);
-  return (value) => {
-    const [fault] = faults(value);
-    return fault === undefined ? (value as Static<S>) : [fault.field, fault.message].filter(Boolean).join(': ');
-  };
-}
 
 const ms = (instant: string) => Date.parse(instant);
 const msOrNull = (instant: string | null) => (instant === null ? null : ms(instant));
 
 const faultOf = (field: string, fault: string | null) => (fault === null ? undefined : `${field}: ${fault}`);
-
-/** `item` when it is written as `given`, else the first field that is not. */
-function unchanged<T>(given: unknown, item: T, written: object): T | string {
-  const odd = Object.entries(written).find(([field, value]) => !isDeepStrictEqual(value, (given as Record<string, unknown>)[field]));
-  return odd === undefined ? item : `${odd[0]}: would become ${JSON.stringify(odd[1])}`;
-}
 
 // ---------------------------------------------------------------- settings
 

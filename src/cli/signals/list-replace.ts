@@ -48,7 +48,7 @@ interface Plan {
 }
 
 /**
- * Hands the content to the service in parts; it compares it with the list and sends what differs. Rejects with USAGE when much would go or
+ * Hands the content to the service in parts; it compares it with the list and sends what differs. Rejects with USAGE when much would be removed or
  * come and nobody is sure, or the service gave it up, with SendFailure when it takes no more.
  */
 export async function replaceList(
@@ -81,21 +81,22 @@ export async function replaceList(
   const plan = told.plan!;
   if (told.state === 'planned') {
     const { present, added, removed } = plan;
-    const much = `of the ${present} rules of the list "${told.list}" ${removed} would go, and ${added} would come`;
+    const much = `of the ${present} rules of the list "${told.list}" ${removed} would be removed, and ${added} would be added`;
     throw new WeirError('USAGE', `${much}: when that is meant, say so with --yes`);
   }
   if (told.state !== 'done') throw new SendFailure(`the replacement ${id} is ${told.state}`);
-  await report(sender, told.list, plan, refused);
+  await report(sender, told, plan, refused);
   if (told.batches.length > 0) sender.say(`weir undo ${id} --workspace WORKSPACE puts back all of it`);
 }
 
-async function report(sender: Sender, list: string, plan: Plan, refused: Replacing['refused']): Promise<void> {
+async function report(sender: Sender, { id, list, batches }: Told, plan: Plan, refused: Replacing['refused']): Promise<void> {
   const { added, changed, unchanged, removed, kept, errors, expired, passed } = plan;
   const failed = plan.failed + (refused === 'keep' ? plan.refused : 0);
   await sender.done(
     added + changed + unchanged,
     failed,
     errors.map(({ place, message }) => `${place}: ${message}`),
+    batches.length > 0 ? id : undefined,
   );
   if (expired > 0) sender.say(`${expired} entries have expired and were left out`);
   for (const [reason, rows] of Object.entries(passed)) sender.say(`${rows} rows were passed over: ${reason}`);

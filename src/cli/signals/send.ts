@@ -1,7 +1,7 @@
 /** `weir send`: a file of signals, or a plain list of addresses, to the service. */
 import { WeirError } from '../../errors.ts';
 import type { JsonObject } from '../../rule.ts';
-import { entrySignals, type PlacedEntry, type Reading, readContent } from '../../source/readers/content.ts';
+import { entrySignals, NO_ENTRIES, type PlacedEntry, type Reading, readContent } from '../../source/readers/content.ts';
 import { LIST_ACTIONS, type ListDefaults, signalOf } from '../../source/readers/entry.ts';
 import { FORMS, type Form } from '../../source/readers/form.ts';
 import { faultlessSignals } from '../../source/readers/items.ts';
@@ -43,14 +43,14 @@ export function sendCommand(add: AddCommand): void {
         .option('--replace', 'for a plain list: the list in weir becomes equal to it; what it does not have is removed')
         .option(
           '--refused <way>',
-          'with --replace: entries that guard rails refuse hold back all that would go (keep), or count as absent (skip)',
+          'with --replace: entries that guard rails refuse hold back every removal (keep), or count as absent (skip)',
           oneOf('--refused', ['keep', 'skip']),
         )
         .option('--dry-run', 'send nothing for good: tell which entries would fail and how many entries feeds would have')
         .option('--keep-trying', 'wait for a service that is away for as long as it is, instead of half a minute')
         .option(
           '--yes',
-          'also whole countries and ASNs of a plain list; with --replace: also when more than half of the list would go, or more would come than it has',
+          'also whole countries and ASNs of a plain list; with --replace: also when more than half of the list would be removed, or more added than it has',
         ),
     {
       async run(context, [file], options) {
@@ -73,27 +73,38 @@ export function sendCommand(add: AddCommand): void {
           if ('signals' in content) {
             const [, odd] = Object.entries(OF_LISTS).find(([name]) => options[name] !== undefined) ?? [];
             if (odd !== undefined) throw new WeirError('USAGE', `${odd} is for plain lists, and this file holds signals`);
-            await sender.send(faultlessSignals(content.signals));
-          } else if (options.replace) {
-            const held: PlacedEntry[] = [];
-            await replaceList(sender, options.yes ? content.entries : withoutWide(content.entries, held), {
+            await sender.send(faultlessSignals(told(content.signals, sender)));
+            return;
+          }
+          const entries = told(content.entries, sender);
+          const held: PlacedEntry[] = [];
+          if (options.replace) {
+            await replaceList(sender, options.yes ? entries : withoutWide(entries, held), {
               ...destination,
               action: options.action ?? 'block',
               isSure: options.yes === true,
               refused: options.refused ?? 'keep',
             });
-            if (held.length > 0) await sayHeld(sender, held);
           } else {
-            const held: PlacedEntry[] = [];
-            const meant = options.yes || options.dryRun ? content.entries : withoutWide(content.entries, held);
+            const meant = options.yes || options.dryRun ? entries : withoutWide(entries, held);
             await sender.send(entrySignals(meant, sayLeftOut(sender)));
-            if (held.length > 0) await sayHeld(sender, held);
           }
+          if (held.length > 0) await sayHeld(sender, held);
         });
       },
       show: () => '',
     },
   );
+}
+
+/** What a file holds; says so where that is nothing. */
+async function* told<T>(content: AsyncIterable<T>, sender: Sender): AsyncGenerator<T> {
+  let isEmpty = true;
+  for await (const each of content) {
+    isEmpty = false;
+    yield each;
+  }
+  if (isEmpty) sender.say(`the file has no entries: ${NO_ENTRIES}`);
 }
 
 /** Entries for countries and ASNs that are tried, to tell what they would do to feeds. */

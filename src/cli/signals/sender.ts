@@ -19,7 +19,7 @@ const LINGER = 1000;
 interface Report {
   failed(entry: string): Promise<void>;
   /** `tried` is what a dry run has learnt; undefined where the signals were meant. `batches` are what the service calls the batches. */
-  end(processed: number, failed: number, tried: DryRunSum | undefined, batches: readonly string[]): Promise<void>;
+  end(processed: number, failed: number, tried: DryRunSum | undefined, batches: readonly string[], replacement?: string): Promise<void>;
 }
 
 export const textReport = ({ stdout, stderr }: Context): Report => ({
@@ -40,7 +40,7 @@ const batchLines = (batches: readonly string[]): string[] => [
   ...(batches.length > TOLD ? [`and ${batches.length - TOLD} more batches: weir undo --key KEY --since TIME undoes them together`] : []),
 ];
 
-/** `{"failed":["Entry 7: …",…],"sent":n,"batches":[…]}`; a dry run has `dry_run` instead of batches. */
+/** `{"failed":["Entry 7: …",…],"sent":n,"batches":[…]}`; a dry run has `dry_run` instead of batches, `--replace` the `replacement` that undo takes. */
 export function jsonReport({ stdout }: Context): Report {
   let begin = '{"failed":[';
   return {
@@ -48,10 +48,14 @@ export function jsonReport({ stdout }: Context): Report {
       await writeLine(stdout, `${begin}${JSON.stringify(entry)}`);
       begin = ',';
     },
-    end: (sent, _failed, tried, batches) => {
-      const rest =
-        tried === undefined ? (batches.length === 0 ? '' : `,"batches":${JSON.stringify(batches)}`) : `,"dry_run":${JSON.stringify(tried)}`;
-      return writeLine(stdout, `${begin === ',' ? '' : begin}],"sent":${sent}${rest}}`);
+    end: (sent, _failed, tried, batches, replacement) => {
+      const rest = {
+        ...(tried === undefined && batches.length > 0 && { batches }),
+        ...(tried !== undefined && { dry_run: tried }),
+        ...(replacement !== undefined && { replacement }),
+      };
+      const text = JSON.stringify({ sent, ...rest }).slice(1);
+      return writeLine(stdout, `${begin === ',' ? '' : begin}],${text}`);
     },
   };
 }
@@ -72,8 +76,8 @@ export interface Sender {
   send(signals: AsyncIterable<FileSignal | LineFault>): Promise<void>;
   /** What signals of one version would do to feeds; they are not sent for good. */
   tryOut(signals: readonly FileSignal[]): Promise<DryRunSum>;
-  /** Counts entries that were handed over elsewhere, and tells what is wrong with others. */
-  done(processed: number, failed: number, told: readonly string[]): Promise<void>;
+  /** Counts entries that were handed over elsewhere, and tells what is wrong with others; `replacement`: what undoes all of it. */
+  done(processed: number, failed: number, told: readonly string[], replacement?: string): Promise<void>;
   /** A line for the person, on standard error. */
   say(text: string): void;
 }
@@ -107,13 +111,15 @@ export async function sending(
   let processed = 0;
   let failed = 0;
   const batchIds: string[] = [];
+  let replacement: string | undefined;
   let tried: DryRunSum | undefined = dryRun ? NOTHING_TRIED : undefined;
 
   const fail = async (entry: string) => {
     progress.clear();
     await report.failed(entry);
   };
-  const done = async (taken: number, wrong: number, told: readonly string[]) => {
+  const done = async (taken: number, wrong: number, told: readonly string[], group?: string) => {
+    replacement = group;
     processed += taken;
     failed += wrong;
     for (const each of told) await fail(each);
@@ -149,7 +155,7 @@ export async function sending(
     say(`${error.message}${afterwards(processed + failed)}`);
   } finally {
     progress.stop();
-    await report.end(processed, failed, tried, batchIds);
+    await report.end(processed, failed, tried, batchIds, replacement);
   }
 }
 

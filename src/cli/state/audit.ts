@@ -1,7 +1,6 @@
 /** `weir audit`: who changed what (SPEC D15.53). */
-import { isoTime } from '../../clock.ts';
+import { type AuditNames, auditJson, auditNames } from '../../manage/audit-json.ts';
 import { findKeyNamed } from '../../manage/find.ts';
-import { feedNamesIn } from '../../manage/rules/rule-json.ts';
 import type { AuditRow, Page } from '../../ports/account-store.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { AddCommand } from '../command.ts';
@@ -38,12 +37,12 @@ export function auditCommands(add: AddCommand): void {
       async run(context, _args, { workspace: given, key, limit, ...wanted }) {
         const store = await context.reads();
         const workspace = given === undefined ? null : await workspaceId(store, given);
-        const names = await objectNames(store, workspace);
+        const names = await namesIn(store, workspace);
         const keyId = key === undefined || workspace === null ? undefined : (await findKeyNamed(store, workspace, key)).id;
         const found = [];
         for await (const row of auditRows(store, workspace)) {
           if (wanted.since !== undefined && row.at < wanted.since) break;
-          const shown = named(row, names);
+          const shown = auditJson(row, names);
           if (isWanted(row, shown.name, { ...wanted, keyId })) found.push(shown);
           if (found.length === limit) break;
         }
@@ -52,13 +51,13 @@ export function auditCommands(add: AddCommand): void {
       show: (rows) =>
         table(
           ['AT', 'EVENT', 'WHAT', 'BY', 'KEY', 'CHANGE'],
-          rows.map(({ at, event, name, object, actor, person, key_name, key_id, before, after }) => [
+          rows.map(({ at, event, name, object, actor, person, key_name, key_id, before, after, names }) => [
             at,
             event,
             printable(name ?? object),
             actor === null ? null : printable(person === null ? actor : `${actor} (${person})`),
             key_name === null ? key_id : printable(key_name),
-            before === null && after === null ? null : printable(`${JSON.stringify(before)} → ${JSON.stringify(after)}`),
+            before === null && after === null ? null : printable(withNames(`${JSON.stringify(before)} → ${JSON.stringify(after)}`, names)),
           ]),
         ),
     },
@@ -74,36 +73,16 @@ async function* auditRows(store: Pick<StoreReads, 'auditPage'>, workspace: strin
   }
 }
 
-interface ObjectNames {
-  readonly keys: ReadonlyMap<string, string>;
-  readonly objects: ReadonlyMap<string, string>;
-}
-
-/** What ids are called: lists, feeds, keys and the workspace itself; without a workspace organizations. */
-async function objectNames(store: StoreReads, workspace: string | null): Promise<ObjectNames> {
+/** Names of what is in the log of a workspace; without one those of organizations and workspaces. */
+async function namesIn(store: StoreReads, workspace: string | null): Promise<AuditNames> {
+  if (workspace !== null) return auditNames(store, workspace);
   const whole = [...(await store.organizations()), ...(await store.workspaces())].map(({ id, name }) => [id, name] as const);
-  if (workspace === null) return { keys: new Map(), objects: new Map(whole) };
-  const { keys, feeds } = await feedNamesIn(store, workspace);
-  return { keys, objects: new Map([...whole, ...feeds, ...keys]) };
+  return { keys: new Map(), objects: new Map(whole) };
 }
 
-function named({ id, at, event, object, by, change }: AuditRow, { keys, objects }: ObjectNames) {
-  // What is gone had a name when it went.
-  const was = change?.before?.name ?? change?.after?.name;
-  return {
-    id,
-    at: isoTime(at),
-    event,
-    object,
-    name: objects.get(object) ?? (typeof was === 'string' ? was : null),
-    actor: by.actor,
-    person: by.personId ?? null,
-    key_id: by.keyId,
-    key_name: keys.get(by.keyId ?? '') ?? null,
-    before: change?.before ?? null,
-    after: change?.after ?? null,
-  };
-}
+/** A text with the names of the ids in it. */
+const withNames = (text: string, names: Readonly<Record<string, string>>): string =>
+  Object.entries(names).reduce((named, [id, name]) => named.replaceAll(id, name), text);
 
 const isWanted = (row: AuditRow, name: string | null, { event, by, keyId, object }: Wanted): boolean =>
   (event === undefined || row.event.includes(event)) &&

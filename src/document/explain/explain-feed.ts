@@ -19,6 +19,8 @@ export interface FeedSource {
   readonly id: string | null;
   readonly profile: FeedProfile;
   readonly lists: ReadonlySet<string> | null;
+  /** Lists of the workspace that sources keep: no unblock removes their rules. */
+  readonly kept?: ReadonlySet<string>;
 }
 
 /** An access rule as the store has it. */
@@ -110,6 +112,7 @@ export function explainFeed(feed: FeedSource, rules: readonly StoredAccessRule[]
   const now = verdictOf(given);
   const isExact = ({ rule }: StoredAccessRule) => formatTarget(rule.target) === formatTarget(target);
   const isOwn = ({ listId }: StoredAccessRule) => holds(feed, listId);
+  const isRemovable = (stored: StoredAccessRule) => isExact(stored) && !isKept(feed, stored);
 
   const used = new Set(given.map(({ stored }) => stored.id));
   const without = active.filter(({ id }) => !used.has(id));
@@ -124,7 +127,7 @@ export function explainFeed(feed: FeedSource, rules: readonly StoredAccessRule[]
   ].map((each): ExplainedRule => ({ ...each, relation: relationOf(each.stored.rule.target, target) }));
 
   const [removed, left] = [true, false].map((isRemoved) =>
-    given.filter(({ stored, role }) => isRemoved === (role === action && isExact(stored))),
+    given.filter(({ stored, role }) => isRemoved === (role === action && isRemovable(stored))),
   );
   return {
     verdict: now,
@@ -132,7 +135,7 @@ export function explainFeed(feed: FeedSource, rules: readonly StoredAccessRule[]
     rules: explained,
     protectedBy: action === 'block' ? guard.within(asked) : [],
     unblock: {
-      removes: [...removed.map(({ stored }) => stored), ...empty],
+      removes: [...removed.map(({ stored }) => stored), ...empty.filter(isRemovable)],
       verdict: removed.length === 0 ? now : verdictOf(left),
     },
     subtract: now === 'out' || uncut.length === 0 ? null : subtractionOf(feed, touching, { ...question, asked, family }),
@@ -171,6 +174,9 @@ export function subtractionOf(
   });
   return tried.find((each) => each.verdict === 'out') ?? tried.findLast((each) => each.verdict === 'partly') ?? null;
 }
+
+/** Whether a source keeps the list of a rule. */
+export const isKept = ({ kept }: FeedSource, { listId }: StoredAccessRule): boolean => listId !== null && kept?.has(listId) === true;
 
 const holds = ({ lists }: FeedSource, listId: string | null): boolean => lists === null || lists.has(listId!);
 

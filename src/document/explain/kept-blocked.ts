@@ -5,7 +5,17 @@ import type { Workspace } from '../../account/workspace.ts';
 import { secondOf } from '../../clock.ts';
 import type { AccessRule, Target } from '../../rule.ts';
 import { formatTarget } from '../../signal/target.ts';
-import { addressesOf, contentOf, isActive, roled, type StoredAccessRule, subtractionOf, type Verdict, verdict } from './explain-feed.ts';
+import {
+  addressesOf,
+  contentOf,
+  isActive,
+  isKept,
+  roled,
+  type StoredAccessRule,
+  subtractionOf,
+  type Verdict,
+  verdict,
+} from './explain-feed.ts';
 import { type ExplainOptions, feedSources, touchingRules } from './sources.ts';
 
 /** A target that is never to be blocked, by a rule of this list, whether that has landed or is only thought of. */
@@ -59,7 +69,7 @@ export async function keptBlocked({ workspace, target, listId }: NeverBlocked, o
     const now = isIn(given);
     if (now === 'out') continue;
     const subtraction = subtractionOf(source, rules, { ...question, asked, family: 'both' });
-    const exact = given.filter(({ stored }) => isExact(stored));
+    const exact = given.filter(({ stored }) => isExact(stored) && !isKept(source, stored));
     const unblocked = exact.length > 0 && isIn(given.filter((each) => !exact.includes(each))) === 'out';
     const wayOut: WayOut =
       subtraction?.verdict === 'out'

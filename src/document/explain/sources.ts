@@ -63,9 +63,11 @@ const tooManyRules = (most: number) =>
 export async function feedSources(store: Pick<StoreReads, 'directory' | 'feeds'>, workspace: Workspace): Promise<FeedSource[]> {
   const lists = (await store.directory(workspace.id))?.lists ?? [];
   const composed = await store.feeds(workspace.id);
-  return [
+  const kept = new Set(lists.filter(({ sourceId }) => sourceId !== null).map(({ id }) => id));
+  const sources: FeedSource[] = [
     { kind: 'workspace', id: null, profile: workspaceProfile(workspace), lists: null },
     ...lists.map((list): FeedSource => ({ kind: 'list', id: list.id, profile: list, lists: new Set([list.id]) })),
     ...composed.map((feed): FeedSource => ({ kind: 'composed', id: feed.id, profile: feed, lists: feed.lists && new Set(feed.lists) })),
   ];
+  return sources.map((source) => ({ ...source, kept }));
 }

@@ -109,9 +109,8 @@ export class FeedRanges {
   }
 }
 
-function filledClasses(classes: Uint8Array | undefined, levels: number): Uint8Array | undefined {
-  return classes === undefined || levels === 0 ? classes : filledLevels(levels).map((filled) => classes[filled]);
-}
+const filledClasses = (classes: Uint8Array | undefined, levels: number): Uint8Array | undefined =>
+  classes === undefined || levels === 0 ? classes : filledLevels(levels).map((filled) => classes[filled]);
 
 /** Ranges of one family. */
 interface Ranges<R> {

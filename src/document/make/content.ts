@@ -44,9 +44,8 @@ export const countWithoutSubtraction = (snapshot: ContentRules, query: ContentQu
   contentOf(snapshot, query, geo, undefined).count;
 
 /** Selects the rules, resolves countries and ASNs, takes out what must not be blocked, and coalesces inside each class. */
-export function feedContent(snapshot: ContentRules, query: ContentQuery, geo: GeoDatabase): Content {
-  return contentOf(snapshot, query, geo, exceptionsOf(snapshot));
-}
+export const feedContent = (snapshot: ContentRules, query: ContentQuery, geo: GeoDatabase): Content =>
+  contentOf(snapshot, query, geo, exceptionsOf(snapshot));
 
 function contentOf(
   snapshot: ContentRules,

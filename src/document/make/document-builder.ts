@@ -190,12 +190,10 @@ async function buildDecisions(
 
 const DECISIONS_HINT = 'Narrow or remove rules, or raise the max_entries of the list or feed; single addresses count one by one.';
 
-function renewalReads(workspaceId: string, { store, clock }: DocumentBuilderOptions): RenewalReads {
-  return {
-    states: (ids) => within(store.ruleStates(workspaceId, ids), ASK_LIMIT, 'the store', clock),
-    rules: (kind, ids) => within(store.rulesById(workspaceId, kind, ids), ASK_LIMIT, 'the store', clock),
-  };
-}
+const renewalReads = (workspaceId: string, { store, clock }: DocumentBuilderOptions): RenewalReads => ({
+  states: (ids) => within(store.ruleStates(workspaceId, ids), ASK_LIMIT, 'the store', clock),
+  rules: (kind, ids) => within(store.rulesById(workspaceId, kind, ids), ASK_LIMIT, 'the store', clock),
+});
 
 /**
  * The content at `second`; where other content is served until a later second, and a rule expires until then, the content at that one:

@@ -5,7 +5,7 @@ import { namedBy } from '../../signal/named-rules.ts';
 import { formatTarget } from '../../signal/target.ts';
 import type { AccessChange } from '../access-change.ts';
 
-/** The rules that would go or be replaced, and those that would come. */
+/** The rules that would be removed or replaced, and those that would be added. */
 export interface Overlay {
   readonly removed: readonly NamedRule[];
   readonly added: readonly AccessRule[];

@@ -27,12 +27,13 @@ interface ConfigParts {
  * The configuration without what expires at the second `asOf` or before. Addresses, countries and ASNs together cover what the feed of
  * the same action covers: guard rails and subtraction hold for each of them.
  */
-export function renderConfig(snapshot: Snapshot, { expand }: ConfigVariant, parts: ConfigParts): RenderedDocument | OverCap {
+export function renderConfig(snapshot: Snapshot, { name }: ConfigVariant, parts: ConfigParts): RenderedDocument | OverCap {
   const { workspaceId, asOf, geo, guarded } = parts;
   const active = activeParts(snapshot.parts, { asOf, family: 'both' }, geo);
   const exceptions = exceptionsOf(snapshot);
   const allowed = exceptions && snapshot.ranges.ranges(active, { role: exceptions, classes: undefined, family: 'both' }, geo);
   const taken = takenOut(allowed, guarded);
+  const expand = name === 'expanded';
   const allow = networksOf(active, 'allow', undefined, expand);
   const block = networksOf(active, 'block', taken, expand);
   let lapsesAt = lapseOf(active);

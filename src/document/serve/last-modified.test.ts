@@ -81,7 +81,7 @@ describe('D5 Last-Modified', () => {
   });
 
   test('D13.4 of a variant that requests can make up it proves nothing, and nothing waits for it', () => {
-    const page = { document: 'access_rule', type: null, label: null, page: null, filter: 'x' } as const;
+    const page = { document: 'access_rule', type: null, label: null, page: null, name: 'x' } as const;
     const unproven = (was: Parameters<typeof of>[1]) => dateContent(page, 'a', NOW, 990_500, undefined, was);
     assert.deepEqual(unproven(undefined), shared(NOW));
     assert.deepEqual(unproven(shown('b', NOW)), shared(NOW));

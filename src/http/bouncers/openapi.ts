@@ -1,49 +1,31 @@
 import { SCOPES } from '../../bouncers/decisions.ts';
-import { Type } from '../../json-schema.ts';
+import { exampleOf, type Fields, objectOf, Type } from '../../json-schema.ts';
 import { type About, type Api, type Faults, json, jsonOf, reference } from '../docs/openapi.ts';
 import type { HttpFault } from '../errors.ts';
 import { MANY_ANSWERS, NO_LIST, NO_OBJECT, refusalOf } from './answer.ts';
 import { readHeldQuery, readStreamQuery } from './query.ts';
 
-const text = { type: 'string' };
-const Decision = Type.Unsafe<object>({
-  title: 'Decision',
-  type: 'object',
-  required: ['id', 'duration', 'origin', 'scenario', 'scope', 'type', 'value'],
-  properties: {
-    id: { type: 'integer', description: 'Always the same number for the same network.' },
-    duration: { ...text, description: 'Hours, minutes and seconds as Go writes them; negative in deleted.' },
-    origin: { const: 'weir' },
-    scenario: { ...text, description: 'The name of the list; weir where the network comes of several.' },
-    scope: { enum: SCOPES },
-    type: { const: 'ban' },
-    value: { ...text, description: 'An address, or a network in CIDR notation.' },
-  },
-});
-const decisions = { type: 'array', items: reference(Decision) };
-const DecisionStream = Type.Unsafe<object>({
-  title: 'DecisionStream',
-  type: 'object',
-  required: ['new', 'deleted'],
-  properties: { new: decisions, deleted: decisions },
-});
+const DECISION = {
+  id: [206158463072, 'Always the same number for the same network.'],
+  duration: ['3h59m20.5s', 'Hours, minutes and seconds as Go writes them; negative in deleted.'],
+  origin: ['weir', Type.Literal('weir')],
+  scenario: ['edge', 'The name of the list; weir where the network comes of several.'],
+  scope: ['Ip', Type.Enum([...SCOPES])],
+  type: ['ban', Type.Literal('ban')],
+  value: ['192.0.2.1', 'An address, or a network in CIDR notation.'],
+} as const satisfies Fields;
+const Decision = objectOf(DECISION, { title: 'Decision' });
+const decisions = Type.Array(Type.Unsafe(reference(Decision)));
+const DecisionStream = Type.Object({ new: decisions, deleted: decisions }, { title: 'DecisionStream' });
 const UsageMetrics = Type.Unsafe<object>({
   title: 'UsageMetrics',
   type: 'object',
   description: 'What the client counts, in its own form.',
 });
-const Message = Type.Unsafe<object>({ title: 'Message', type: 'object', required: ['message'], properties: { message: text } });
+const Message = objectOf({ message: '' }, { title: 'Message' });
 
-const held = { id: 206158463072, duration: '3h59m20.5s', origin: 'weir', scenario: 'edge', scope: 'Ip', type: 'ban', value: '192.0.2.1' };
-const gone = {
-  id: 212816429080,
-  duration: '-1.5s',
-  origin: 'weir',
-  scenario: 'weir',
-  scope: 'Range',
-  type: 'ban',
-  value: '198.51.100.0/24',
-};
+const held = exampleOf(DECISION);
+const gone = { ...held, id: 212816429080, duration: '-1.5s', scenario: 'weir', scope: 'Range', value: '198.51.100.0/24' };
 
 const SHARED: Faults = {
   403: { says: 'The key is missing, wrong, or may not read feeds.', examples: {} },
@@ -70,7 +52,13 @@ const NO_DECISIONS: Faults = {
   },
 };
 
-const parameter = (name: string, description: string, example: string) => ({ name, in: 'query', description, schema: text, example });
+const parameter = (name: string, description: string, example: string) => ({
+  name,
+  in: 'query',
+  description,
+  schema: { type: 'string' },
+  example,
+});
 const FILTERS = [
   parameter('scopes', 'Only these scopes, with commas: ip, range.', 'ip,range'),
   parameter('origins', 'Only these origins, with commas; all decisions have the origin weir.', 'weir'),

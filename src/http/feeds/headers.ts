@@ -69,13 +69,11 @@ const mediaTypeOf = (variant: DocumentVariant): string =>
   variant.document === 'feed' ? FORMATS[variant.format].mediaType : 'application/json';
 
 /** The X-Feed headers, also of a 413; `staleSince` in whole seconds. */
-export function entryHeaders(entryCount: number, entryLimit: number, staleSince: number | undefined): Pairs {
-  return [
-    ['X-Feed-Entry-Count', String(entryCount)],
-    ['X-Feed-Entry-Limit', String(entryLimit)],
-    ...(staleSince === undefined ? [] : ([['X-Feed-Stale-Since', formatHttpDate(staleSince)]] as const)),
-  ];
-}
+export const entryHeaders = (entryCount: number, entryLimit: number, staleSince: number | undefined): Pairs => [
+  ['X-Feed-Entry-Count', String(entryCount)],
+  ['X-Feed-Entry-Limit', String(entryLimit)],
+  ...(staleSince === undefined ? [] : ([['X-Feed-Stale-Since', formatHttpDate(staleSince)]] as const)),
+];
 
 /** The 200 with this body. */
 export const okAnswer = ({ ok, content }: PreparedAnswers, body: Uint8Array | string): DocumentAnswer => ({

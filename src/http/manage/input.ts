@@ -47,17 +47,20 @@ function faultsOf(given: Fields, schema: TObject | undefined, validate: Validate
   // What is shown of a value may take time for each: no more of them than the answer tells.
   return [...unknown, ...(validate?.(given) ?? [])]
     .slice(0, MOST_DETAILS)
-    .map(({ field, message }) => ({ field, message, value: shown(valueAt(given, field)) }));
+    .map(({ field, message }) => ({ field, message, value: isSecret(schema, field) ? null : shown(valueAt(given, field)) }));
 }
+
+/** Whether the value of a field is shown to nobody, whatever is wrong with it. */
+const isSecret = (schema: TObject | undefined, field: string): boolean =>
+  (schema?.properties[field] as { readonly writeOnly?: boolean } | undefined)?.writeOnly === true;
 
 /** The value behind a path such as `labels.0`. */
 const valueAt = (given: Fields, path: string): unknown =>
   path.split('.').reduce<unknown>((value, name) => (value as Fields | undefined | null)?.[name], given);
 
 /** The texts of a query as its schema has them; a text that is no number or boolean stays, for the schema to refuse. */
-function typedQuery(schema: TObject | undefined, query: Fields): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(query).map(([name, text]) => [name, typed(schema?.properties[name], text)]));
-}
+const typedQuery = (schema: TObject | undefined, query: Fields): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(query).map(([name, text]) => [name, typed(schema?.properties[name], text)]));
 
 function typed(schema: { readonly type?: unknown } | undefined, text: unknown): unknown {
   if (typeof text !== 'string') return text;

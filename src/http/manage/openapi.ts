@@ -1,7 +1,9 @@
 /** The API document of management, from the table of operations. */
 import type { TSchema } from 'typebox';
 import { Type } from '../../json-schema.ts';
-import type { Operation, Outcome } from '../../manage/operation.ts';
+import type { Operation } from '../../manage/operation.ts';
+import { LATE } from '../../manage/operations/answers.ts';
+import type { Outcome } from '../../manage/outcome.ts';
 import { OPERATIONS } from '../../manage/table.ts';
 import type { Address } from '../address.ts';
 import { type About, type Api, BEARER, examplesOf, type Faults, header, json, reference } from '../docs/openapi.ts';
@@ -68,8 +70,15 @@ function answersOf(operation: Operation): About['answers'] {
   const { answer, edits, method } = operation;
   const headers = edits && method === 'PATCH' ? { ETag: header('Names the state that this is.', '"Ju3VgNEgCQ0bPzPQ3aGpYA"') } : {};
   const content = json(reference(titled(answer)), { example: { summary: operation.name, value: examplesOf(answer)[0] } });
-  return { [successOf(operation)]: { description: operation.summary, headers, content } };
+  const done = { [successOf(operation)]: { description: operation.summary, headers, content } };
+  return operation.isLong ? { ...done, 202: LATE_ANSWER } : done;
 }
+
+const LATE_ANSWER = {
+  description: 'What was changed lands later; with `answer` the answer itself is late, and is asked for at the address in Location.',
+  headers: { Location: header('What tells how far it is.', `${MANAGE}/answers/0199f3c2-8a51-7c3e-9d0b-4f1e2a6b7002`) },
+  content: json(reference(titled(LATE)), { late: { summary: 'late', value: examplesOf(LATE)[0] } }),
+};
 
 function faultsOf({ answer, edits, creates, refusals = {} }: Operation): Faults {
   const refused = ([status, message]: [string, string]) => [

@@ -2,15 +2,17 @@
 import { hash } from 'node:crypto';
 import { parse } from 'node:querystring';
 import { authorOf } from '../../account/caller.ts';
+import { WeirError } from '../../errors.ts';
 import type { ManageContext, ManagePorts } from '../../manage/context.ts';
-import type { Method, Operation, Outcome } from '../../manage/operation.ts';
+import type { Method, Operation } from '../../manage/operation.ts';
+import type { Outcome } from '../../manage/outcome.ts';
 import { requireRoom } from '../../manage/room.ts';
 import { OPERATIONS } from '../../manage/table.ts';
 import { ANSWER_KEPT } from '../../ports/account-store.ts';
 import { type Answer, jsonAnswer } from '../answer.ts';
 import type { BodyLimit } from '../bodies/body.ts';
 import type { Call } from '../call.ts';
-import type { HttpFault } from '../errors.ts';
+import { errorFields, type HttpFault } from '../errors.ts';
 import { strongTags } from '../feeds/conditional.ts';
 import { faultOf, NO_TOKEN, OTHER_REQUEST, refusalOf, tooLarge, WHICH_STATE } from './faults.ts';
 import type { Identity } from './identify.ts';
@@ -57,13 +59,34 @@ const ALL = { maxKeys: 0 };
 export const done =
   (operation: Operation, ports: ManagePorts) =>
   async ({ given, about }: Asked): Promise<Answer | HttpFault> => {
-    const step = ports.stepsOf(about.workspaceId);
-    const outcome = await perform(operation, { ...ports, ...about, step, pause: () => step(async () => undefined) }, given);
+    const { workspaceId, isGone } = about;
+    const steps = ports.stepsOf(workspaceId);
+    const step: ManageContext['step'] = async (work) => {
+      // What nobody waits for any more is not gone on with.
+      if (isGone()) throw new WeirError('REFUSED', 'the client has gone');
+      return steps(work);
+    };
+    const work = () => perform(operation, { ...ports, ...about, step, pause: () => step(async () => undefined) }, given);
+    const outcome = operation.isLong ? await inTime(ports, about, work) : await work();
     return 'body' in outcome ? outcomeAnswer(outcome) : outcome;
   };
 
+/** What work comes to, or that it is late. */
+async function inTime({ late }: ManagePorts, { caller }: About, work: () => Promise<Outcome | HttpFault>): Promise<Outcome | HttpFault> {
+  try {
+    return await late.inTime(caller, async () => asOutcome(await work()));
+  } catch (error) {
+    const fault = faultOf(error);
+    if (fault === undefined) throw error;
+    return fault;
+  }
+}
+
+const asOutcome = (done: Outcome | HttpFault): Outcome =>
+  'body' in done ? done : { status: done.status, body: errorFields(done), headers: done.headers };
+
 /** What the operation is told of the request, or the fault of a header. */
-function aboutOf(operation: Operation, { caller, actor }: Identity, { request }: Call, bytes: Buffer): About | HttpFault {
+function aboutOf(operation: Operation, { caller, actor }: Identity, { request, response }: Call, bytes: Buffer): About | HttpFault {
   const { headers, method, url } = request;
   const ifMatch = headers['if-match'];
   if (operation.edits && ifMatch === undefined) return WHICH_STATE;
@@ -76,7 +99,7 @@ function aboutOf(operation: Operation, { caller, actor }: Identity, { request }:
     by: authorOf(caller, actor as string | null),
     permissions: caller.permissions,
     keyExpiresAt: caller.expiresAt,
-    isGone: () => request.socket.destroyed,
+    isGone: () => request.socket.destroyed && !response.headersSent,
     ifMatch: operation.edits && ifMatch !== undefined ? strongTags(ifMatch) : undefined,
     once:
       token === undefined
@@ -139,9 +162,12 @@ async function currentState(
   return { current: body, ...(tag !== undefined && { headers: { ETag: tag } }) };
 }
 
-const outcomeAnswer = ({ status = 200, body, tag, location }: Outcome): Answer =>
-  jsonAnswer(status, JSON.stringify(body), {
+const outcomeAnswer = ({ status = 200, body, tag, location, headers, until }: Outcome): Answer => ({
+  ...jsonAnswer(status, JSON.stringify(body), {
     'Cache-Control': 'no-store',
     ...(tag !== undefined && { ETag: tag }),
     ...(location !== undefined && { Location: MANAGE + location }),
-  });
+    ...headers,
+  }),
+  ...(until !== undefined && { until }),
+});

@@ -1,77 +1,44 @@
-import { Type } from '../../json-schema.ts';
-import { isExpressionKind, KINDS, type Kind, RULE_KINDS, RULE_TYPES } from '../../rule.ts';
+import { exampleOf, type Fields, nullable, objectOf, Type } from '../../json-schema.ts';
+import { RULE } from '../../manage/operations/rule-schema.ts';
+import { isExpressionKind, KINDS, type Kind, RULE_KINDS } from '../../rule.ts';
 import type { Address } from '../address.ts';
 import { type About, type Api, BEARER, headerParameter, jsonOf, queryParameters, reference } from '../docs/openapi.ts';
 import type { HttpFault } from '../errors.ts';
 import { DATE, documentAnswers, documentFaults, ETAG, FeedError, GZIP, listFaults } from '../feeds/openapi.ts';
 import { documentRefusalOf } from '../feeds/refusals.ts';
-import { belongsToWorkspace } from './answer.ts';
 import { calledRules, OF_LISTS, OF_WORKSPACE, pathOfKind, readRulesQuery } from './query.ts';
+import { belongsToWorkspace } from './read.ts';
 
-const nullable = (type: object) => ({ anyOf: [type, { type: 'null' }] });
-const text = nullable({ type: 'string' });
-const instant = nullable({ type: 'string', format: 'date-time' });
+const { batch_id: _, key_id: __, warning: ___, ...STORED } = RULE;
+const PHASE = {
+  phase: [undefined, Type.Optional(Type.Enum(['request', 'response']))],
+  phase_detected: [
+    undefined,
+    Type.Optional(Type.Boolean({ description: 'True when the sender gave no phase: it follows from the expression.' })),
+  ],
+} as const satisfies Fields;
 
-const Rules = Type.Unsafe<object>({
-  title: 'Rules',
-  type: 'object',
-  required: ['rules', 'next'],
-  properties: {
-    rules: {
-      type: 'array',
-      description: 'In the order of enforcement: by order, then rule_ref; rules without order after those with; access rules by id.',
-      items: {
-        type: 'object',
-        required: ['id', 'kind', 'rule_ref', 'name', 'action', 'reason', 'labels', 'config', 'expires_at', 'created_at', 'updated_at'],
-        properties: {
-          id: { type: 'integer' },
-          kind: { type: 'string', enum: KINDS },
-          rule_ref: text,
-          name: text,
-          action: { type: 'string' },
-          reason: text,
-          labels: nullable({ type: 'object' }),
-          config: nullable({ type: 'object' }),
-          expires_at: instant,
-          created_at: { type: 'string', format: 'date-time' },
-          updated_at: { type: 'string', format: 'date-time' },
-          type: { type: 'string', enum: RULE_TYPES },
-          expression: { type: 'string' },
-          order: nullable({ type: 'integer' }),
-          short_description: text,
-          phase: { type: 'string', enum: ['request', 'response'] },
-          phase_detected: { type: 'boolean', description: 'True when the sender gave no phase: it follows from the expression.' },
-          list_id: { type: 'string', format: 'uuid' },
-          target: { type: 'string', description: 'A network, AS and a number, or a country.' },
-          confidence: text,
-          severity: text,
-        },
-      },
-    },
-    next: { ...text, description: 'Of a page: the value of after for the page behind it; null for the last.' },
+const Rules = objectOf(
+  {
+    rules: [
+      [],
+      Type.Array(objectOf({ ...STORED, ...PHASE }), {
+        description: 'In the order of enforcement: by order, then rule_ref; rules without order after those with; access rules by id.',
+      }),
+    ],
+    next: [null, nullable(Type.String(), { description: 'Of a page: the value of after for the page behind it; null for the last.' })],
   },
-});
+  { title: 'Rules' },
+);
 
-const created = '2026-11-20T10:00:00.000Z';
-const NOTHING = { reason: null, labels: null, config: null, expires_at: null, created_at: created, updated_at: created };
 const EXAMPLES: Readonly<Record<'target' | 'expression', (kind: Kind) => object>> = {
-  target: (kind) => ({
-    id: 7,
-    kind,
-    rule_ref: null,
-    name: null,
-    list_id: '0195a3c0-0000-7000-8000-000000000001',
-    target: '192.0.2.0/24',
-    action: 'block',
-    confidence: 'high',
-    severity: null,
-    ...NOTHING,
-  }),
+  target: () => exampleOf(STORED),
   expression: (kind) => {
     if (!isExpressionKind(kind)) throw new Error(`${kind} has no expression`);
+    const { list_id, target, confidence, severity, ...rule } = exampleOf(STORED);
     const { ruleRef, type, expression, action, order = null, name = null } = { order: null, name: null, ...RULE_KINDS[kind].example };
     const phase = RULE_KINDS[kind].hasPhase ? { phase: 'request', phase_detected: true } : {};
-    return { id: 8, kind, rule_ref: ruleRef, name, type, expression, action, order, short_description: null, ...NOTHING, ...phase };
+    return { ...rule, id: 8, kind, rule_ref: ruleRef, name, type, expression, action, order, short_description: null, ...phase };
   },
 };
 

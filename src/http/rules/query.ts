@@ -43,7 +43,7 @@ export const OF_WORKSPACE = {
 };
 
 /** The whole document of each kind. */
-const WHOLE = perKind(KINDS, (kind): RulesVariant => ({ document: kind, type: null, label: null, page: null, filter: '' }));
+const WHOLE = perKind(KINDS, (kind): RulesVariant => ({ document: kind, type: null, label: null, page: null, name: '' }));
 
 /** Reads the raw query (without its question mark) of a request for the rules of a kind, or tells what is wrong with it. */
 export function readRulesQuery(kind: Kind, query: string): RulesOptions | HttpFault {
@@ -55,10 +55,10 @@ export function readRulesQuery(kind: Kind, query: string): RulesOptions | HttpFa
   return { variant: variantOf({ document: kind, type, label: wanted, page }), list };
 }
 
-function variantOf(asked: Omit<RulesVariant, 'filter'>): RulesVariant {
+function variantOf(asked: Omit<RulesVariant, 'name'>): RulesVariant {
   const { document, type, label: wanted, page } = asked;
   if (type === null && wanted === null && page === null) return WHOLE[document];
-  return { ...asked, filter: JSON.stringify([type, wanted, page]) };
+  return { ...asked, name: JSON.stringify([type, wanted, page]) };
 }
 
 /** The last part of the address of a kind's rules: `waf`, `smart-firewall`, `access`. */

@@ -37,8 +37,9 @@ export interface SignalAnswer {
 export type SubmitSignals = (request: SignalRequest) => Promise<SignalAnswer | HttpFault>;
 
 /** Signal submission with what it needs. */
-export function signalSubmission({ accept, forecast }: SignalParts): SubmitSignals {
-  return async ({ query, body: entries, ...request }) => {
+export const signalSubmission =
+  ({ accept, forecast }: SignalParts): SubmitSignals =>
+  async ({ query, body: entries, ...request }) => {
     const options = readOptions(query);
     if ('status' in options) return options;
     const taken = await accept({ ...request, ...options, entries });
@@ -51,7 +52,6 @@ export function signalSubmission({ accept, forecast }: SignalParts): SubmitSigna
     };
     return { status, body: { ...body, ...more }, batchId };
   };
-}
 
 /** What the answer to a dry run says of feeds (D10.14). */
 async function dryRunFields(
@@ -93,12 +93,11 @@ function readOptions(query: Readonly<Record<string, unknown>>): Options | HttpFa
 }
 
 /** Faults of unknown parameters that are probably meant to be known ones: with `?dryrun=1` rules would change. */
-function almostOptions(query: Readonly<Record<string, unknown>>): BatchFault[] {
-  return Object.keys(query).flatMap((field) => {
+const almostOptions = (query: Readonly<Record<string, unknown>>): BatchFault[] =>
+  Object.keys(query).flatMap((field) => {
     const meant = OPTIONS.includes(field) ? undefined : OPTIONS.find((known) => isNearMiss(field, known));
     return meant === undefined ? [] : [{ field, message: `is no parameter; did you mean ${meant}?`, value: null }];
   });
-}
 
 /** The fault of a key that has sent its entries of this minute. */
 export const OVER_ENTRIES: HttpFault = { status: 429, message: TOO_MANY_ENTRIES };

@@ -64,9 +64,8 @@ export function accessLog(write: (line: AccessLine) => void, addressOf: (request
 }
 
 /** An id that a client gave, where it is short, plain and no key. */
-function saneId(given: string | string[] | undefined): string | undefined {
-  return typeof given === 'string' && SANE.test(given) && withoutSecrets(given) === given ? given : undefined;
-}
+const saneId = (given: string | string[] | undefined): string | undefined =>
+  typeof given === 'string' && SANE.test(given) && withoutSecrets(given) === given ? given : undefined;
 
 function bodyBytes({ method }: IncomingMessage, response: ServerResponse): number {
   if (!response.headersSent || method === 'HEAD' || response.statusCode === 304) return 0;

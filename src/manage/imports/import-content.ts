@@ -1,9 +1,10 @@
 /** Reads the file of an import, in pieces that give other work its turn, and no further than an import goes. */
 import type { Caller } from '../../account/caller.ts';
-import { hasCode } from '../../errors.ts';
-import { type PassedRow, type PlacedEntry, type Reading, readContent } from '../../source/readers/content.ts';
+import { hasCode, WeirError } from '../../errors.ts';
+import { NO_ENTRIES, type PassedRow, type PlacedEntry, type Reading, readContent } from '../../source/readers/content.ts';
 import type { ListDefaults, ListEntry } from '../../source/readers/entry.ts';
 import { type FileSignal, type LineFault, takenSignals } from '../../source/readers/items.ts';
+import { fieldFault } from '../operation.ts';
 
 /** Entries of one import at most. */
 export const MOST_IMPORTED = 10_000;
@@ -27,7 +28,7 @@ export interface ImportRequest {
   readonly preview: boolean;
   /** Whether the rules of the list go that the file does not have. */
   readonly replace: boolean;
-  /** With `replace`: whether entries that guard rails refuse keep everything that would go, or count as absent. */
+  /** With `replace`: whether entries that guard rails hold back every removal, or count as absent. */
   readonly refused: 'keep' | 'skip';
   /** Whether those may be more than half of its rules, and whole countries and ASNs may be meant. */
   readonly isSure: boolean;
@@ -41,37 +42,33 @@ export interface ImportContent {
   readonly signals: readonly (FileSignal | LineFault)[] | undefined;
 }
 
-/** Reads a file. What makes the rest unreadable is a fault of its own. */
+/** What takes a file that is too large for an import. */
+const WAY = 'weir send takes a file of any size, and weir send --replace (POST /v1/manage/replacements) makes a list equal to one';
+
+/** Reads a file. Rejects with TOO_LARGE, and with USAGE where it has no entries (but to replace), or cannot be read to its end: then nothing of it is taken. */
 export async function readImport(
-  bytes: Uint8Array,
-  reading: Reading,
-  defaults: ListDefaults,
+  { bytes, reading, defaults, replace: isReplacing }: Pick<ImportRequest, 'bytes' | 'reading' | 'defaults' | 'replace'>,
   pause: () => Promise<void>,
 ): Promise<ImportContent> {
   const found: (PlacedEntry | LineFault | PassedRow)[] = [];
   const signals: (FileSignal | LineFault)[] = [];
-  let isList = true;
   let count = 0;
   try {
     const content = await readContent(pieces(bytes, pause), { ...reading, mostLines: MOST_LINES, mostBytes: MOST_UNPACKED }, defaults);
-    isList = 'entries' in content;
     for await (const each of 'entries' in content ? content.entries : takenSignals(content.signals)) {
-      const isPassed = 'passed' in each;
-      if (!isPassed) count += 1;
-      if (count > MOST_IMPORTED) {
-        found.push({ place: each.place!, fault: `an import has ${MOST_IMPORTED} entries at most; the rest was not read` });
-        break;
-      }
+      if (!('passed' in each)) count += 1;
+      if (count > MOST_IMPORTED) throw new WeirError('TOO_LARGE', `the file has more than ${MOST_IMPORTED} entries`);
       if ('json' in each) signals.push(each);
-      else if (isList || isPassed) found.push(each);
+      else if ('entries' in content) found.push(each);
       else signals.push(each as LineFault);
     }
+    if (count === 0 && found.length === 0 && !isReplacing) throw fieldFault('file', `has no entries: ${NO_ENTRIES}`);
+    if ('signals' in content) return { found: [], entries: undefined, signals };
   } catch (error) {
-    if (!hasCode(error, 'USAGE')) throw error;
-    found.push({ place: 'file', fault: error.message });
+    if (hasCode(error, 'TOO_LARGE')) throw new WeirError('TOO_LARGE', `${error.message}, more than an import takes: ${WAY}`);
+    throw hasCode(error, 'USAGE') && error.cause === undefined ? fieldFault('file', `cannot be read: ${error.message}`) : error;
   }
-  if (isList) return { found, entries: found.flatMap((each) => ('entry' in each ? [each.entry] : [])), signals: undefined };
-  return { found: [], entries: undefined, signals: [...signals, ...(found as LineFault[])] };
+  return { found, entries: found.flatMap((each) => ('entry' in each ? [each.entry] : [])), signals: undefined };
 }
 
 async function* pieces(bytes: Uint8Array, pause: () => Promise<void>): AsyncGenerator<Buffer> {

@@ -30,7 +30,7 @@ export interface ReplacedBy {
 
 /** Why a large replacement is not done that nobody is sure of; `how` is how to say that one is. */
 export const notSure = (list: string, { present, added, removed }: EqualPlan, how: string): string =>
-  `of the ${present} rules of the list "${list}" ${removed} would go, and ${added} would come: when that is meant, say so with ${how}`;
+  `of the ${present} rules of the list "${list}" ${removed} would be removed, and ${added} would be added: when that is meant, say so with ${how}`;
 
 /** Makes the list equal to what was read. Rejects with USAGE for signals, with REFUSED where nobody is sure. */
 export async function replaceByImport(
@@ -81,7 +81,7 @@ async function previewed(ports: ImportReplacePorts, task: EqualTask, content: Im
     }
   });
   if (messages.length === 0) return { plan, batches: [], feeds: { feeds: [] } };
-  if (isTooMuch) return { plan, batches: [], feeds: { feeds: 'unknown', feeds_reason: 'too much would go to count it' } };
+  if (isTooMuch) return { plan, batches: [], feeds: { feeds: 'unknown', feeds_reason: 'too much would be removed to count it' } };
   return { plan, batches: [], feeds: await forecastFields(forecast, { workspaceId, listId: task.listId, messages }, false) };
 }
 

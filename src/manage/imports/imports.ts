@@ -35,7 +35,7 @@ export interface Replaced {
   readonly kept: number;
   /** Entries that guard rails refuse. */
   readonly refused: number;
-  /** Whether more than half of the list would go, or come, which has to be confirmed. */
+  /** Whether more than half of the list would be removed, or added, which has to be confirmed. */
   readonly needs_confirmation: boolean;
 }
 
@@ -68,16 +68,12 @@ export interface Imported extends ForecastFields {
  * what differs is sent. Rejects with REFUSED when nobody is sure of what much depends on.
  */
 export async function importFile(ports: ImportPorts, request: ImportRequest): Promise<Imported | Refused> {
-  // What nobody waits for any more is not read to its end, nor judged.
-  const pause = async () => {
-    if (ports.isGone()) throw new WeirError('REFUSED', 'the client has gone');
-    await ports.pause();
-  };
-  const content = await readImport(request.bytes, request.reading, request.defaults, pause);
+  const { pause } = ports;
+  const content = await readImport(request, pause);
   const wide = await wideOf(content.entries ?? [], ports.geo(), pause);
   if (wide !== undefined && !request.isSure && !request.preview)
     throw new WeirError('REFUSED', `the file is about ${wideText(wide)}: when that is meant, say so with confirmed`);
-  const done = await (request.replace ? replaced({ ...ports, pause }, request, content) : sent({ ...ports, pause }, request, content));
+  const done = await (request.replace ? replaced(ports, request, content) : sent(ports, request, content));
   return done.refused === undefined && wide !== undefined ? { ...done, wide } : done;
 }
 
@@ -102,10 +98,10 @@ async function replaced(ports: ImportPorts, request: ImportRequest, content: Imp
 
 /** Sends what the file holds. */
 async function sent(ports: ImportPorts, request: ImportRequest, content: ImportContent): Promise<Imported | Refused> {
-  const { accept, pause } = ports;
+  const { accept, pause, isGone } = ports;
   const { batches, faults, left } = await inBatches(content, pause);
   const entries = await written(batches, request, pause);
-  const done: Sent = request.preview ? await previewBatches(ports, entries) : { results: await submitAll(accept, entries) };
+  const done: Sent = request.preview ? await previewBatches(ports, entries) : { results: await submitAll(accept, entries, isGone) };
   const { results } = done;
   const [first] = results;
   // The list, the key or the limits are at fault: nothing was taken.
@@ -148,13 +144,18 @@ async function written(
   return sent;
 }
 
-/** One batch after the other; those behind one that is not taken because of the service are not sent. */
-async function submitAll(accept: Accept, batches: readonly WrittenBatch[]): Promise<BatchResult[]> {
+/** One batch after the other; none behind one that is not taken because of the service, or once the client has gone. */
+async function submitAll(accept: Accept, batches: readonly WrittenBatch[], isGone: () => boolean): Promise<BatchResult[]> {
   const results: BatchResult[] = [];
+  let over: Refusal | undefined;
   for (const batch of batches) {
-    const last = results.at(-1)?.refused;
-    const isOver = last !== undefined && isOfAll(last);
-    results.push(isOver ? { refused: { ...last, message: `not sent: ${last.message}` } } : await accept({ ...batch, dryRun: false }));
+    if (isGone()) over ??= { code: 'REFUSED', message: 'the client has gone' };
+    if (over !== undefined) results.push({ refused: { ...over, message: `not sent: ${over.message}` } });
+    else {
+      const result = await accept({ ...batch, dryRun: false });
+      if (result.refused !== undefined && isOfAll(result.refused)) over = result.refused;
+      results.push(result);
+    }
   }
   return results;
 }

@@ -42,6 +42,8 @@ export interface ReplacementHead {
   readonly batches: readonly string[];
   /** Why it failed. */
   readonly reason?: string;
+  /** Why it is held. */
+  readonly held?: string;
 }
 
 export const headOf = ({ head }: Pick<Replacement, 'head'>): ReplacementHead => JSON.parse(head) as ReplacementHead;
@@ -75,14 +77,24 @@ export const equalPorts = (ports: ReplacementPorts, caller: Caller, wait?: Equal
   ...(wait !== undefined && { wait }),
 });
 
+/** One that is compared. */
+export interface PlanTask {
+  readonly id: string;
+  readonly caller: Caller;
+  readonly listId: string;
+  readonly isSure: boolean;
+  /** Says why it is held back, when it is known what it would do, and keeps what it needs for that; undefined: it is not. */
+  readonly judge?: (plan: EqualPlan) => Promise<string | undefined>;
+}
+
 /**
- * Compares one that is `planning` and keeps its steps. It is `running` afterwards, or `planned` where somebody has to be sure who is not;
+ * Compares one that is `planning` and keeps its steps. It is `running` afterwards, `planned` where somebody has to be sure who is not, or `held`;
  * `failed` where it could not be compared, which is what this rejects with.
  */
 export async function planReplacement(
   ports: ReplacementPorts,
   equal: EqualPorts,
-  { id, caller, listId, isSure }: { readonly id: string; readonly caller: Caller; readonly listId: string; readonly isSure: boolean },
+  { id, caller, listId, isSure, judge }: PlanTask,
   before: ReplacementHead,
   entries: AsyncIterable<PlacedEntry | LineFault | PassedRow>,
 ): Promise<ReplacementHead> {
@@ -107,8 +119,9 @@ export async function planReplacement(
       const batch = batchOf(messages[0]?.headers.signal_id);
       if (batch !== null && !batches.includes(batch, -1)) batches.push(batch);
     });
-    const head: ReplacementHead = { ...before, plan, steps, batches };
-    const to = plan.isLarge && !isSure ? 'planned' : 'running';
+    const why = await judge?.(plan);
+    const head: ReplacementHead = { ...before, plan, steps, batches, ...(why !== undefined && { held: why }) };
+    const to = why !== undefined ? 'held' : plan.isLarge && !isSure ? 'planned' : 'running';
     const heldUntil = to === 'running' ? now() + HOLD : 0;
     if (!(await store.moveReplacement(id, { from: 'planning', to, head: JSON.stringify(head), now: now(), heldUntil }))) throw takenAway();
     return head;
@@ -124,7 +137,7 @@ const takenAway = () => new WeirError('REFUSED', 'this took too long, and was gi
 export async function giveUp(
   { store, now }: ReplacementPorts,
   id: string,
-  from: 'open' | 'planning' | 'planned',
+  from: 'open' | 'planning' | 'planned' | 'held',
   head: ReplacementHead,
   error: unknown,
 ): Promise<void> {

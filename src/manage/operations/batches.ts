@@ -87,6 +87,7 @@ export const BATCH_OPERATIONS: readonly Operation[] = [
     }),
     audit: 'batches undone',
     creates: 'elsewhere',
+    isLong: true,
     refusals: { 404: UNKNOWN, 409: 'there is nothing to undo: removes 0 rules, puts back 0' },
     examples: [{ batches: [ID], preview: true }],
     async run(context, { body: { batches: ids, preview = false } }): Promise<Undone> {

@@ -29,13 +29,14 @@ export const DELETE_QUERY = {
 export const DELETION_WORDS =
   'Where rules, feeds or keys go with it, or somebody has pulled it in the last ten minutes, 409 until confirmed says that this is meant. It can be brought back for seven days.';
 
-/** The answer to a deletion. */
-export const DELETION = answerOf('Deletion', {
+/** The fields of the answer to a deletion. */
+export const DELETION_FIELDS = {
   id: DELETED.id,
   deleted: true,
   ...DELETION_PREVIEW,
   restorable_until: ['2026-11-29T09:59:31.000Z', nullable(Type.String(), { description: 'Until when it can be brought back.' })],
-});
+} as const satisfies Fields;
+export const DELETION = answerOf('Deletion', DELETION_FIELDS);
 
 /** The body of a deletion: first of all what it is, and whether it is gone. */
 export const deletionBody = ({ id, deleted, ...told }: Deletion) => ({ id, deleted, ...told });

@@ -8,7 +8,8 @@ import { type ChangeContext, changeOptions, type ManageContext } from '../contex
 import { deleteNamed } from '../deletion.ts';
 import { FEED_STATE, feedStateJson } from '../feed-state.ts';
 import { findFeed, listIdOf } from '../find.ts';
-import { fieldFault, type Operation, type Outcome, operation } from '../operation.ts';
+import { fieldFault, type Operation, operation } from '../operation.ts';
+import type { Outcome } from '../outcome.ts';
 import { BY_NUMBER, PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../page.ts';
 import { DELETE_QUERY, DELETION, DELETION_WORDS, deletionBody } from './deleted.ts';
 import { Name, SETTABLE, settingFields, settingsPatch } from './settings.ts';

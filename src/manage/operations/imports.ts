@@ -40,7 +40,7 @@ const QUERY = Type.Object({
   refused: Type.Optional(
     Type.Enum(['keep', 'skip'], {
       description:
-        'With `replace`: entries that guard rails refuse hold back all that would go (keep, when absent), or count as absent (skip).',
+        'With `replace`: entries that guard rails refuse hold back every removal (keep, when absent), or count as absent (skip).',
     }),
   ),
   confirmed: Type.Optional(
@@ -75,7 +75,7 @@ interface ImportAnswer extends Imported, Change {
 export const IMPORT_OPERATIONS: readonly Operation[] = [
   operation('importFile', 'POST /imports', {
     summary: 'Import a file: a plain list (text, CSV, JSON, NDJSON) or signals',
-    description: `The body is the file, ${MOST_IMPORTED} entries at most. What is wrong is told by its line, and the rest is taken, in batches of 1,000. A preview counts what all of it would change of feeds. With \`replace\` the list becomes equal to a plain list: what differs is sent, what stays keeps since when it is there.`,
+    description: `The body is the file, ${MOST_IMPORTED} entries at most: of a larger one nothing is taken. What is wrong is told by its line, and the rest is taken, in batches of 1,000. A preview counts what all of it would change of feeds. With \`replace\` the list becomes equal to a plain list: what differs is sent, what stays keeps since when it is there.`,
     permission: 'rules:write',
     query: QUERY,
     bodyBytes: BODY,
@@ -121,7 +121,7 @@ export const IMPORT_OPERATIONS: readonly Operation[] = [
                 refused: Type.Integer({ description: 'Entries that guard rails refuse.' }),
                 kept: Type.Integer({ description: 'Rules with a rule_ref that the file does not have: they stay.' }),
                 needs_confirmation: Type.Boolean({
-                  description: 'More than half of the list would go, or more would come than it has.',
+                  description: 'More than half of the list would be removed, or more added than it has.',
                 }),
               },
               { description: 'With `replace` only.' },
@@ -135,7 +135,12 @@ export const IMPORT_OPERATIONS: readonly Operation[] = [
     ),
     audit: 'file imported',
     creates: 'elsewhere',
-    refusals: { 404: 'No such access-rules list', 409: 'Most of the list would go, or whole countries and ASNs are meant' },
+    isLong: true,
+    refusals: {
+      404: 'No such access-rules list',
+      409: 'Most of the list would be removed, or whole countries and ASNs are meant',
+      413: `The file has more than an import takes: ${MOST_IMPORTED} entries`,
+    },
     async run(context, { query, bytes }): Promise<ImportAnswer> {
       const { list, format, path, where, file = '', preview = false, replace = false, confirmed: isSure = false, refused = 'keep' } = query;
       const { caller } = context;

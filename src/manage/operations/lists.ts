@@ -2,12 +2,13 @@
 
 import { type AccessList, type ListPatch, listState, NO_SETTINGS, settingsJson } from '../../account/list.ts';
 import { stateTag } from '../../account/tag.ts';
-import { answerOf, type Fields, Type } from '../../json-schema.ts';
+import { answerOf, type Fields, nullable, Type } from '../../json-schema.ts';
 import { type ChangeContext, changeOptions, type ManageContext } from '../context.ts';
 import { deleteNamed } from '../deletion.ts';
 import { FEED_STATE, feedStateJson } from '../feed-state.ts';
 import { findList } from '../find.ts';
-import { type Operation, type Outcome, operation } from '../operation.ts';
+import { type Operation, operation } from '../operation.ts';
+import type { Outcome } from '../outcome.ts';
 import { BY_NUMBER, PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../page.ts';
 import { DELETE_QUERY, DELETION, DELETION_WORDS, deletionBody } from './deleted.ts';
 import { Name, SETTABLE, settingFields, settingsPatch } from './settings.ts';
@@ -28,6 +29,7 @@ export const listJson = (list: AccessList) => ({
   workspace_id: list.workspaceId,
   name: list.name,
   default: list.isDefault,
+  source_id: list.sourceId,
   ...settingsJson(list),
 });
 
@@ -36,6 +38,7 @@ const LIST = {
   workspace_id: '0195a3c0-0000-7000-8000-000000000000',
   name: ['edge', Name],
   default: [false, 'Access rules land there when nothing names another list; it cannot be deleted.'],
+  source_id: [null, nullable(Type.String(), { description: 'The source that keeps it: nothing else changes its rules.' })],
   ...settingFields({ ...NO_SETTINGS, description: 'hosts that scan us', maxEntries: 50_000 }),
   feed: FEED_STATE,
 } as const satisfies Fields;

@@ -5,7 +5,7 @@ import type { WatchedFeed } from '../../document/watch/feed-watch.ts';
 import { WeirError } from '../../errors.ts';
 import { answerOf, listOf, nullable, Type } from '../../json-schema.ts';
 import { ACCESS_ACTIONS, type AccessAction } from '../../rule.ts';
-import { formatTarget, readTarget, targetFieldOf } from '../../signal/target.ts';
+import { formatTarget, targetNamed } from '../../signal/target.ts';
 import { explanationJson, type FeedJson } from '../explanation.ts';
 import { fieldFault, type Operation, operation } from '../operation.ts';
 import { namesIn } from '../rules/rule-json.ts';
@@ -28,10 +28,10 @@ const EXPLAINED = answerOf('Explanation', {
     max_entries: [131_072, nullable(Type.Integer())],
     over_cap: [false, nullable(Type.Boolean())],
     rules: [
-      [{ effect: 'in', idle: null, relation: 'covering', ...RULE_EXAMPLE, list_name: 'default', key_name: 'siem' }],
+      [{ effect: 'in', idle: null, relation: 'covering', ...RULE_EXAMPLE, list_name: 'default', key_name: 'siem', source: null }],
       Type.Array(Rule, {
         description:
-          'With effect (in, out, none), relation, list_name and key_name. The first 20. idle says why one has no effect: not_cut_out, no_ranges, other_family.',
+          'With effect (in, out, none), relation, list_name, key_name and, where a source keeps the list, source: its name, the refresh that wrote the rule last, since when it is there. The first 20. idle says why one has no effect: not_cut_out, no_ranges, other_family.',
       }),
     ],
     rules_left_out: 0,
@@ -67,8 +67,8 @@ export const LOOKUP_OPERATIONS: readonly Operation[] = [
       404: 'there is no list or feed "edge"',
       409: 'more than 100000 rules would have to be looked at; ask about an address or a smaller network',
     },
-    async run({ store, workspaceId, explainer, feeds: known }, { query: { target: asked, action = 'block', feed } }) {
-      const target = readTarget(targetFieldOf(asked), asked);
+    async run({ store, workspaceId, explainer, isCountry, feeds: known }, { query: { target: asked, action = 'block', feed } }) {
+      const target = targetNamed(asked, isCountry);
       if (typeof target === 'string') throw fieldFault('target', target);
       if (explainer === undefined) throw new WeirError('REFUSED', 'this process builds no feeds: ask one that does');
       const workspace = await store.workspace(workspaceId);

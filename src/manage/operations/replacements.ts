@@ -17,7 +17,7 @@ const PLAN = Type.Object(
     present: count('Rules of the list that are known by their value.'),
     added: count('Rules that are made.'),
     changed: count('Rules that are given what the content says of them, or another expiry.'),
-    removed: count('Rules that go. None where an entry failed.'),
+    removed: count('Rules that are removed. None where an entry failed.'),
     unchanged: count('Rules that stay as they are.'),
     kept: count('Rules with a rule_ref that the content does not have: they stay.'),
     failed: count('Entries that cannot be read or taken.'),
@@ -33,15 +33,15 @@ const REPLACEMENT = answerOf('Replacement', {
   list: ['default', 'The name of the list.'],
   state: [
     'done',
-    Type.Enum(['open', 'planning', 'planned', 'running', 'done', 'failed'], {
+    Type.Enum(['open', 'planning', 'planned', 'held', 'running', 'done', 'failed'], {
       description:
-        'open: its content comes in. planning: it is compared. planned: it waits for somebody to be sure. running: its changes go onto the stream, whatever ends meanwhile. done, failed: it has ended.',
+        'open: its content comes in. planning: it is compared. planned: it waits for somebody to be sure. held: the same of a refresh of a source. running: its changes go onto the stream, whatever ends meanwhile. done, failed: it has ended.',
     }),
   ],
   created_at: '2026-11-20T10:00:00.000Z',
   reason: [null, nullable(Type.String({ description: 'Why it failed.' }))],
   plan: [null, nullable(PLAN)],
-  needs_confirmation: [false, 'More than half of the list would go, or more would come than it has.'],
+  needs_confirmation: [false, 'More than half of the list would be removed, or more added than it has.'],
   batches: [[], Type.Array(Type.String(), { description: 'The batches that it is.' })],
   steps: 0,
   steps_published: 0,
@@ -91,7 +91,7 @@ export const REPLACEMENT_OPERATIONS: readonly Operation[] = [
       ),
       refused: Type.Optional(
         Type.Enum(['keep', 'skip'], {
-          description: 'Entries that guard rails refuse hold back all that would go (keep, when absent), or count as absent (skip).',
+          description: 'Entries that guard rails refuse hold back every removal (keep, when absent), or count as absent (skip).',
         }),
       ),
     }),
@@ -165,7 +165,9 @@ export const REPLACEMENT_OPERATIONS: readonly Operation[] = [
       if (!(await store.moveReplacement(id, { from, to: 'planning', now: now(), heldUntil: now() + FIRST_HOLD })))
         throw new WeirError('REFUSED', NOT_OPEN);
       await store.noteChange(workspaceId, 'list replacement started', id, { list: head.list, lines, confirmed }, by);
-      inBackground(planned(context, found, head, { parts, lines }, confirmed));
+      // Whoever started it need not wait for it.
+      const pause = () => context.stepsOf(workspaceId)(async () => undefined);
+      inBackground(planned({ ...context, pause }, found, head, { parts, lines }, confirmed));
       return shown(context, id);
     },
     show: (body) => ({ status: 202, body, location: `/replacements/${body.id}` }),

@@ -100,6 +100,7 @@ export const RULE_DELETIONS: readonly Operation[] = [
     answer: DELETED,
     audit: 'rules deleted',
     creates: 'elsewhere',
+    isLong: true,
     refusals: { 404: 'there is no list "edge"', 409: keptBySource('spamhaus-drop') },
     examples: [{ label: 'source:spamhaus', preview: true }, { ids: [7, 8] }],
     async run(context, { body: { ids, after, preview = false, ...given } }) {

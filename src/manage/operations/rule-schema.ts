@@ -3,7 +3,7 @@ import type { Static, TSchema } from 'typebox';
 import { readInstant, readSince } from '../../duration.ts';
 import { answerOf, exampleOf, type Fields, nullable, Type } from '../../json-schema.ts';
 import { KINDS, type Kind, LEVELS, type Level, RULE_TYPES, readLabel } from '../../rule.ts';
-import { readTarget, targetFieldOf } from '../../signal/target.ts';
+import { targetNamed } from '../../signal/target.ts';
 import { knownBatch } from '../batches.ts';
 import type { ManageContext } from '../context.ts';
 import { findKeyNamed, findList } from '../find.ts';
@@ -84,7 +84,7 @@ export async function readConditions(context: ManageContext, given: Static<typeo
   const { kind = 'access_rule', list, label, since, key, batch, expires_before: before, expires_from: from } = given;
   const conditions: RuleConditions = {
     kind: kind as Kind,
-    match: matchOf(given),
+    match: matchOf(given, context.isCountry),
     targetKind: given.target_kind as RuleConditions['targetKind'],
     confidence: given.confidence as Level | undefined,
     severity: given.severity as Level | undefined,
@@ -109,12 +109,12 @@ export async function readConditions(context: ManageContext, given: Static<typeo
 const OF_EXPRESSIONS = ['type'] as const;
 const OF_TARGETS = ['list', 'address', 'match', 'target_kind', 'confidence', 'severity'] as const;
 
-function matchOf({ address, match: given }: Static<typeof Conditions>): RuleConditions['match'] {
+function matchOf({ address, match: given }: Static<typeof Conditions>, isCountry: ManageContext['isCountry']): RuleConditions['match'] {
   // Alone it would say nothing, and every rule would be meant.
   if (address === undefined && given !== undefined) throw fieldFault('match', 'says how address is meant, which is missing');
   if (address === undefined) return undefined;
   const match = given ?? 'exact';
-  const target = readTarget(targetFieldOf(address), address);
+  const target = targetNamed(address, isCountry);
   if (typeof target === 'string') throw fieldFault('address', target);
   if (match === 'exact') return { how: 'exact', target };
   if (target.kind !== 'ip') throw fieldFault('match', `${match} takes an address or a network`);

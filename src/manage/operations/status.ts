@@ -70,7 +70,7 @@ const STATUS = answerOf('Status', {
     [
       {
         pid: 4242,
-        roles: ['signals', 'consumer', 'feeds', 'manage'],
+        roles: ['signals', 'consumer', 'feeds', 'manage', 'sources'],
         started_at: '2026-11-20T10:00:00.000Z',
         checks: { store: { ok: true } },
       },
@@ -91,8 +91,8 @@ const GEO_KIND = {
 } as const satisfies Fields;
 
 /** The data of a kind, without the paths of the operator's files. */
-function geoKindJson(data: Readonly<Record<keyof typeof GEO_KIND, unknown>>): object {
-  const shown = Object.fromEntries(Object.keys(GEO_KIND).map((name) => [name, data[name as keyof typeof GEO_KIND]]));
+function geoKindJson(data: Readonly<Record<string, unknown>>): object {
+  const shown = Object.fromEntries(Object.keys(GEO_KIND).map((name) => [name, data[name]]));
   return { ...shown, source: data.source === 'packaged' ? data.source : 'operator' };
 }
 

@@ -10,7 +10,8 @@ import { WeirError } from '../../errors.ts';
 import { answerOf, objectOf, Type } from '../../json-schema.ts';
 import { type ChangeContext, changeOptions, type ManageContext } from '../context.ts';
 import { FEED_STATE, feedStateJson } from '../feed-state.ts';
-import { type Operation, type Outcome, operation } from '../operation.ts';
+import { type Operation, operation } from '../operation.ts';
+import type { Outcome } from '../outcome.ts';
 import { refuseMore } from './keys.ts';
 
 /**

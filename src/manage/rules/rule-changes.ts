@@ -4,7 +4,7 @@ import { senderOf } from '../../account/caller.ts';
 import { type Fields, Type } from '../../json-schema.ts';
 import type { ManageContext } from '../context.ts';
 import type { Operator, RulePorts } from '../operate.ts';
-import type { Outcome } from '../operation.ts';
+import type { Outcome } from '../outcome.ts';
 
 /** What every change of rules answers besides its own. */
 export interface Change {

@@ -1,4 +1,5 @@
 /** How management shows rules to programs: their fields, who wrote them last, and what agents ignore of them. */
+import { isoTime } from '../../clock.ts';
 import type { RuleOrigin } from '../../ports/rule-store.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { StoredRule } from '../../ports/stored-rule.ts';
@@ -29,6 +30,8 @@ function warnedJson(stored: StoredRule): Record<string, unknown> {
 export interface Names {
   readonly lists: ReadonlyMap<string, string>;
   readonly keys: ReadonlyMap<string, string>;
+  /** Of sources, by the ids of their lists. */
+  readonly sources: ReadonlyMap<string, string>;
 }
 
 /** The same with what else a feed may be. */
@@ -44,12 +47,31 @@ export async function feedNamesIn(reads: Pick<StoreReads, 'directory' | 'keys' |
   return { ...names, feeds: new Map([...names.lists, ...composed]) };
 }
 
+/** Where a rule of a source's list comes from: the refresh that wrote it last, and since when it is there (SPEC D23.8). */
+export interface RuleSource {
+  readonly name: string;
+  readonly refresh: string;
+  readonly since: string;
+}
+
+/** null: no source keeps its list. */
+export function ruleSource({ listId, createdAt, updatedAt }: StoredRule, { sources }: Names): RuleSource | null {
+  const name = sources.get(listId ?? '');
+  return name === undefined ? null : { name, refresh: isoTime(updatedAt)!, since: isoTime(createdAt)! };
+}
+
 /** The names of lists and keys of a workspace; a key without a name is told by its first characters. */
 export async function namesIn(reads: Pick<StoreReads, 'directory' | 'keys'>, workspaceId: string): Promise<Names> {
   const lists = (await reads.directory(workspaceId))?.lists ?? [];
   const keys = await reads.keys(workspaceId);
+  const kept = lists.filter(({ sourceId }) => sourceId !== null);
   return {
     lists: new Map(lists.map(({ id, name }) => [id, name])),
-    keys: new Map(keys.map(({ id, name, prefix }) => [id, name ?? prefix])),
+    // What a refresh has sent is sent by its source.
+    keys: new Map([
+      ...keys.map(({ id, name, prefix }) => [id, name ?? prefix] as const),
+      ...kept.map(({ sourceId, name }) => [sourceId!, `source ${name}`] as const),
+    ]),
+    sources: new Map(kept.map(({ id, name }) => [id, name])),
   };
 }

@@ -26,6 +26,8 @@ export interface RuleManagement {
   stepsOf(workspaceId: string): Step;
   /** Why the guard rails of the service and of a caller's workspace let no block reach a network; empty where they do. */
   readonly blockFaults: (caller: Caller) => (network: Network) => readonly string[];
+  /** Whether a code in capitals is that of a country (ISO 3166). */
+  readonly isCountry: (code: string) => boolean;
   /** The geo data in use. */
   readonly geo: () => GeoDatabase;
   sleep(seconds: number): Promise<void>;

@@ -6,11 +6,10 @@ import { everyMinute } from './every-minute.ts';
 const LINES = 20;
 
 /** Logs once a minute who sent wrong keys, and how many; never a key. Returns the function that ends this with a last report. */
-export function startFailureLog(takeFailed: () => readonly Failures[], log: Log): () => void {
-  return everyMinute(() => {
+export const startFailureLog = (takeFailed: () => readonly Failures[], log: Log): (() => void) =>
+  everyMinute(() => {
     for (const line of failureLines(takeFailed())) log('warn', line);
   });
-}
 
 /** What is said of the failures of a minute, given most first. */
 export function failureLines(failures: readonly Failures[]): string[] {

@@ -2,13 +2,12 @@ import type { StoreWrites } from '../../ports/store.ts';
 import { everyMinute } from './every-minute.ts';
 
 /** Writes once a minute which keys were used when (ms). Returns the function that ends this with a last write. */
-export function startKeyUsage(
+export const startKeyUsage = (
   takeUsed: () => readonly { id: string; at: number }[],
   store: Pick<StoreWrites, 'touchKeys'>,
   onError: (error: Error) => void,
-): () => Promise<void> {
-  return everyMinute(async () => {
+): (() => Promise<void>) =>
+  everyMinute(async () => {
     const used = takeUsed();
     if (used.length > 0) await store.touchKeys(used).catch(onError);
   });
-}

@@ -22,7 +22,7 @@ test('D16.10 a device that stops has one line, one that is back another, of many
   const take = (): SeenDevices => ({ devices: seen.splice(0), refused: [] });
   const past = startPast({
     store,
-    devices: { take },
+    devices: { take, takeNew: () => [], onNew() {} },
     sizes: new FeedSizes(),
     log: (level, line) => lines.push(`${level} ${line}`),
     now: () => now,
@@ -59,7 +59,7 @@ test('D16.10 a device that stops has one line, one that is back another, of many
   now += DAY;
   const young = startPast({
     store,
-    devices: { take },
+    devices: { take, takeNew: () => [], onNew() {} },
     sizes: new FeedSizes(),
     log: (level, line) => lines.push(`${level} ${line}`),
     now: () => now,

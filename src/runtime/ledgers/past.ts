@@ -1,12 +1,13 @@
-/** Writes once a minute what this process has seen of devices and of the sizes of feeds (SPEC D16.9, D16.13). */
+/** Writes once a minute, and newcomers at once, what this process has seen of devices and of the sizes of feeds (SPEC D16.9, D16.13). */
 import type { SeenDevice } from '../../account/device.ts';
 import { DAY, dayOf, within } from '../../clock.ts';
 import type { FeedSizes } from '../../document/watch/feed-sizes.ts';
-import type { Device, SeenDevices } from '../../ports/devices.ts';
+import type { Device, DeviceNotes } from '../../ports/devices.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Store } from '../../ports/store.ts';
 import { oneByOne } from '../../serial.ts';
 import { everyMinute } from './every-minute.ts';
+import { soon } from './soon.ts';
 
 /** How long the last write may take, ms. */
 const LAST = 3_000;
@@ -17,7 +18,7 @@ const LINES = 20;
 
 export interface PastParts {
   readonly store: Pick<Store, 'noteDevices' | 'markStopped' | 'keysByHash' | 'deviceCounts' | 'endingKeys' | 'noteFeedSizes'>;
-  readonly devices: { take(): SeenDevices };
+  readonly devices: DeviceNotes;
   readonly sizes: Pick<FeedSizes, 'take'>;
   readonly log: Log;
   /** ms since 1970. */
@@ -63,6 +64,17 @@ export function startPast({ store, devices, sizes, log, now }: PastParts): Past 
     }
   }
 
+  /** Newcomers are there for whoever asks who uses a key or a feed. */
+  async function writeNew(): Promise<void> {
+    const seen = devices.takeNew();
+    if (seen.length === 0) return;
+    try {
+      for (const line of backLines(await store.noteDevices(seen), now())) log('info', line);
+    } catch {
+      // They are lost, as those of a minute are; the next regular write says so.
+    }
+  }
+
   /** What was seen, with the devices of those invalid keys that the store knows. */
   async function withRefused(): Promise<readonly SeenDevice[]> {
     const taken = devices.take();
@@ -71,6 +83,8 @@ export function startPast({ store, devices, sizes, log, now }: PastParts): Past 
     return [...taken.devices, ...[...keys].map(([place, key]) => ({ ...taken.refused[place]!.seen, ...key }))];
   }
 
+  const early = soon(() => inTurn(writeNew));
+  devices.onNew(early.ask);
   const write = (isLast = false) => inTurn(() => writeNow(isLast));
   store.deviceCounts(startedAt - DAY).then(
     (found) => {
@@ -92,6 +106,7 @@ export function startPast({ store, devices, sizes, log, now }: PastParts): Past 
     write: () => write(),
     stop() {
       stopping = true;
+      early.stop();
       return within(stop(), LAST, 'the store').catch(() => {});
     },
   };
@@ -113,9 +128,8 @@ export const backLines = (back: readonly Device[], now: number): string[] =>
     (others) => `${others} other devices pull again`,
   );
 
-function limited(lines: string[], rest: (others: number) => string): string[] {
-  return lines.length <= LINES ? lines : [...lines.slice(0, LINES), rest(lines.length - LINES)];
-}
+const limited = (lines: string[], rest: (others: number) => string): string[] =>
+  lines.length <= LINES ? lines : [...lines.slice(0, LINES), rest(lines.length - LINES)];
 
 const nameOf = ({ userAgent, address, keyId, workspaceId }: Device) =>
   `${JSON.stringify(userAgent)} at ${address}, key ${keyId}, workspace ${workspaceId}`;

@@ -39,9 +39,13 @@ export const METRICS: readonly Metric<Reading>[] = [
       }
     },
   ),
-  counter('weir_list_entries_total', 'Accepted entries for access rules, by the list where they land', function* ({ http, listLabels }) {
-    for (const [list, value] of http.listEntries) yield { labels: listLabels(list, () => labelsOf({ list })), value };
-  }),
+  counter(
+    'weir_list_entries_total',
+    'Accepted entries for access rules, by the id of the list where they land; weir list ls has the names',
+    function* ({ http, listLabels }) {
+      for (const [list, value] of http.listEntries) yield { labels: listLabels(list, () => labelsOf({ list })), value };
+    },
+  ),
   gauge('weir_ready', '1 when a part of this process is ready, as /readyz says', function* ({ checks }) {
     for (const [part, { ok }] of Object.entries(checks)) yield { labels: labelsOf({ part }), value: Number(ok) };
   }),
@@ -71,10 +75,10 @@ export const METRICS: readonly Metric<Reading>[] = [
   gauge('weir_feeds_over_cap', 'Feeds that are answered with 413 in a variant', ({ feeds }) =>
     one(feeds?.filter(({ entries, limit }) => entries > limit).length),
   ),
-  gauge('weir_feed_entries', 'Networks of a feed, in its variant that is nearest to its cap', (reading) =>
+  gauge('weir_feed_entries', 'Networks of a feed, in its variant that is nearest to its cap; weir status has the names', (reading) =>
     perFeed(reading, ({ entries }) => entries),
   ),
-  gauge('weir_feed_entry_limit', 'The entry cap of a feed', (reading) => perFeed(reading, ({ limit }) => limit)),
+  gauge('weir_feed_entry_limit', 'The entry cap of a feed; weir status has the names', (reading) => perFeed(reading, ({ limit }) => limit)),
   gauge('weir_feed_cache_bytes', 'Bytes of ready feed bodies, of FEED_CACHE_MB', ({ bodyBytes }) => one(bodyBytes)),
   gauge(
     'weir_devices',

@@ -94,6 +94,4 @@ export function remoteCalls<T extends object>(port: MessagePort | Worker): T {
 
 const isPort = (value: unknown): value is MessagePort => value instanceof MessagePort;
 
-function isWorker(port: MessagePort | Worker): port is Worker {
-  return 'threadId' in port;
-}
+const isWorker = (port: MessagePort | Worker): port is Worker => 'threadId' in port;

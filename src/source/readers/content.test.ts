@@ -266,11 +266,11 @@ test('D11.1 a file that says how many entries it has, and has fewer, is cut; so 
   });
   const bomb = gzipSync(Buffer.alloc(8 << 20, '#\n'));
   await assert.rejects(sent(bomb, { mostBytes: 1 << 20 }), {
-    code: 'USAGE',
-    message: 'the file is larger than 1 MiB unpacked, and is not read beyond that',
+    code: 'TOO_LARGE',
+    message: 'the file is larger than 1 MiB unpacked',
   });
   await assert.rejects(sent(`${'\n'.repeat(1001)}192.0.2.1`, { mostLines: 1000, format: 'text' }), {
-    code: 'USAGE',
+    code: 'TOO_LARGE',
     message: /more than 1000 lines/,
   });
 });

@@ -19,6 +19,8 @@ export interface Reading extends Given {
   readonly condition?: Condition | undefined;
   /** Lines at most; undefined: any number. */
   readonly mostLines?: number | undefined;
+  /** Is told how many entries the content says that it has, once that many were read. */
+  readonly onWhole?: ((said: number) => void) | undefined;
 }
 
 /** What a file holds: signals, which are sent as they are, or the entries of a list, each with its place or what is wrong there. */
@@ -38,9 +40,12 @@ export interface PassedRow {
   readonly place: string;
 }
 
+/** What may stand in a file that has no entries. */
+export const NO_ENTRIES = 'comments, a header and an empty array are none';
+
 /** Reads a file. Throws USAGE, also while it is read, at what makes the rest of the file unreadable. */
 export async function readContent(bytes: AsyncIterable<Buffer>, reading: Reading, defaults: ListDefaults): Promise<Content> {
-  const { paths = [], condition, mostLines } = reading;
+  const { paths = [], condition, mostLines, onWhole } = reading;
   const { format, chunks, header } = await findForm(bytes, reading);
   const entries = (rows: AsyncIterable<PlacedRow>): Content => ({ entries: entriesOf(rows, defaults) });
   const isJson = format === 'json' || format === 'ndjson';
@@ -51,7 +56,7 @@ export async function readContent(bytes: AsyncIterable<Buffer>, reading: Reading
   if (condition !== undefined) throw new WeirError('USAGE', 'a condition needs a path beside it');
   switch (format) {
     case 'text':
-      return entries(textRows(chunks, mostLines));
+      return entries(textRows(chunks, mostLines, onWhole));
     case 'csv':
       return entries(csvRows(chunks, header, mostLines));
     case 'suricata':
@@ -61,7 +66,7 @@ export async function readContent(bytes: AsyncIterable<Buffer>, reading: Reading
       const { first, all } = await peek(items(chunks, format, mostLines));
       if (first !== undefined && format === 'ndjson') await refuseObject(first);
       if (first === undefined || !isListItem(first)) return { signals: readSignals(all) };
-      return entries(jsonRows(all));
+      return entries(jsonRows(all, onWhole));
     }
   }
 }
@@ -110,7 +115,7 @@ const NOT_UTF8 = 'this is not UTF-8';
 /** How FireHOL's lists say in a comment how many entries they have. */
 const COUNTED = /^#\s*Entries\s*:\s*([\d,]+)/i;
 
-async function* textRows(chunks: AsyncIterable<Buffer>, most: number | undefined): AsyncGenerator<PlacedRow> {
+async function* textRows(chunks: AsyncIterable<Buffer>, most: number | undefined, onWhole: Reading['onWhole']): AsyncGenerator<PlacedRow> {
   let said: number | undefined;
   let lines = 0;
   const saysNothing = (bytes: Uint8Array): boolean => {
@@ -125,6 +130,7 @@ async function* textRows(chunks: AsyncIterable<Buffer>, most: number | undefined
     yield { row: line === undefined ? NOT_UTF8 : rowOfLine(line), place: `line ${number}` };
   }
   if (said !== undefined && lines < said) throw cut(said, lines);
+  if (said !== undefined) onWhole?.(said);
 }
 
 function countOf(bytes: Uint8Array): number | undefined {
@@ -135,13 +141,14 @@ function countOf(bytes: Uint8Array): number | undefined {
 const cut = (said: number, read: number) =>
   new WeirError('USAGE', `the file says that it has ${said} entries, and ${read} were read: it is cut`);
 
-async function* jsonRows(found: AsyncIterable<Item>): AsyncGenerator<PlacedRow> {
+async function* jsonRows(found: AsyncIterable<Item>, onWhole: Reading['onWhole']): AsyncGenerator<PlacedRow> {
   let read = 0;
   for await (const { json, place } of found) {
     const value = parseJson(json);
     // The last line of Spamhaus's lists says when they were made, and how many entries they have.
     if (isObject(value) && value.type === 'metadata') {
       if (typeof value.records === 'number' && read < value.records) throw cut(value.records, read);
+      if (typeof value.records === 'number') onWhole?.(value.records);
       continue;
     }
     read += 1;

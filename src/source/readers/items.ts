@@ -9,6 +9,7 @@ import { EntryScanner } from '../../signal/scan/scan.ts';
 import { eventRefusals } from '../../signal/v1.ts';
 import { envelopeRefusals } from '../../signal/v2.ts';
 import { MAX_LINE_BYTES, readLines, readUtf8 } from './lines.ts';
+import { KNOWN_COLUMNS, namesTarget, rowOf } from './row.ts';
 
 export type Version = 1 | 2;
 
@@ -71,7 +72,11 @@ function entryOf(json: Buffer): Fields | string {
 
 function versionOf(entry: Fields): Version | string {
   if ('kind' in entry) return 2;
-  return 'type' in entry ? 1 : 'has neither "kind" (v2) nor "type" (v1)';
+  if ('type' in entry) return 1;
+  const why = 'has neither "kind" (v2) nor "type" (v1), so it is no signal';
+  return namesTarget(rowOf(entry))
+    ? `${why}; entries of a list go into a file of their own`
+    : `${why}; an entry of a list has a field that is called ${KNOWN_COLUMNS}`;
 }
 
 /** The bytes of a value and where it stands, for messages. */

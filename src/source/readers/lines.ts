@@ -21,11 +21,11 @@ export interface LineLimits {
 }
 
 /** Refuses what has too many lines. */
-export const tooManyLines = (most: number) => new WeirError('USAGE', `the file has more than ${most} lines, and is not read beyond them`);
+export const tooManyLines = (most: number) => new WeirError('TOO_LARGE', `the file has more than ${most} lines`);
 
 /**
  * The lines that say something, in constant memory; what says nothing costs no turn of whoever waits. Rejects with USAGE when a line is
- * longer than MAX_LINE_BYTES, or when there are more than allowed.
+ * longer than MAX_LINE_BYTES, with TOO_LARGE when there are more than allowed.
  */
 export async function* readLines(chunks: AsyncIterable<Uint8Array>, { most, saysNothing }: LineLimits = {}): AsyncGenerator<Line> {
   let parts: Uint8Array[] = [];

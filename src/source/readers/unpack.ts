@@ -22,12 +22,12 @@ export async function* gunzip(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buf
   }
 }
 
-/** The same bytes. Rejects with USAGE where there are more than `most`. */
+/** The same bytes. Rejects with TOO_LARGE where there are more than `most`. */
 export async function* atMost(chunks: AsyncIterable<Buffer>, most: number): AsyncGenerator<Buffer> {
   let bytes = 0;
   for await (const chunk of chunks) {
     bytes += chunk.length;
-    if (bytes > most) throw new WeirError('USAGE', `the file is larger than ${most / 2 ** 20} MiB unpacked, and is not read beyond that`);
+    if (bytes > most) throw new WeirError('TOO_LARGE', `the file is larger than ${most / 2 ** 20} MiB unpacked`);
     yield chunk;
   }
 }

@@ -1,7 +1,6 @@
 /** What is known of a collection between two pulls: its objects, and from where on the next pull asks (SPEC D23.33, D23.34). */
 import { WeirError } from '../../errors.ts';
 import { isObject } from '../../signal/normalize.ts';
-import type { Row } from '../readers/row.ts';
 import { isLater, type KnownObject, passedNow } from './indicator.ts';
 
 /** Objects of a collection at most, and characters of what is kept of them. */
@@ -41,9 +40,18 @@ export function objectKeeper(before: Iterable<KnownObject> = []): {
   return { objects, take };
 }
 
+/** A network of a collection, as a plain list has it. */
+export interface CollectionRow {
+  readonly value: string;
+  readonly labels: { readonly indicator: string };
+  readonly expires_at?: string;
+  readonly reason?: string;
+  readonly confidence?: string;
+}
+
 /** The list that a collection is at `now` (ms): a row for each network, in order, and what was passed over, by the reason. */
 export interface CollectionList {
-  readonly rows: readonly Row[];
+  readonly rows: readonly CollectionRow[];
   readonly passed: Readonly<Record<string, number>>;
 }
 
@@ -68,14 +76,13 @@ const endOf = ({ until }: KnownObject): number => (until === undefined ? Number.
 const comesBefore = (one: KnownObject, other: KnownObject): boolean =>
   endOf(one) === endOf(other) ? one.id < other.id : endOf(one) > endOf(other);
 
-const rowOf = (network: string, { id, until, name, confidence }: KnownObject): Row =>
-  new Map<string, unknown>([
-    ['value', network],
-    ['labels', { indicator: id }],
-    ...(until === undefined ? [] : [['expires', until] as const]),
-    ...(name === undefined ? [] : [['reason', name] as const]),
-    ...(confidence === undefined ? [] : [['confidence', confidence] as const]),
-  ]);
+const rowOf = (value: string, { id, until, name, confidence }: KnownObject): CollectionRow => ({
+  value,
+  labels: { indicator: id },
+  ...(until !== undefined && { expires_at: until }),
+  ...(name !== undefined && { reason: name }),
+  ...(confidence !== undefined && { confidence }),
+});
 
 /** The lines that keep it: what it is of, then its objects. */
 export function* linesOf({ objects, ...head }: KnownCollection): Generator<string> {

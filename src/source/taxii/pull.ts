@@ -1,8 +1,5 @@
 /** Pulls a collection of TAXII 2.1 and says what list it is (SPEC D23.30 to D23.34): what was added since the last pull, or all of it. */
 import { createHash } from 'node:crypto';
-import type { PassedRow, PlacedEntry } from '../readers/content.ts';
-import { type ListDefaults, readRow } from '../readers/entry.ts';
-import type { LineFault } from '../readers/items.ts';
 import { asker, isRefused, type Refused, type TaxiiServer } from './ask.ts';
 import { objectsUrl } from './collection.ts';
 import { isLater, readObject } from './indicator.ts';
@@ -61,9 +58,7 @@ export async function pullTaxii({ server, collection, known, now, mostPages }: T
   return {
     known: { of, cursor, wholeAt: before?.wholeAt ?? at, objects: read.objects },
     list,
-    digest: createHash('sha256')
-      .update(JSON.stringify(list.rows.map((row) => [...row])))
-      .digest('hex'),
+    digest: createHash('sha256').update(JSON.stringify(list.rows)).digest('hex'),
     pages: count,
     bytes: bytes(),
     note: isStalled ? 'the server says that there is more, and gave nothing new: this was taken as the end' : undefined,
@@ -85,18 +80,4 @@ export async function pullTaxii({ server, collection, known, now, mostPages }: T
     };
     return { pages: await readPages(ask, objects as URL, from?.cursor, take, mostPages), objects: keeper.objects };
   }
-}
-
-/** The entries of a list, placed by the indicators that they are of. */
-export async function* taxiiEntries(
-  { rows, passed }: CollectionList,
-  defaults: ListDefaults,
-): AsyncGenerator<PlacedEntry | LineFault | PassedRow> {
-  for (const row of rows) {
-    const place = String((row.get('labels') as { readonly indicator: string }).indicator);
-    const read = readRow(row, defaults);
-    if ('entries' in read) for (const entry of read.entries) yield { entry, place };
-    else yield { ...read, place };
-  }
-  for (const [reason, count] of Object.entries(passed)) for (let i = 0; i < count; i += 1) yield { passed: reason, place: 'collection' };
 }

@@ -80,23 +80,15 @@ export function insertList(now: string, workspacePk: number, list: Omit<AccessLi
 }
 
 /** The columns that a change of a list or a composed feed sets, with their values. */
-export function patchColumns(patch: ListPatch): [column: string, value: string | number | null][] {
-  return SETTING_NAMES.flatMap((name) => {
+export const patchColumns = (patch: ListPatch): [column: string, value: string | number | null][] =>
+  SETTING_NAMES.flatMap((name) => {
     const value = patch[name];
     return value === undefined ? [] : [[LIST_SETTINGS[name].field, value]];
   });
-}
 
 export const tooMany = (most: number, what: string, setting: string, remedy = 'delete one') =>
   new WeirError('REFUSED', `the workspace has ${most} ${what}, as many as it may have: ${remedy}, or raise ${setting}`);
 
 export const tooManyLists = (most: number) => tooMany(most, 'lists', 'MAX_LISTS');
-
-/** A list of a source is not deleted by itself. */
-export const goesWithSource = (name: string) =>
-  new WeirError(
-    'REFUSED',
-    `the list "${name}" is that of the source "${name}", and goes with it: weir source delete ${JSON.stringify(name)}`,
-  );
 
 export const noSuch = (what: string, id: string) => new WeirError('NOT_FOUND', `there is no such ${what}: ${id}`);

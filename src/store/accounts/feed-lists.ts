@@ -9,10 +9,17 @@ export function* forgetMember(listPk: number, listRevision: number): Work<void> 
   yield* run('DELETE FROM feed_lists WHERE list_pk = $1', listPk);
 }
 
-/** Throws REFUSED when a list or a feed of the workspace has the name: it would hide a feed, or be hidden by a list. */
-export function* refuseName(table: 'lists' | 'feeds', workspacePk: number, name: string, advice = ''): Work<void> {
-  const taken = yield* one(`SELECT id FROM ${table} WHERE workspace_pk = $1 AND name = $2 LIMIT 1`, workspacePk, name);
-  const what = table === 'lists' ? 'list' : 'feed';
+/** What has names, and which rows have them: of a source it is that of its list. */
+const NAMED = {
+  lists: ['list', 'lists', ''],
+  feeds: ['feed', 'feeds', ''],
+  sources: ['source', 'lists', ' AND source_id IS NOT NULL'],
+} as const;
+
+/** Throws REFUSED when a list, a feed or a source of the workspace has the name: it would hide a feed, or be hidden by a list. */
+export function* refuseName(which: keyof typeof NAMED, workspacePk: number, name: string, advice = ''): Work<void> {
+  const [what, table, only] = NAMED[which];
+  const taken = yield* one(`SELECT id FROM ${table} WHERE workspace_pk = $1 AND name = $2${only} LIMIT 1`, workspacePk, name);
   if (taken !== undefined)
     throw new WeirError('REFUSED', `the workspace has a ${what} called "${name}"; lists and feeds share their names${advice}`);
 }

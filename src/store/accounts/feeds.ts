@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { type ComposedFeed, type FeedPatch, feedState, type Members, type SavedFeed } from '../../account/feed.ts';
 import type { AccountWrites } from '../../ports/account-store.ts';
 import { profileOf, type Row } from '../rows.ts';
-import { all, one, run, type Transact, type Work } from '../work.ts';
+import { all, type Changes, one, run, type Work } from '../work.ts';
 import { changeWorkspace, create, feedRow, noSuch, patchColumns, requireState, revokeKeys, tooMany } from './account-statements.ts';
 import { doneOnce } from './answers.ts';
 import { audit, changed } from './audit.ts';
@@ -34,51 +34,45 @@ export function* composedFeed(workspaceId: string, id: string): Work<ComposedFee
   return row && feedOf(row, workspaceId, yield* membersOf(row));
 }
 
-type FeedManagement = Pick<AccountWrites, 'createFeed' | 'updateFeed' | 'deleteFeed'>;
-
-export function feedManagement(transact: Transact): FeedManagement {
-  return {
-    createFeed: (workspaceId, feed, { by, once, most = 0 } = {}) =>
-      transact(function* (now) {
-        const workspacePk = yield* changeWorkspace(workspaceId);
-        const there = most > 0 ? yield* one('SELECT count(*) AS feeds FROM feeds WHERE workspace_pk = $1', workspacePk) : undefined;
-        if (Number(there?.feeds ?? 0) >= most && most > 0) throw tooMany(most, 'feeds made of lists', 'MAX_FEEDS');
-        const id = randomUUID();
-        const row = yield* insertFeed(now, workspacePk, { ...feed, id });
-        const made = feedOf(row, workspaceId, yield* membersOf(row));
-        yield* audit(now, 'feed created', id, { workspacePk, by, change: { before: null, after: feedState(made) } });
-        yield* doneOnce(now, workspacePk, once, made);
-        return made;
-      }),
-    updateFeed: (workspaceId, feedId, patch, { by, ifMatch } = {}) =>
-      transact(function* (now) {
-        const workspacePk = yield* changeWorkspace(workspaceId);
-        const found = yield* one(`${FEEDS} f.id = $1 AND f.workspace_pk = $2`, feedId, workspacePk);
-        if (found === undefined) throw noSuch('feed', feedId);
-        const before = feedState(feedOf(found, workspaceId, yield* membersOf(found)));
-        requireState(before, ifMatch);
-        const row = yield* changeFeed(workspacePk, found, patch);
-        const feed = feedOf(row, workspaceId, yield* membersOf(row));
-        yield* audit(now, 'feed changed', feedId, { workspacePk, by, change: changed(before, feedState(feed)) });
-        return feed;
-      }),
-    deleteFeed: (workspaceId, feedId, { by, ifMatch, forGood = false } = {}) =>
-      transact(function* (now) {
-        const workspacePk = yield* changeWorkspace(workspaceId);
-        const row = yield* feedRow(workspacePk, feedId);
-        const before = feedState(feedOf(row, workspaceId, yield* membersOf(row)));
-        requireState(before, ifMatch);
-        const pk = Number(row.pk);
-        // Its revision with those of its lists, which may go before it comes back.
-        const { feed_revision } = (yield* one(`${FEEDS} f.pk = $1`, pk))!;
-        yield* keepDeleted(now, workspacePk, 'feeds', { ...row, revision: Number(feed_revision) }, forGood);
-        yield* run('DELETE FROM feeds WHERE pk = $1', pk);
-        yield* run('DELETE FROM feed_lists WHERE feed_pk = $1', pk);
-        yield* revokeKeys(now, 'feed_id', feedId, { workspacePk, by });
-        yield* audit(now, 'feed deleted', feedId, { workspacePk, by, change: { before, after: null } });
-      }),
-  };
-}
+/** Each change as the work of its transaction. */
+export const feedChanges = {
+  *createFeed(now, workspaceId, feed, { by, once, most = 0 } = {}) {
+    const workspacePk = yield* changeWorkspace(workspaceId);
+    const there = most > 0 ? yield* one('SELECT count(*) AS feeds FROM feeds WHERE workspace_pk = $1', workspacePk) : undefined;
+    if (Number(there?.feeds ?? 0) >= most && most > 0) throw tooMany(most, 'feeds made of lists', 'MAX_FEEDS');
+    const id = randomUUID();
+    const row = yield* insertFeed(now, workspacePk, { ...feed, id });
+    const made = feedOf(row, workspaceId, yield* membersOf(row));
+    yield* audit(now, 'feed created', id, { workspacePk, by, change: { before: null, after: feedState(made) } });
+    yield* doneOnce(now, workspacePk, once, made);
+    return made;
+  },
+  *updateFeed(now, workspaceId, feedId, patch, { by, ifMatch } = {}) {
+    const workspacePk = yield* changeWorkspace(workspaceId);
+    const found = yield* one(`${FEEDS} f.id = $1 AND f.workspace_pk = $2`, feedId, workspacePk);
+    if (found === undefined) throw noSuch('feed', feedId);
+    const before = feedState(feedOf(found, workspaceId, yield* membersOf(found)));
+    requireState(before, ifMatch);
+    const row = yield* changeFeed(workspacePk, found, patch);
+    const feed = feedOf(row, workspaceId, yield* membersOf(row));
+    yield* audit(now, 'feed changed', feedId, { workspacePk, by, change: changed(before, feedState(feed)) });
+    return feed;
+  },
+  *deleteFeed(now, workspaceId, feedId, { by, ifMatch, forGood = false } = {}) {
+    const workspacePk = yield* changeWorkspace(workspaceId);
+    const row = yield* feedRow(workspacePk, feedId);
+    const before = feedState(feedOf(row, workspaceId, yield* membersOf(row)));
+    requireState(before, ifMatch);
+    const pk = Number(row.pk);
+    // Its revision with those of its lists, which may go before it comes back.
+    const { feed_revision } = (yield* one(`${FEEDS} f.pk = $1`, pk))!;
+    yield* keepDeleted(now, workspacePk, 'feeds', { ...row, revision: Number(feed_revision) }, forGood);
+    yield* run('DELETE FROM feeds WHERE pk = $1', pk);
+    yield* run('DELETE FROM feed_lists WHERE feed_pk = $1', pk);
+    yield* revokeKeys(now, 'feed_id', feedId, { workspacePk, by });
+    yield* audit(now, 'feed deleted', feedId, { workspacePk, by, change: { before, after: null } });
+  },
+} satisfies Changes<Pick<AccountWrites, 'createFeed' | 'updateFeed' | 'deleteFeed'>>;
 
 /** Makes a composed feed and returns its row. Throws REFUSED when its name is taken. */
 export function* insertFeed(now: string, workspacePk: number, { id, name, lists, ...patch }: SavedFeed): Work<Row> {

@@ -5,19 +5,19 @@ import { BOOTSTRAP_KEY_NAME, type KeyInfo, keyState, type NewKey } from '../../a
 import { listState, NO_SETTINGS } from '../../account/list.ts';
 import type { Organization, Subscription } from '../../account/organization.ts';
 import { PERMISSIONS } from '../../account/permission.ts';
+import { goesWithSource } from '../../account/source.ts';
 import { type Workspace, type WorkspacePatch, workspaceSettingsJson } from '../../account/workspace.ts';
 import { isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import type { AccountWrites, ChangeOptions } from '../../ports/account-store.ts';
 import type { RuleWrites } from '../../ports/rule-store.ts';
 import { keyOf, listOf, organizationOf, type Row, workspaceOf } from '../rows.ts';
-import { one, run, type Transact, type Work } from '../work.ts';
+import { type Changes, one, run, type Work } from '../work.ts';
 import {
   changeWorkspace,
   create,
   feedRow,
   findWorkspace,
-  goesWithSource,
   insertList,
   moveKeyRevision,
   noSuch,
@@ -46,160 +46,129 @@ const THE_SERVICE: Author = { keyId: null, actor: 'weir serve' };
 /** Keys that one statement marks as used. */
 const TOUCHED = 100;
 
-export function management(transact: Transact): Management {
-  return {
-    bootstrap: ({ hash, prefix, onlyWhenEmpty }) =>
-      transact(
-        function* (now) {
-          const first = onlyWhenEmpty ? yield* one('SELECT id FROM workspaces ORDER BY pk LIMIT 1') : undefined;
-          const known = first ?? (yield* one('SELECT w.id FROM keys k JOIN workspaces w ON w.pk = k.workspace_pk WHERE k.hash = $1', hash));
-          // An older version has stored more of a short key.
-          if (first === undefined) yield* run('UPDATE keys SET prefix = $1 WHERE hash = $2 AND prefix <> $1', prefix, hash);
-          if (known !== undefined) return { workspaceId: String(known.id), created: false };
-          const workspaceId = yield* defaultWorkspace(now);
-          yield* insertKey(
-            now,
-            workspaceId,
-            {
-              name: BOOTSTRAP_KEY_NAME,
-              hash,
-              prefix,
-              permissions: PERMISSIONS,
-              listId: null,
-              feedId: null,
-              expiresAt: null,
-            },
-            { by: THE_SERVICE },
-          );
-          return { workspaceId, created: true };
-        },
-        { alone: true },
-      ),
-    createOrganization: (name, subscription, by) => transact((now) => insertOrganization(now, name, subscription, by)),
-    setSubscription: (organizationId, subscription, by) =>
-      transact(
-        function* (now) {
-          const count = yield* run('UPDATE organizations SET subscription = $1 WHERE id = $2', subscription, organizationId);
-          if (count === 0) throw noSuch('organization', organizationId);
-          yield* moveKeyRevision();
-          yield* audit(now, `subscription set to ${subscription}`, organizationId, { by });
-        },
-        { repeatable: true },
-      ),
-    createWorkspace: (organizationId, name, by) => transact((now) => insertWorkspace(now, organizationId, name, by)),
-    updateWorkspace: (workspaceId, patch, { by, ifMatch } = {}) =>
-      transact(function* (now) {
-        const workspacePk = yield* changeWorkspace(workspaceId);
-        const before = workspaceSettingsJson(workspaceOf((yield* one(WORKSPACE, workspacePk))!));
-        requireState(before, ifMatch);
-        const values = workspaceColumns(patch);
-        const sets = values.map(([column], i) => `${column} = $${i + 2}`).join(', ');
-        if (values.length > 0) yield* run(`UPDATE workspaces SET ${sets} WHERE pk = $1`, workspacePk, ...values.map(([, value]) => value));
-        yield* run('UPDATE lists SET revision = revision + 1 WHERE workspace_pk = $1', workspacePk);
-        yield* moveKeyRevision();
-        const workspace = workspaceOf((yield* one(WORKSPACE, workspacePk))!);
-        const change = changed(before, workspaceSettingsJson(workspace));
-        yield* audit(now, 'workspace changed', workspaceId, { workspacePk, by, change });
-        return workspace;
-      }),
-    createKey: (workspaceId, key, change) => transact((now) => insertKey(now, workspaceId, key, change)),
-    updateKey: (workspaceId, id, patch, { by, ifMatch } = {}) =>
-      transact(function* (now) {
-        const workspacePk = yield* holdWorkspace(workspaceId);
-        const row = yield* one('SELECT * FROM keys WHERE id = $1 AND workspace_pk = $2', id, workspacePk);
-        if (row === undefined) throw noSuch('key', id);
-        const before = keyOf(row, workspaceId);
-        requireState(keyState(before), ifMatch);
-        const key = { ...before, ...patch };
-        yield* run('UPDATE keys SET name = $1, networks = $2 WHERE id = $3', key.name, key.networks.join(' '), id);
-        yield* moveKeyRevision();
-        yield* audit(now, 'key changed', id, { workspacePk, by, change: changed(keyState(before), keyState(key)) });
-        return key;
-      }),
-    revokeKey: (id, { by } = {}) =>
-      transact(
-        function* (now) {
-          const row = yield* one('SELECT workspace_pk FROM keys WHERE id = $1', id);
-          if (row === undefined) return false;
-          yield* revokeKeys(now, 'id', id, { workspacePk: Number(row.workspace_pk), by });
-          return true;
-        },
-        { repeatable: true },
-      ),
-    touchKeys: (used) =>
-      transact(
-        function* () {
-          for (let at = 0; at < used.length; at += TOUCHED) yield* touchKeys(used.slice(at, at + TOUCHED));
-        },
-        { repeatable: true },
-      ),
-    createList: (workspaceId, name, settings, maxLists = 0, { by, once } = {}) =>
-      transact(function* (now) {
-        const workspacePk = yield* changeWorkspace(workspaceId);
-        if (maxLists > 0 && (yield* listCount(workspaceId)) >= maxLists) throw tooManyLists(maxLists);
-        yield* refuseName('feeds', workspacePk, name);
-        const id = randomUUID();
-        const row = yield* insertList(now, workspacePk, { ...settings, id, name, isDefault: false, sourceId: null });
-        const list = listOf(row, workspaceId);
-        yield* audit(now, 'list created', id, { workspacePk, by, change: { before: null, after: listState(list) } });
-        yield* doneOnce(now, workspacePk, once, list);
-        return list;
-      }),
-    updateList: (workspaceId, listId, patch, { by, ifMatch } = {}) =>
-      transact(function* (now) {
-        const workspacePk = yield* changeWorkspace(workspaceId);
-        const before = listState(listOf(yield* listRow(workspacePk, listId), workspaceId));
-        requireState(before, ifMatch);
-        const values = patchColumns(patch);
-        const sets = values.map(([column], i) => `${column} = $${i + 3}, `).join('');
-        const row = yield* one(
-          `UPDATE lists SET ${sets}revision = revision + 1 WHERE id = $1 AND workspace_pk = $2 RETURNING *`,
-          listId,
-          workspacePk,
-          ...values.map(([, value]) => value),
-        );
-        const list = listOf(row!, workspaceId);
-        yield* audit(now, 'list changed', listId, { workspacePk, by, change: changed(before, listState(list)) });
-        return list;
-      }),
-    deleteList: (workspaceId, listId, { by, ifMatch, forGood = false } = {}) =>
-      transact(function* (now) {
-        const workspacePk = yield* changeWorkspace(workspaceId);
-        const list = yield* listRow(workspacePk, listId);
-        requireState(listState(listOf(list, workspaceId)), ifMatch);
-        if (list.is_default === 1) throw new WeirError('REFUSED', 'the default list of a workspace cannot be deleted');
-        if (list.source_id !== null) throw goesWithSource(String(list.name));
-        yield* removeList(now, { workspaceId, workspacePk, list, forGood, by });
-      }),
-    rememberAnswer: (workspaceId, once, answer) =>
-      transact(
-        function* (now) {
-          yield* remember(now, yield* findWorkspace(workspaceId), once, answer);
-        },
-        { repeatable: true },
-      ),
-    dropDeadLetter: (id, of) =>
-      transact(function* (now) {
-        const count = yield* run('DELETE FROM dead_letters WHERE id = $1', id);
-        const workspacePk = of?.workspaceId === undefined ? null : yield* findWorkspace(of.workspaceId);
-        if (count > 0) yield* audit(now, 'dead letter dropped', String(id), { workspacePk, by: of?.by });
-        return count > 0;
-      }),
-    noteChange: (workspaceId, event, batchId, after, by) =>
-      transact(function* (now) {
-        yield* audit(now, event, batchId, { workspacePk: yield* findWorkspace(workspaceId), by, change: { before: null, after } });
-      }),
-    adoptStream: (streamId, ends = new Map(), by) =>
-      transact(
-        function* (now) {
-          yield* run('DELETE FROM positions');
-          for (const [partition, end] of ends) yield* run('INSERT INTO positions VALUES ($1, $2, $3)', streamId, partition, end);
-          yield* audit(now, 'stream adopted', streamId, { by });
-        },
-        { repeatable: true },
-      ),
-  };
-}
+/** Each change as the work of its transaction. */
+export const accountChanges = {
+  *bootstrap(now, { hash, prefix, onlyWhenEmpty }) {
+    const first = onlyWhenEmpty ? yield* one('SELECT id FROM workspaces ORDER BY pk LIMIT 1') : undefined;
+    const known = first ?? (yield* one('SELECT w.id FROM keys k JOIN workspaces w ON w.pk = k.workspace_pk WHERE k.hash = $1', hash));
+    // An older version has stored more of a short key.
+    if (first === undefined) yield* run('UPDATE keys SET prefix = $1 WHERE hash = $2 AND prefix <> $1', prefix, hash);
+    if (known !== undefined) return { workspaceId: String(known.id), created: false };
+    const workspaceId = yield* defaultWorkspace(now);
+    yield* insertKey(
+      now,
+      workspaceId,
+      {
+        name: BOOTSTRAP_KEY_NAME,
+        hash,
+        prefix,
+        permissions: PERMISSIONS,
+        listId: null,
+        feedId: null,
+        expiresAt: null,
+      },
+      { by: THE_SERVICE },
+    );
+    return { workspaceId, created: true };
+  },
+  createOrganization: insertOrganization,
+  *setSubscription(now, organizationId, subscription, by) {
+    const count = yield* run('UPDATE organizations SET subscription = $1 WHERE id = $2', subscription, organizationId);
+    if (count === 0) throw noSuch('organization', organizationId);
+    yield* moveKeyRevision();
+    yield* audit(now, `subscription set to ${subscription}`, organizationId, { by });
+  },
+  createWorkspace: insertWorkspace,
+  *updateWorkspace(now, workspaceId, patch, { by, ifMatch } = {}) {
+    const workspacePk = yield* changeWorkspace(workspaceId);
+    const before = workspaceSettingsJson(workspaceOf((yield* one(WORKSPACE, workspacePk))!));
+    requireState(before, ifMatch);
+    const values = workspaceColumns(patch);
+    const sets = values.map(([column], i) => `${column} = $${i + 2}`).join(', ');
+    if (values.length > 0) yield* run(`UPDATE workspaces SET ${sets} WHERE pk = $1`, workspacePk, ...values.map(([, value]) => value));
+    yield* run('UPDATE lists SET revision = revision + 1 WHERE workspace_pk = $1', workspacePk);
+    yield* moveKeyRevision();
+    const workspace = workspaceOf((yield* one(WORKSPACE, workspacePk))!);
+    const change = changed(before, workspaceSettingsJson(workspace));
+    yield* audit(now, 'workspace changed', workspaceId, { workspacePk, by, change });
+    return workspace;
+  },
+  createKey: insertKey,
+  *updateKey(now, workspaceId, id, patch, { by, ifMatch } = {}) {
+    const workspacePk = yield* holdWorkspace(workspaceId);
+    const row = yield* one('SELECT * FROM keys WHERE id = $1 AND workspace_pk = $2', id, workspacePk);
+    if (row === undefined) throw noSuch('key', id);
+    const before = keyOf(row, workspaceId);
+    requireState(keyState(before), ifMatch);
+    const key = { ...before, ...patch };
+    yield* run('UPDATE keys SET name = $1, networks = $2 WHERE id = $3', key.name, key.networks.join(' '), id);
+    yield* moveKeyRevision();
+    yield* audit(now, 'key changed', id, { workspacePk, by, change: changed(keyState(before), keyState(key)) });
+    return key;
+  },
+  *revokeKey(now, id, { by } = {}) {
+    const row = yield* one('SELECT workspace_pk FROM keys WHERE id = $1', id);
+    if (row === undefined) return false;
+    yield* revokeKeys(now, 'id', id, { workspacePk: Number(row.workspace_pk), by });
+    return true;
+  },
+  *touchKeys(_now, used) {
+    for (let at = 0; at < used.length; at += TOUCHED) yield* touchKeys(used.slice(at, at + TOUCHED));
+  },
+  *createList(now, workspaceId, name, settings, maxLists = 0, { by, once } = {}) {
+    const workspacePk = yield* changeWorkspace(workspaceId);
+    if (maxLists > 0 && (yield* listCount(workspaceId)) >= maxLists) throw tooManyLists(maxLists);
+    yield* refuseName('feeds', workspacePk, name);
+    yield* refuseName('sources', workspacePk, name);
+    const id = randomUUID();
+    const row = yield* insertList(now, workspacePk, { ...settings, id, name, isDefault: false, sourceId: null });
+    const list = listOf(row, workspaceId);
+    yield* audit(now, 'list created', id, { workspacePk, by, change: { before: null, after: listState(list) } });
+    yield* doneOnce(now, workspacePk, once, list);
+    return list;
+  },
+  *updateList(now, workspaceId, listId, patch, { by, ifMatch } = {}) {
+    const workspacePk = yield* changeWorkspace(workspaceId);
+    const before = listState(listOf(yield* listRow(workspacePk, listId), workspaceId));
+    requireState(before, ifMatch);
+    const values = patchColumns(patch);
+    const sets = values.map(([column], i) => `${column} = $${i + 3}, `).join('');
+    const row = yield* one(
+      `UPDATE lists SET ${sets}revision = revision + 1 WHERE id = $1 AND workspace_pk = $2 RETURNING *`,
+      listId,
+      workspacePk,
+      ...values.map(([, value]) => value),
+    );
+    const list = listOf(row!, workspaceId);
+    yield* audit(now, 'list changed', listId, { workspacePk, by, change: changed(before, listState(list)) });
+    return list;
+  },
+  *deleteList(now, workspaceId, listId, { by, ifMatch, forGood = false } = {}) {
+    const workspacePk = yield* changeWorkspace(workspaceId);
+    const list = yield* listRow(workspacePk, listId);
+    requireState(listState(listOf(list, workspaceId)), ifMatch);
+    if (list.is_default === 1) throw new WeirError('REFUSED', 'the default list of a workspace cannot be deleted');
+    if (list.source_id !== null) throw new WeirError('REFUSED', goesWithSource(String(list.name)));
+    yield* removeList(now, { workspaceId, workspacePk, list, forGood, by });
+  },
+  *rememberAnswer(now, workspaceId, once, answer) {
+    yield* remember(now, yield* findWorkspace(workspaceId), once, answer);
+  },
+  *dropDeadLetter(now, id, of) {
+    const count = yield* run('DELETE FROM dead_letters WHERE id = $1', id);
+    const workspacePk = of?.workspaceId === undefined ? null : yield* findWorkspace(of.workspaceId);
+    if (count > 0) yield* audit(now, 'dead letter dropped', String(id), { workspacePk, by: of?.by });
+    return count > 0;
+  },
+  *noteChange(now, workspaceId, event, batchId, after, by) {
+    yield* audit(now, event, batchId, { workspacePk: yield* findWorkspace(workspaceId), by, change: { before: null, after } });
+  },
+  *adoptStream(now, streamId, ends = new Map(), by) {
+    yield* run('DELETE FROM positions');
+    for (const [partition, end] of ends) yield* run('INSERT INTO positions VALUES ($1, $2, $3)', streamId, partition, end);
+    yield* audit(now, 'stream adopted', streamId, { by });
+  },
+} satisfies Changes<Management>;
 
 const WORKSPACE = `${WORKSPACES} WHERE w.pk = $1`;
 

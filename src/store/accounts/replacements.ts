@@ -3,7 +3,7 @@ import { WeirError } from '../../errors.ts';
 import type { Replacement, ReplacementReads, ReplacementState, ReplacementWrites } from '../../ports/replacement-store.ts';
 import { WORKSPACE_PK } from '../places.ts';
 import type { Row } from '../rows.ts';
-import { all, one, run, type Transact, type Work } from '../work.ts';
+import { all, type Changes, one, type Reads, run, type Work } from '../work.ts';
 
 const SELECT = `SELECT r.id, w.id AS workspace_id, r.list_id, r.state, r.created_at, r.touched_at, r.held_until, r.published, r.head
   FROM replacements r JOIN workspaces w ON w.pk = r.workspace_pk`;
@@ -22,11 +22,11 @@ const replacementOf = (row: Row): Replacement => ({
 
 /** The reads of the port, each a piece of work. */
 export const replacementReads = {
-  *replacement(workspaceId: string, id: string): Work<Replacement | undefined> {
+  *replacement(workspaceId, id) {
     const row = yield* one(`${SELECT} WHERE w.id = $1 AND r.id = $2`, workspaceId, id);
     return row && replacementOf(row);
   },
-  *replacementPiece(id: string, piece: string, n: number): Work<Uint8Array | undefined> {
+  *replacementPiece(id, piece, n) {
     const row = yield* one(
       `SELECT p.body FROM replacement_pieces p JOIN replacements r ON r.pk = p.replacement_pk WHERE r.id = $1 AND p.piece = $2 AND p.n = $3`,
       id,
@@ -35,82 +35,77 @@ export const replacementReads = {
     );
     return row && (row.body as Uint8Array);
   },
-  *abandonedReplacements(now: number, limit: number): Work<Replacement[]> {
+  *abandonedReplacements(now, limit) {
     const rows = yield* all(`${SELECT} WHERE r.state IN ('planning', 'running') AND r.held_until < $1 ORDER BY r.pk LIMIT $2`, now, limit);
     return rows.map(replacementOf);
   },
-} satisfies { [K in keyof ReplacementReads]: (...args: Parameters<ReplacementReads[K]>) => Work<Awaited<ReturnType<ReplacementReads[K]>>> };
+} satisfies Reads<ReplacementReads>;
 
-export function replacementWrites(transact: Transact): ReplacementWrites {
-  return {
-    openReplacement: ({ id, workspaceId, listId, state, createdAt, heldUntil, head }, most) =>
-      transact(function* () {
-        // Of those whose content comes in, or that wait, a list has the newest alone.
-        yield* run(
-          `UPDATE replacements SET state = 'failed', head = $3 WHERE workspace_pk = ${WORKSPACE_PK} AND list_id = $2 AND state IN ('open', 'planned')`,
-          workspaceId,
-          listId,
-          givenUp(head),
-        );
-        if (state === 'planning') yield* requireFree(listId);
-        const row = yield* one(
-          `SELECT count(*) AS n FROM replacements WHERE workspace_pk = ${WORKSPACE_PK} AND state NOT IN ('done', 'failed')`,
-          workspaceId,
-        );
-        if (Number(row?.n) >= most)
-          throw new WeirError('LIMITED', `${most} lists of this workspace are being replaced: try again when one of them is done`);
-        yield* run(
-          `INSERT INTO replacements (id, workspace_pk, list_id, state, created_at, touched_at, held_until, published, head)
-           VALUES ($2, ${WORKSPACE_PK}, $3, $4, $5, $5, $6, 0, $7)`,
-          workspaceId,
-          id,
-          listId,
-          state,
-          createdAt,
-          heldUntil,
-          head,
-        );
-      }),
-    keepReplacementPiece: (id, piece, n, body, now) =>
-      transact(
-        function* () {
-          const count = yield* run(`UPDATE replacements SET touched_at = $2 WHERE id = $1 AND state IN ('open', 'planning')`, id, now);
-          if (count === 0) return false;
-          yield* run(
-            `INSERT INTO replacement_pieces (replacement_pk, piece, n, body) SELECT pk, $2, $3, $4 FROM replacements WHERE id = $1
-             ON CONFLICT (replacement_pk, piece, n) DO UPDATE SET body = excluded.body`,
-            id,
-            piece,
-            n,
-            body,
-          );
-          return true;
-        },
-        { repeatable: true },
-      ),
-    moveReplacement: (id, { from, to, head, published, expected, heldBefore, now, heldUntil }) =>
-      transact(function* () {
-        if (to === 'planning' && from !== 'planning') {
-          const row = yield* one('SELECT list_id FROM replacements WHERE id = $1', id);
-          if (row !== undefined) yield* requireFree(String(row.list_id));
-        }
-        const count = yield* run(
-          `UPDATE replacements SET state = $3, head = coalesce($4, head), published = coalesce($5, published), touched_at = $7, held_until = $8
-           WHERE id = $1 AND state = $2 AND published = coalesce($6, published) AND held_until = coalesce($9, held_until)`,
-          id,
-          from,
-          to,
-          head ?? null,
-          published ?? null,
-          expected ?? null,
-          now,
-          heldUntil,
-          heldBefore ?? null,
-        );
-        return count > 0;
-      }),
-  };
-}
+/** Each change as the work of its transaction. */
+export const replacementChanges = {
+  *openReplacement(_now, { id, workspaceId, listId, state, createdAt, heldUntil, head }, most) {
+    // Of those whose content comes in, or that wait, a list has the newest alone.
+    yield* run(
+      `UPDATE replacements SET state = 'failed', head = $3 WHERE workspace_pk = ${WORKSPACE_PK} AND list_id = $2 AND state IN ('open', 'planned')`,
+      workspaceId,
+      listId,
+      givenUp(head),
+    );
+    if (state === 'planning') yield* requireFree(listId);
+    const row = yield* one(
+      `SELECT count(*) AS n FROM replacements WHERE workspace_pk = ${WORKSPACE_PK} AND state IN ('open', 'planning', 'planned', 'running')`,
+      workspaceId,
+    );
+    if (Number(row?.n) >= most)
+      throw new WeirError('LIMITED', `${most} lists of this workspace are being replaced: try again when one of them is done`);
+    yield* run(
+      `INSERT INTO replacements (id, workspace_pk, list_id, state, created_at, touched_at, held_until, published, head)
+       VALUES ($2, ${WORKSPACE_PK}, $3, $4, $5, $5, $6, 0, $7)`,
+      workspaceId,
+      id,
+      listId,
+      state,
+      createdAt,
+      heldUntil,
+      head,
+    );
+  },
+  *keepReplacementPiece(_now, id, piece, n, body, now) {
+    const count = yield* run(`UPDATE replacements SET touched_at = $2 WHERE id = $1 AND state IN ('open', 'planning')`, id, now);
+    if (count === 0) return false;
+    yield* run(
+      `INSERT INTO replacement_pieces (replacement_pk, piece, n, body) SELECT pk, $2, $3, $4 FROM replacements WHERE id = $1
+       ON CONFLICT (replacement_pk, piece, n) DO UPDATE SET body = excluded.body`,
+      id,
+      piece,
+      n,
+      body,
+    );
+    return true;
+  },
+  *moveReplacement(_now, id, { from, to, head, published, expected, heldBefore, now, heldUntil }) {
+    if ((to === 'planning' || to === 'held') && from !== to) {
+      const row = yield* one('SELECT list_id FROM replacements WHERE id = $1', id);
+      if (row !== undefined && to === 'planning') yield* requireFree(String(row.list_id));
+      if (row !== undefined && to === 'held')
+        yield* run(`UPDATE replacements SET state = 'failed' WHERE list_id = $1 AND state = 'held'`, String(row.list_id));
+    }
+    const count = yield* run(
+      `UPDATE replacements SET state = $3, head = coalesce($4, head), published = coalesce($5, published), touched_at = $7, held_until = $8
+       WHERE id = $1 AND state = $2 AND published = coalesce($6, published) AND held_until = coalesce($9, held_until)`,
+      id,
+      from,
+      to,
+      head ?? null,
+      published ?? null,
+      expected ?? null,
+      now,
+      heldUntil,
+      heldBefore ?? null,
+    );
+    return count > 0;
+  },
+} satisfies Changes<ReplacementWrites>;
 
 /** Refuses a list that is being made equal to another content. */
 function* requireFree(listId: string): Work<void> {
@@ -124,9 +119,12 @@ const givenUp = (head: string): string =>
 /** How long one is known once it has ended, ms, and one whose content stopped coming. */
 const KEPT = 7 * 86_400_000;
 const OPEN_KEPT = 86_400_000;
+/** The same of a content that is held, and that nobody has accepted or discarded. */
+const HELD_KEPT = 30 * 86_400_000;
 
 /** Deletes what is not needed any more: pieces of what has ended, then what ended long ago, or was never sent to its end. */
 export function* sweepReplacements(now: number, limit: number): Work<number> {
+  yield* run(`UPDATE replacements SET state = 'failed' WHERE state = 'held' AND touched_at < $1`, now - HELD_KEPT);
   const ended = `state IN ('done', 'failed') OR (state IN ('open', 'planned') AND touched_at < $1)`;
   const pieces = yield* all(
     `SELECT p.replacement_pk, p.piece, p.n FROM replacement_pieces p JOIN replacements r ON r.pk = p.replacement_pk

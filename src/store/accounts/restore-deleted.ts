@@ -5,7 +5,7 @@ import { WeirError } from '../../errors.ts';
 import { type AccountWrites, DELETED_KEPT, type DeletedFeed } from '../../ports/account-store.ts';
 import { WORKSPACE_PK } from '../places.ts';
 import { listOf } from '../rows.ts';
-import { all, one, run, type Transact, type Value, type Work } from '../work.ts';
+import { all, type Changes, one, run, type Value, type Work } from '../work.ts';
 import { changeWorkspace, moveKeyRevision, tooManyLists } from './account-statements.ts';
 import { audit } from './audit.ts';
 import type { Table } from './deleted.ts';
@@ -33,36 +33,33 @@ export function* deletedFeeds(workspaceId: string, now: number): Work<DeletedFee
   }));
 }
 
-export function deletedManagement(transact: Transact): Pick<AccountWrites, 'restoreDeleted'> {
-  return {
-    restoreDeleted: (workspaceId, id, { name, maxLists = 0, maxSources = 0 }, { by } = {}) =>
-      transact(function* (now) {
-        const workspacePk = yield* changeWorkspace(workspaceId);
-        const found = yield* one(`${KEPT}${now} AND id = $2 ORDER BY until DESC LIMIT 1`, workspacePk, id);
-        if (found === undefined)
-          throw new WeirError('NOT_FOUND', `nothing with the id "${id}" was deleted in the last ${DELETED_KEPT / DAY} days`);
-        const kept = Number(found.list_pk);
-        const table: Table = kept > 0 ? 'lists' : 'feeds';
-        const { source, ...was } = JSON.parse(String(found.was)) as Record<string, Value> & { readonly source?: KeptSource };
-        const row = { ...was, ...(name !== undefined && { name }) } as Record<string, Value>;
-        if (table === 'lists' && maxLists > 0 && (yield* listCount(workspaceId)) >= maxLists) throw tooManyLists(maxLists);
-        yield* refuseTaken(workspacePk, table, row);
-        yield* bringBack(table, row);
-        if (source !== undefined) {
-          yield* requireRoomForSource(workspacePk, maxSources);
-          yield* bringBackSource(now, workspacePk, kept, source);
-        }
-        yield* run('DELETE FROM deleted_lists WHERE list_pk = $1', kept);
-        yield* rejoin(kept);
-        const keys = yield* all('UPDATE keys SET revoked_at = NULL, revoked_with = NULL WHERE revoked_with = $1 RETURNING id', id);
-        yield* moveKeyRevision();
-        for (const key of keys) yield* audit(now, 'key restored', String(key.id), { workspacePk, by });
-        const after = table === 'lists' ? listState(listOf(row, workspaceId)) : { name: row.name };
-        yield* audit(now, table === 'lists' ? 'list restored' : 'feed restored', id, { workspacePk, by, change: { before: null, after } });
-        return { kind: table === 'lists' ? 'list' : 'composed', id, name: String(row.name), keys: keys.length };
-      }),
-  };
-}
+export const deletedChanges = {
+  *restoreDeleted(now, workspaceId, id, { name, maxLists = 0, maxSources = 0 }, { by } = {}) {
+    const workspacePk = yield* changeWorkspace(workspaceId);
+    const found = yield* one(`${KEPT}${now} AND id = $2 ORDER BY until DESC LIMIT 1`, workspacePk, id);
+    if (found === undefined)
+      throw new WeirError('NOT_FOUND', `nothing with the id "${id}" was deleted in the last ${DELETED_KEPT / DAY} days`);
+    const kept = Number(found.list_pk);
+    const table: Table = kept > 0 ? 'lists' : 'feeds';
+    const { source, ...was } = JSON.parse(String(found.was)) as Record<string, Value> & { readonly source?: KeptSource };
+    const row = { ...was, ...(name !== undefined && { name }) } as Record<string, Value>;
+    if (table === 'lists' && maxLists > 0 && (yield* listCount(workspaceId)) >= maxLists) throw tooManyLists(maxLists);
+    yield* refuseTaken(workspacePk, table, row);
+    yield* bringBack(table, row);
+    if (source !== undefined) {
+      yield* requireRoomForSource(workspacePk, maxSources);
+      yield* bringBackSource(now, workspacePk, kept, source);
+    }
+    yield* run('DELETE FROM deleted_lists WHERE list_pk = $1', kept);
+    yield* rejoin(kept);
+    const keys = yield* all('UPDATE keys SET revoked_at = NULL, revoked_with = NULL WHERE revoked_with = $1 RETURNING id', id);
+    yield* moveKeyRevision();
+    for (const key of keys) yield* audit(now, 'key restored', String(key.id), { workspacePk, by });
+    const after = table === 'lists' ? listState(listOf(row, workspaceId)) : { name: row.name };
+    yield* audit(now, table === 'lists' ? 'list restored' : 'feed restored', id, { workspacePk, by, change: { before: null, after } });
+    return { kind: table === 'lists' ? 'list' : 'composed', id, name: String(row.name), keys: keys.length };
+  },
+} satisfies Changes<Pick<AccountWrites, 'restoreDeleted'>>;
 
 /** Its name or its id may be another's by now. */
 function* refuseTaken(workspacePk: number, table: Table, row: Readonly<Record<string, Value>>): Work<void> {

@@ -4,58 +4,48 @@ import { type SampleInfo, sampleJson } from '../../account/sample.ts';
 import type { SampleReads, SampleWrites } from '../../ports/sample-store.ts';
 import { WORKSPACE_PK } from '../places.ts';
 import { sampleInfo } from '../rows.ts';
-import { one, run, type Transact, type Work } from '../work.ts';
+import { type Changes, one, type Reads, run, type Work } from '../work.ts';
 import { findWorkspace, moveKeyRevision } from './account-statements.ts';
 import { audit } from './audit.ts';
 
-export function sampleReads(read: <T>(work: Work<T>) => Promise<T>): SampleReads {
-  return {
-    sample: (workspaceId) => read(sampleOf(workspaceId)),
-    samplePart: (workspaceId, part) => read(partOf(workspaceId, part)),
-  };
-}
+export const sampleReads = { sample: sampleOf, samplePart: partOf } satisfies Reads<SampleReads>;
 
-export function sampleWrites(transact: Transact): SampleWrites {
-  return {
-    writeSample: (workspaceId, { requests, bytes, parts }, by) =>
-      transact(function* (now) {
-        const workspacePk = yield* findWorkspace(workspaceId);
-        yield* run('DELETE FROM sample_parts WHERE workspace_pk = $1', workspacePk);
-        for (const [part, content] of parts.entries())
-          yield* run('INSERT INTO sample_parts VALUES ($1, $2, $3)', workspacePk, part, content);
-        yield* run(
-          `INSERT INTO samples (workspace_pk, revision, requests, bytes, taken_at) VALUES ($1, 1, $2, $3, ${now})
-            ON CONFLICT (workspace_pk) DO UPDATE SET revision = samples.revision + 1, requests = excluded.requests, bytes = excluded.bytes,
-            taken_at = excluded.taken_at`,
-          workspacePk,
-          requests,
-          bytes,
-        );
-        return yield* noted(now, 'sample set', workspaceId, workspacePk, by);
-      }),
-    limitSample: (workspaceId, { maxShare, rules }, by) =>
-      transact(function* (now) {
-        const workspacePk = yield* findWorkspace(workspaceId);
-        // What may be blocked can be set before there is anything to block.
-        yield* run(
-          `INSERT INTO samples (workspace_pk, revision, requests, bytes, taken_at) VALUES ($1, 0, 0, 0, ${now}) ON CONFLICT DO NOTHING`,
-          workspacePk,
-        );
-        if (maxShare !== undefined) yield* run('UPDATE samples SET max_share = $2 WHERE workspace_pk = $1', workspacePk, maxShare);
-        if (rules !== undefined) yield* run('UPDATE samples SET rules = $2 WHERE workspace_pk = $1', workspacePk, rules);
-        return yield* noted(now, 'sample changed', workspaceId, workspacePk, by);
-      }),
-    deleteSample: (workspaceId, by) =>
-      transact(function* (now) {
-        const workspacePk = yield* findWorkspace(workspaceId);
-        yield* run('DELETE FROM sample_parts WHERE workspace_pk = $1', workspacePk);
-        if ((yield* run('DELETE FROM samples WHERE workspace_pk = $1', workspacePk)) === 0) return false;
-        yield* moveKeyRevision();
-        yield* audit(now, 'sample deleted', workspaceId, { workspacePk, by });
-        return true;
-      }),
-  };
-}
+/** Each change as the work of its transaction. */
+export const sampleChanges = {
+  *writeSample(now, workspaceId, { requests, bytes, parts }, by) {
+    const workspacePk = yield* findWorkspace(workspaceId);
+    yield* run('DELETE FROM sample_parts WHERE workspace_pk = $1', workspacePk);
+    for (const [part, content] of parts.entries()) yield* run('INSERT INTO sample_parts VALUES ($1, $2, $3)', workspacePk, part, content);
+    yield* run(
+      `INSERT INTO samples (workspace_pk, revision, requests, bytes, taken_at) VALUES ($1, 1, $2, $3, ${now})
+        ON CONFLICT (workspace_pk) DO UPDATE SET revision = samples.revision + 1, requests = excluded.requests, bytes = excluded.bytes,
+        taken_at = excluded.taken_at`,
+      workspacePk,
+      requests,
+      bytes,
+    );
+    return yield* noted(now, 'sample set', workspaceId, workspacePk, by);
+  },
+  *limitSample(now, workspaceId, { maxShare, rules }, by) {
+    const workspacePk = yield* findWorkspace(workspaceId);
+    // What may be blocked can be set before there is anything to block.
+    yield* run(
+      `INSERT INTO samples (workspace_pk, revision, requests, bytes, taken_at) VALUES ($1, 0, 0, 0, ${now}) ON CONFLICT DO NOTHING`,
+      workspacePk,
+    );
+    if (maxShare !== undefined) yield* run('UPDATE samples SET max_share = $2 WHERE workspace_pk = $1', workspacePk, maxShare);
+    if (rules !== undefined) yield* run('UPDATE samples SET rules = $2 WHERE workspace_pk = $1', workspacePk, rules);
+    return yield* noted(now, 'sample changed', workspaceId, workspacePk, by);
+  },
+  *deleteSample(now, workspaceId, by) {
+    const workspacePk = yield* findWorkspace(workspaceId);
+    yield* run('DELETE FROM sample_parts WHERE workspace_pk = $1', workspacePk);
+    if ((yield* run('DELETE FROM samples WHERE workspace_pk = $1', workspacePk)) === 0) return false;
+    yield* moveKeyRevision();
+    yield* audit(now, 'sample deleted', workspaceId, { workspacePk, by });
+    return true;
+  },
+} satisfies Changes<SampleWrites>;
 
 /** Makes a change known to those who remember keys, and to the audit log; what the sample is now. */
 function* noted(now: string, action: string, workspaceId: string, workspacePk: number, by: Author | undefined): Work<SampleInfo> {

@@ -1,45 +1,32 @@
 /** What refreshes write of sources, and the lease without which they do not; the same in both dialects (SPEC D23). */
 import { RUNS_KEPT } from '../../account/source.ts';
 import type { Lease, SourceUpdate, SourceWrites } from '../../ports/source-store.ts';
-import { one, run, type Transact, type Work } from '../work.ts';
+import { type Changes, one, run, type Work } from '../work.ts';
 
-export function sourceStates(transact: Transact): Pick<SourceWrites, 'writeSources' | 'claimLease' | 'releaseLease'> {
-  return {
-    writeSources: (lease, updates) =>
-      transact(
-        function* () {
-          if (!(yield* isHeld(lease))) return undefined;
-          const written: string[] = [];
-          for (const update of updates) if (yield* writeSource(update)) written.push(update.id);
-          return written;
-        },
-        { repeatable: true },
-      ),
-    claimLease: (name, holder, ms) =>
-      transact(
-        function* (now) {
-          const row = yield* one(
-            `INSERT INTO leases (name, holder, until, fence) VALUES ($1, $2, ${now} + $3, 1)
-             ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until,
-               fence = CASE WHEN leases.holder = excluded.holder THEN leases.fence ELSE leases.fence + 1 END
-             WHERE leases.holder = excluded.holder OR leases.until <= ${now} RETURNING fence`,
-            name,
-            holder,
-            ms,
-          );
-          return row && Number(row.fence);
-        },
-        { repeatable: true },
-      ),
-    releaseLease: (name, holder) =>
-      transact(
-        function* () {
-          yield* run('UPDATE leases SET until = 0 WHERE name = $1 AND holder = $2', name, holder);
-        },
-        { repeatable: true },
-      ),
-  };
-}
+/** Each change as the work of its transaction. */
+export const sourceStateChanges = {
+  *writeSources(_now, lease, updates) {
+    if (!(yield* isHeld(lease))) return undefined;
+    const written: string[] = [];
+    for (const update of updates) if (yield* writeSource(update)) written.push(update.id);
+    return written;
+  },
+  *claimLease(now, name, holder, ms) {
+    const row = yield* one(
+      `INSERT INTO leases (name, holder, until, fence) VALUES ($1, $2, ${now} + $3, 1)
+       ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until,
+         fence = CASE WHEN leases.holder = excluded.holder THEN leases.fence ELSE leases.fence + 1 END
+       WHERE leases.holder = excluded.holder OR leases.until <= ${now} RETURNING fence`,
+      name,
+      holder,
+      ms,
+    );
+    return row && Number(row.fence);
+  },
+  *releaseLease(_now, name, holder) {
+    yield* run('UPDATE leases SET until = 0 WHERE name = $1 AND holder = $2', name, holder);
+  },
+} satisfies Changes<Pick<SourceWrites, 'writeSources' | 'claimLease' | 'releaseLease'>>;
 
 /** Whether a lease is still that of its fence; its row is held until the commit, so that nobody takes it meanwhile. */
 function* isHeld({ name, fence }: Lease): Work<boolean> {

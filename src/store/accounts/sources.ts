@@ -17,7 +17,7 @@ import type { SourceReads, SourceRecord, SourceWrites } from '../../ports/source
 import { pageOf } from '../page.ts';
 import { WORKSPACE_PK } from '../places.ts';
 import type { Row } from '../rows.ts';
-import { all, one, run, type Transact, type Value, type Work } from '../work.ts';
+import { all, type Changes, one, run, type Value, type Work } from '../work.ts';
 import {
   changeWorkspace,
   create,
@@ -92,90 +92,83 @@ export const sourceReads = {
 
 type Management = Omit<SourceWrites, 'writeSources' | 'claimLease' | 'releaseLease'>;
 
-export function sourceManagement(transact: Transact): Management {
-  return {
-    createSource: (workspaceId, { id, name, list, secret, ...settings }, { maxSources, maxLists }, { by, once } = {}) =>
-      transact(function* (now) {
-        const workspacePk = yield* changeWorkspace(workspaceId);
-        yield* requireRoomForSource(workspacePk, maxSources);
-        if (maxLists > 0 && (yield* listCount(workspaceId)) >= maxLists) throw tooManyLists(maxLists);
-        // Its list is its name: another one of it would be taken for it.
-        for (const table of ['lists', 'feeds'] as const) yield* refuseName(table, workspacePk, name);
-        const row = yield* insertList(now, workspacePk, { ...list, id: crypto.randomUUID(), name, isDefault: false, sourceId: id });
-        yield* insertSource(now, { id, workspacePk, listPk: Number(row.pk), settings, secret, state: newState(yield* instant(now)) });
-        const made = yield* record(workspaceId, id);
-        yield* audited(now, 'source created', made, { workspacePk, by }, null);
-        yield* doneOnce(now, workspacePk, once, made);
-        return made;
-      }),
-    updateSource: (workspaceId, id, { secret, ...patch }, { by, ifMatch } = {}) =>
-      transact(function* (now) {
-        const workspacePk = yield* changeWorkspace(workspaceId);
-        const before = yield* held(workspaceId, id);
-        const settings = settingsOf(before);
-        requireState(sourceSettingsJson(settings), ifMatch);
-        const isAnew = isReadAnew(patch) || secret !== undefined;
-        const state = isAnew ? afresh(stateOf(before), yield* instant(now)) : stateOf(before);
-        yield* write(id, {
-          settings: JSON.stringify({ ...settings, ...patch }),
-          state: JSON.stringify(state),
-          ...(secret !== undefined && { secret }),
-        });
-        const after = yield* record(workspaceId, id);
-        yield* audited(now, 'source changed', after, { workspacePk, by }, sourceSettingsJson(settings));
-        return after;
-      }),
-    pauseSource: (workspaceId, id, isPaused, by) =>
-      transact(function* (now) {
-        const workspacePk = yield* changeWorkspace(workspaceId);
-        const state = stateOf(yield* held(workspaceId, id));
-        const next = isPaused ? state : resumed(state, yield* instant(now));
-        yield* write(id, { is_paused: isPaused ? 1 : 0, state: JSON.stringify(next) });
-        yield* audit(now, isPaused ? 'source paused' : 'source resumed', id, { workspacePk, by });
-        return yield* record(workspaceId, id);
-      }),
-    deleteSource: (workspaceId, id, { by, ifMatch, forGood = false, keepList = false } = {}) =>
-      transact(function* (now) {
-        const workspacePk = yield* changeWorkspace(workspaceId);
-        const row = yield* held(workspaceId, id);
-        const before = sourceSettingsJson(settingsOf(row));
-        requireState(before, ifMatch);
-        const listPk = Number(row.list_pk);
-        const list = (yield* one('SELECT * FROM lists WHERE pk = $1', listPk))!;
-        yield* run('DELETE FROM source_runs WHERE source_pk = $1', Number(row.pk));
-        yield* run('DELETE FROM sources WHERE pk = $1', Number(row.pk));
-        yield* moveSourceRevision();
-        if (keepList) {
-          yield* run('UPDATE lists SET source_id = NULL, revision = revision + 1 WHERE pk = $1', listPk);
-          // Keys that are bound to the list may change it from now on.
-          yield* moveKeyRevision();
-        } else yield* removeList(now, { workspaceId, workspacePk, list, source: keptSource(row), forGood, by });
-        yield* audit(now, 'source deleted', id, { workspacePk, by, change: { before: { name: row.name, ...before }, after: null } });
-      }),
-    askSource: (workspaceId, id, ask) =>
-      transact(function* (now) {
-        const workspacePk = yield* findWorkspace(workspaceId);
-        const row = yield* held(workspaceId, id);
-        const { asked } = recordOf(row);
-        if (asked !== null && asked.what !== 'refresh')
-          throw new WeirError(
-            'REFUSED',
-            `somebody has asked to ${asked.what} what the source "${row.name}" holds back: wait until that is done`,
-          );
-        yield* run('UPDATE sources SET asked = $2 WHERE id = $1', id, JSON.stringify(ask));
-        yield* moveSourceRevision();
-        yield* audit(now, `source ${EVENTS[ask.what]}`, id, { workspacePk, by: ask.by });
-        return yield* record(workspaceId, id);
-      }),
-    restoreSources: (workspaceId, sources, by) =>
-      transact(function* (now) {
-        const workspacePk = yield* changeWorkspace(workspaceId);
-        for (const source of sources) yield* restoreSource(now, workspacePk, source);
-        yield* moveKeyRevision();
-        if (sources.length > 0) yield* audit(now, 'sources restored', workspaceId, { workspacePk, by });
-      }),
-  };
-}
+/** Each change as the work of its transaction. */
+export const sourceChanges = {
+  *createSource(now, workspaceId, { id, name, list, secret, ...settings }, { maxSources, maxLists }, { by, once } = {}) {
+    const workspacePk = yield* changeWorkspace(workspaceId);
+    yield* requireRoomForSource(workspacePk, maxSources);
+    if (maxLists > 0 && (yield* listCount(workspaceId)) >= maxLists) throw tooManyLists(maxLists);
+    // Its list is its name: another one of it would be taken for it.
+    for (const table of ['lists', 'feeds'] as const) yield* refuseName(table, workspacePk, name);
+    const row = yield* insertList(now, workspacePk, { ...list, id: crypto.randomUUID(), name, isDefault: false, sourceId: id });
+    yield* insertSource(now, { id, workspacePk, listPk: Number(row.pk), settings, secret, state: newState(yield* instant(now)) });
+    const made = yield* record(workspaceId, id);
+    yield* audited(now, 'source created', made, { workspacePk, by }, null);
+    yield* doneOnce(now, workspacePk, once, made);
+    return made;
+  },
+  *updateSource(now, workspaceId, id, { secret, ...patch }, { by, ifMatch } = {}) {
+    const workspacePk = yield* changeWorkspace(workspaceId);
+    const before = yield* held(workspaceId, id);
+    const settings = settingsOf(before);
+    requireState(sourceSettingsJson(settings), ifMatch);
+    const isAnew = isReadAnew(patch) || secret !== undefined;
+    const state = isAnew ? afresh(stateOf(before), yield* instant(now)) : stateOf(before);
+    yield* write(id, {
+      settings: JSON.stringify({ ...settings, ...patch }),
+      state: JSON.stringify(state),
+      ...(secret !== undefined && { secret }),
+    });
+    const after = yield* record(workspaceId, id);
+    yield* audited(now, 'source changed', after, { workspacePk, by }, sourceSettingsJson(settings));
+    return after;
+  },
+  *pauseSource(now, workspaceId, id, isPaused, by) {
+    const workspacePk = yield* changeWorkspace(workspaceId);
+    const state = stateOf(yield* held(workspaceId, id));
+    const next = isPaused ? state : resumed(state, yield* instant(now));
+    yield* write(id, { is_paused: isPaused ? 1 : 0, state: JSON.stringify(next) });
+    yield* audit(now, isPaused ? 'source paused' : 'source resumed', id, { workspacePk, by });
+    return yield* record(workspaceId, id);
+  },
+  *deleteSource(now, workspaceId, id, { by, ifMatch, forGood = false, keepList = false } = {}) {
+    const workspacePk = yield* changeWorkspace(workspaceId);
+    const row = yield* held(workspaceId, id);
+    const before = sourceSettingsJson(settingsOf(row));
+    requireState(before, ifMatch);
+    const listPk = Number(row.list_pk);
+    const list = (yield* one('SELECT * FROM lists WHERE pk = $1', listPk))!;
+    yield* run('DELETE FROM source_runs WHERE source_pk = $1', Number(row.pk));
+    yield* run('DELETE FROM sources WHERE pk = $1', Number(row.pk));
+    yield* moveSourceRevision();
+    if (keepList) {
+      yield* run('UPDATE lists SET source_id = NULL, revision = revision + 1 WHERE pk = $1', listPk);
+      // Keys that are bound to the list may change it from now on.
+      yield* moveKeyRevision();
+    } else yield* removeList(now, { workspaceId, workspacePk, list, source: keptSource(row), forGood, by });
+    yield* audit(now, 'source deleted', id, { workspacePk, by, change: { before: { name: row.name, ...before }, after: null } });
+  },
+  *askSource(now, workspaceId, id, ask) {
+    const workspacePk = yield* findWorkspace(workspaceId);
+    const row = yield* held(workspaceId, id);
+    const { asked } = recordOf(row);
+    if (asked !== null && asked.what !== 'refresh')
+      throw new WeirError(
+        'REFUSED',
+        `somebody has asked to ${asked.what} what the source "${row.name}" holds back: wait until that is done`,
+      );
+    yield* run('UPDATE sources SET asked = $2 WHERE id = $1', id, JSON.stringify(ask));
+    yield* moveSourceRevision();
+    yield* audit(now, `source ${EVENTS[ask.what]}`, id, { workspacePk, by: ask.by });
+    return yield* record(workspaceId, id);
+  },
+  *restoreSources(now, workspaceId, sources, by) {
+    const workspacePk = yield* changeWorkspace(workspaceId);
+    for (const source of sources) yield* restoreSource(now, workspacePk, source);
+    yield* moveKeyRevision();
+    if (sources.length > 0) yield* audit(now, 'sources restored', workspaceId, { workspacePk, by });
+  },
+} satisfies Changes<Management>;
 
 const EVENTS: Readonly<Record<SourceAsk['what'], string>> = { refresh: 'refresh asked', accept: 'accepted', discard: 'discarded' };
 

@@ -1,13 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { LandingBatch, LandingItem, PoisonRecord } from '../../ports/landing.ts';
 import { isExpressionKind } from '../../rule.ts';
-import { type ListPlace, type NumberedItem, placed, segmentsOf, writeSegments } from '../batches/batches.ts';
+import { type ListPlace, type NumberedItem, segmentsOf, writeSegments } from '../batches/batches.ts';
 import { nearestInstant } from '../columns.ts';
-import { textOrNull } from '../rows.ts';
+import { Changed, type Located, numberItems } from '../landing.ts';
+
+import { type Row, textOrNull } from '../rows.ts';
 import { compact, type ResolvedChange } from '../rules/compact.ts';
-import { RuleCountChanges, writeRuleCounts } from '../rules/rule-counts.ts';
-import { operate } from '../rules/rule-operations.ts';
-import { countOperation, DayCounts } from '../seen/feed-days.ts';
 import { type Outcome, run, type Work } from '../work.ts';
 import { type Database, drive, driveAtOnce, type Session } from './database.ts';
 import { type BulkStatement, runStatements } from './rule-statements.ts';
@@ -19,68 +18,54 @@ const LIMIT = 30_000;
  * The landing transaction: fence, rules, dead letters and position, all or nothing.
  * May be done twice: after a commit whose outcome is not known the second try finds itself fenced, and the consumer reads the position again.
  */
-export function land(db: Database, batch: LandingBatch, mostAreNew: MostAreNew): Promise<'landed' | 'fenced'> {
-  return db.transaction(
+export const land = (db: Database, batch: LandingBatch, mostAreNew: MostAreNew): Promise<'landed' | 'fenced'> =>
+  db.transaction(
     async (session) => {
       if (!(await movePosition(session, batch))) return 'fenced';
       const { workspaces, seqs } = await lockWorkspaces(session, batch.items);
-      const { known, poison } = numberItems(batch.items, workspaces, seqs);
+      const { known, poison } = numberItems(
+        batch.items,
+        (n) => seqs[n],
+        (id) => workspaces.get(id),
+      );
       await applyItems(session, known, batch, mostAreNew);
       await keepLetters(session, batch, [...batch.poison, ...poison]);
       return 'landed';
     },
     { repeatable: true, limit: LIMIT },
   );
-}
 
 /** Writes the rules, how many more each workspace has, and which lists have changed. */
 async function applyItems(session: Session, known: readonly NumberedItem[], batch: LandingBatch, mostAreNew: MostAreNew): Promise<void> {
   const segments = segmentsOf(known);
   await drive(session, writeSegments(segments, batch));
-  const totals = { counts: new RuleCountChanges(), kept: new RuleCountChanges(), mostAreNew };
-  const days = new DayCounts(known);
-  const lists = new Set<number>();
+  const changed = new Changed(known);
   let changes: SizedChange[] = [];
   const flush = async () => {
-    await writeRules(session, changes, totals);
+    await writeRules(session, changes, changed, mostAreNew);
     changes = [];
   };
   let segment = 0;
-  for (const { item, seq, workspace, list } of known) {
+  for (const numbered of known) {
+    const { item, seq, workspace, list } = numbered;
     if (seq > segments[segment].last) segment += 1;
     const { change, receivedAt, batchId } = item;
     if (change.change === 'undo' || change.change === 'delete_rules') {
       await flush();
-      const done = await drive(session, operate({ workspace, list, seq, operation: change }));
-      totals.counts.add(workspace, done.more);
-      totals.kept.add(workspace, done.kept);
-      for (const changed of done.lists) lists.add(changed);
-      await drive(session, countOperation(days, { workspace, seq, change, ...done }));
+      await drive(session, changed.operate(numbered, change));
     } else {
       const size = item.record.value.length;
       changes.push({ workspace, list, receivedAt, id: seq, batch: batchId, firstId: segments[segment].first.seq, change, size });
-      if (change.kind === 'access_rule') lists.add(list);
+      if (change.kind === 'access_rule') changed.lists.add(list);
     }
   }
   await flush();
-  await driveAtOnce(session, [
-    writeRuleCounts(totals.counts),
-    writeRuleCounts(totals.kept, 'kept_counts'),
-    days.write(batch.now),
-    touchLists(lists),
-  ]);
+  await driveAtOnce(session, [...changed.write(batch.now), touchLists(changed.lists)]);
 }
 
 function* touchLists(lists: ReadonlySet<number>): Work<void> {
   if (lists.size === 0) return;
   yield* run(`UPDATE lists SET revision = revision + 1 WHERE pk IN (${[...lists].map((_, i) => `$${i + 1}`)})`, ...lists);
-}
-
-/** How many rules each workspace has more, and how many more it keeps as they were. */
-interface Totals {
-  readonly mostAreNew: MostAreNew;
-  readonly counts: RuleCountChanges;
-  readonly kept: RuleCountChanges;
 }
 
 /** A change with the characters of its message. */
@@ -104,7 +89,12 @@ function* stepsOf(changes: readonly SizedChange[]): Generator<readonly SizedChan
   if (from < changes.length) yield changes.slice(from);
 }
 
-async function writeRules(session: Session, changes: readonly SizedChange[], { counts, kept, mostAreNew }: Totals): Promise<void> {
+async function writeRules(
+  session: Session,
+  changes: readonly SizedChange[],
+  { counts, kept }: Changed,
+  mostAreNew: MostAreNew,
+): Promise<void> {
   const workspaceOf = new Map(changes.map(({ list, workspace }) => [list, workspace]));
   const count = ({ rows }: Outcome, scope: BulkStatement['scope']) => {
     for (const row of rows) {
@@ -172,15 +162,9 @@ async function movePosition(session: Session, { streamId, partition, from, to }:
   return count === 1;
 }
 
-interface ResolvedWorkspace {
-  readonly pk: number;
-  defaultList: ListPlace;
-  readonly lists: Map<string, ListPlace>;
-}
-
 /** The workspaces that items are for, and a number for each item. */
-interface Located {
-  readonly workspaces: ReadonlyMap<string, ResolvedWorkspace>;
+interface Found {
+  readonly workspaces: ReadonlyMap<string, Located>;
   readonly seqs: readonly number[];
 }
 
@@ -190,8 +174,7 @@ interface Located {
  * Whoever changes a workspace's lists or rules holds its row: landings on several partitions cannot deadlock, and a list cannot
  * be deleted under a landing.
  */
-async function lockWorkspaces(session: Session, items: readonly LandingItem[]): Promise<Located> {
-  const found = new Map<string, ResolvedWorkspace>();
+async function lockWorkspaces(session: Session, items: readonly LandingItem[]): Promise<Found> {
   const ids = new Set(items.map((item) => item.workspaceId));
   // Only access rules are in feeds.
   const feedIds = new Set(
@@ -209,52 +192,33 @@ async function lockWorkspaces(session: Session, items: readonly LandingItem[]): 
     [...feedIds].filter(isText),
     [...expressionIds].filter(isText),
   );
-  const byPk = new Map<number, ResolvedWorkspace>();
-  for (const row of locked.rows) {
-    const workspace = { pk: Number(row.pk), defaultList: { pk: 0, sourceId: null }, lists: new Map<string, ListPlace>() };
-    byPk.set(workspace.pk, workspace);
-    found.set(String(row.id), workspace);
-  }
   const named = new Set(items.map((item) => item.listId).filter((id) => id !== null));
   // One number for each item, in the order of the items: which rule has which id does not depend on the engine.
   const lists = await session.run(
     `WITH taken AS MATERIALIZED (SELECT string_agg(nextval('rule_ids')::text, ',') AS seqs FROM generate_series(1, $3))
      SELECT pk, id, workspace_pk, is_default, source_id, CASE WHEN row_number() OVER () = 1 THEN seqs END AS seqs
      FROM taken LEFT JOIN lists ON workspace_pk = ANY($1) AND (is_default = 1 OR id = ANY($2))`,
-    [...byPk.keys()],
+    locked.rows.map((row) => Number(row.pk)),
     [...named].filter(isText),
     items.length,
   );
-  for (const row of lists.rows) {
-    const workspace = byPk.get(Number(row.workspace_pk));
-    // One row without a list where no workspace is known.
-    if (workspace === undefined) continue;
-    const place = { pk: Number(row.pk), sourceId: textOrNull(row.source_id) };
-    workspace.lists.set(String(row.id), place);
-    if (row.is_default === 1) workspace.defaultList = place;
-  }
+  // One row without a list where no workspace is known.
+  const byWorkspace = Map.groupBy(lists.rows, (row) => Number(row.workspace_pk));
+  const workspaces = new Map(locked.rows.map(({ id, pk }) => [String(id), located(Number(pk), byWorkspace.get(Number(pk))!)]));
   const seqs = String(lists.rows[0]!.seqs).split(',');
-  return { workspaces: found, seqs: seqs.map(Number) };
+  return { workspaces, seqs: seqs.map(Number) };
+}
+
+/** A workspace with the rows of its lists; the default one is among them. */
+function located(pk: number, rows: readonly Row[]): Located {
+  const place = (row: Row): ListPlace => ({ pk: Number(row.pk), sourceId: textOrNull(row.source_id) });
+  const lists = new Map(rows.map((row) => [String(row.id), place(row)]));
+  const byDefault = place(rows.find((row) => row.is_default === 1)!);
+  return { pk, listOf: (id) => (id === null ? undefined : lists.get(id)) ?? byDefault };
 }
 
 /** A header of a foreign message may hold U+0000, which nothing here is named. */
 const isText = (text: string) => !text.includes('\0');
-
-/** The items of known workspaces with their places and numbers. */
-function numberItems(items: readonly LandingItem[], workspaces: ReadonlyMap<string, ResolvedWorkspace>, seqs: readonly number[]) {
-  const known: NumberedItem[] = [];
-  const poison: PoisonRecord[] = [];
-  for (const [i, item] of items.entries()) {
-    const { record, workspaceId, listId } = item;
-    const workspace = workspaces.get(workspaceId);
-    if (workspace === undefined) poison.push({ record, reason: `unknown workspace ${workspaceId}` });
-    else {
-      const list = (listId === null ? undefined : workspace.lists.get(listId)) ?? workspace.defaultList;
-      known.push({ seq: seqs[i], workspace: workspace.pk, ...placed(item, list) });
-    }
-  }
-  return { known, poison };
-}
 
 async function keepLetters(session: Session, { streamId, partition, now }: LandingBatch, poison: readonly PoisonRecord[]): Promise<void> {
   if (poison.length === 0) return;

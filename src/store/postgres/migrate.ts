@@ -1,5 +1,5 @@
 import { WeirError } from '../../errors.ts';
-import { missingMigrations, type OnMigrate, requireMigrations, tellMigrations } from '../migrate.ts';
+import { missingMigrations, type OnMigrate, tellMigrations } from '../migrate.ts';
 import { NOW } from './clock.ts';
 import type { Database, Session } from './database.ts';
 
@@ -10,15 +10,14 @@ const LIMIT = 600_000;
 const OLDEST = 14;
 
 /** One transaction that waits for every other process that migrates or bootstraps, and keeps them waiting. */
-export function exclusively<T>(db: Database, work: (session: Session) => Promise<T>): Promise<T> {
-  return db.transaction(
+export const exclusively = <T>(db: Database, work: (session: Session) => Promise<T>): Promise<T> =>
+  db.transaction(
     async (session) => {
       await session.run('SELECT pg_advisory_xact_lock($1)', LOCK);
       return work(session);
     },
     { repeatable: true, limit: LIMIT },
   );
-}
 
 /** Applies the numbered migrations that the database has not seen, all of them or none, and tells `onMigrate` before; returns their names. */
 export function migrateDatabase(db: Database, onMigrate?: OnMigrate): Promise<string[]> {
@@ -38,14 +37,10 @@ export function migrateDatabase(db: Database, onMigrate?: OnMigrate): Promise<st
   });
 }
 
-/** Rejects with REFUSED where the database holds no store, or one that has to be migrated. */
-export async function requireMigrated(db: Database): Promise<void> {
+/** The names of the migrations that the database has seen. */
+export async function seenMigrations(db: Database): Promise<string[]> {
   const isEmpty = (await db.one("SELECT to_regclass('migrations') AS found"))?.found === null;
-  const seen = isEmpty ? [] : await db.rows('SELECT name FROM migrations');
-  requireMigrations(
-    'postgres',
-    seen.map((row) => String(row.name)),
-  );
+  return isEmpty ? [] : (await db.rows('SELECT name FROM migrations')).map((row) => String(row.name));
 }
 
 async function checkServer(session: Session): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Caller } from '../../account/caller.ts';
-import { EXCEPTIONS_KEY, type KnownRules, type RuleSink, type WorkspaceDirectory } from '../../ports/snapshot.ts';
+import { EXCEPTIONS_KEY, type KnownRules, type RuleSink } from '../../ports/snapshot.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { ACCESS_ACTIONS } from '../../rule.ts';
 import { gathered } from '../../serial.ts';
@@ -7,8 +7,7 @@ import { CALLER } from '../accounts/account-tables.ts';
 import { findNamed, keyOf, type RuleSource, ruleSource } from '../accounts/lists.ts';
 import { actionCode } from '../columns.ts';
 import { follow } from '../follow.ts';
-import { pageOf } from '../page.ts';
-import { callerOf, deadLetterOf, listOf, namedRuleOf, type Row, ruleStateOf } from '../rows.ts';
+import { callerOf, namedRuleOf, ruleStateOf } from '../rows.ts';
 import { withLevels } from '../rules/list-levels.ts';
 import { takeRules } from '../rules/rule-pages.ts';
 import { senderStep } from '../rules/rule-senders.ts';
@@ -23,8 +22,6 @@ const CALLERS = 1000;
 /** Steps of counting by sender that are done at once. */
 const SENDER_STEPS = 4;
 
-const DIRECTORY = `SELECT w.name AS workspace_name, w.revision AS workspace_revision, ${NOW} AS taken_at, l.*
-  FROM workspaces w JOIN lists l ON l.workspace_pk = w.pk WHERE w.id = $1 ORDER BY l.pk`;
 const RULE_STATES = `SELECT r.id, r.action, r.target, r.expires_at FROM access_rules r
   WHERE r.id = ANY($2) AND (SELECT w.id FROM lists l JOIN workspaces w ON w.pk = l.workspace_pk WHERE l.pk = r.list_pk) = $1`;
 
@@ -40,8 +37,8 @@ export function postgresReads(db: Database, watch: Pick<Database, 'one'>): Store
   return {
     ...sharedReads(
       (work) => drive(db, work),
-      () => '',
-      NOW,
+      // Letters hold any text, also what no column of text can: they are kept as JSON.
+      { now: NOW, indexedBy: () => '', written: JSON.stringify, read: JSON.parse },
     ),
     // A step holds no thread here; without statistics each of them sorts what is left of its list.
     senderStep: (workspaceId, feed, step) => drive(db, senderStep(workspaceId, feed, { ...step, limit: step.limit * SENDER_STEPS })),
@@ -52,9 +49,6 @@ export function postgresReads(db: Database, watch: Pick<Database, 'one'>): Store
       return Number((await watch.one("SELECT value FROM counters WHERE name = 'key_revision'"))?.value);
     },
     findCaller: gathered((hashes) => findCallers(db, hashes), CALLER_QUERIES, CALLERS),
-    async directory(workspaceId) {
-      return directoryOf(workspaceId, await rows(DIRECTORY, workspaceId));
-    },
     findNamed: (workspaceId, ref) => drive(db, findNamed(NOW, workspaceId, ref)),
     async snapshot(workspaceId, feed, now, sink, whole) {
       let begun = false;
@@ -105,17 +99,6 @@ export function postgresReads(db: Database, watch: Pick<Database, 'one'>): Store
     async namedRules(workspaceId, listId, refs, targets) {
       return (await rows(NAMED_RULES, workspaceId, listId, refs, targets)).map(namedRuleOf);
     },
-    async deadLetters(limit) {
-      return (await rows('SELECT * FROM (SELECT * FROM dead_letters ORDER BY id DESC LIMIT $1) newest ORDER BY id', limit)).map(letterOf);
-    },
-    async deadLetterPage(workspaceId, { after, limit }) {
-      const found = await rows(LETTERS_OF_KEY, JSON.stringify(workspaceId), Number(after ?? Number.MAX_SAFE_INTEGER), limit + 1);
-      return pageOf(found.map(letterOf), limit, ({ id }) => String(id));
-    },
-    async deadLetter(id) {
-      const row = await one('SELECT * FROM dead_letters WHERE id = $1', id);
-      return row && letterOf(row);
-    },
   };
 }
 
@@ -145,19 +128,3 @@ async function findCallers(db: Database, hashes: readonly Uint8Array[]): Promise
   const callers = new Map(found.map((row) => [(row.hash as Buffer).toString('hex'), callerOf(row)]));
   return hashes.map((hash) => callers.get(Buffer.from(hash).toString('hex')));
 }
-
-/** A workspace from the rows of DIRECTORY; every workspace has a list. */
-function directoryOf(workspaceId: string, rows: readonly Row[]): WorkspaceDirectory | undefined {
-  if (rows.length === 0) return undefined;
-  const [{ workspace_name, workspace_revision, taken_at }] = rows;
-  return {
-    id: workspaceId,
-    name: String(workspace_name),
-    revision: Number(workspace_revision),
-    takenAt: Number(taken_at),
-    lists: rows.map((row) => listOf(row, workspaceId)),
-  };
-}
-
-const LETTERS_OF_KEY = 'SELECT * FROM dead_letters WHERE substr(key, 1, 40) = $1 AND id < $2 ORDER BY id DESC LIMIT $3';
-const letterOf = (row: Row) => deadLetterOf({ ...row, key: JSON.parse(String(row.key)), value: JSON.parse(String(row.value)) });

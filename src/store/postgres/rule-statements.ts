@@ -1,10 +1,8 @@
 /** The statements that write rules, many at a time: each takes its rows as one JSON array. */
-import { levelCode } from '../../document/levels.ts';
 import { EXPRESSION_KINDS, type ExpressionKind, type Kind } from '../../rule.ts';
-import { formatTarget } from '../../signal/target.ts';
-import { actionCode, jsonText, packV4, packV6 } from '../columns.ts';
+import { actionCode } from '../columns.ts';
 import type { CompactUpsert, RefDelete, Run, Touch, ValueDelete } from '../rules/compact.ts';
-import { ruleTable } from '../rules/rule-columns.ts';
+import { rowOf, ruleTable } from '../rules/rule-columns.ts';
 import { ACCESS_BY_REF, ACCESS_BY_VALUE, EXPRESSION_BY_REF, keepCreated } from '../rules/rule-tables.ts';
 
 /** Answers with rows (`place`, `rules`, `kept`): how many rules each list or workspace has more, or less, afterwards, and how many are kept as they were. */
@@ -104,48 +102,23 @@ const DELETES_BY_VALUE = ['IS NULL', 'IS NOT NULL'].map((ref) =>
 );
 const expressionDelete = (kind: ExpressionKind) => deletion(kind, 'workspace_pk int, rule_ref text', SAME_EXPRESSION);
 
-const ACCESS_COLUMNS = {
-  id: 'bigint',
-  list_pk: 'int',
-  rule_ref: 'text',
-  action: 'smallint',
-  v4: 'bigint',
-  v6: 'bytea',
-  expires_at: 'bigint',
-  levels: 'smallint',
-  target: 'text',
-  name: 'text',
-  reason: 'text',
-  labels: 'text',
-  config: 'text',
-  created_at: 'bigint',
-  updated_at: 'bigint',
-  seq: 'bigint',
+/** The types of columns that are no text. */
+const TYPES: Readonly<Record<string, string>> = {
+  ...{ id: 'bigint', list_pk: 'int', workspace_pk: 'int', v4: 'bigint', v6: 'bytea', levels: 'smallint', '"order"': 'bigint' },
+  ...{ expires_at: 'bigint', created_at: 'bigint', updated_at: 'bigint', seq: 'bigint' },
 };
-/** Access rules by their value in one statement, for the benchmark that compares landing with a bare loop of it. Its rows are `accessRow`s. */
-export const BARE_UPSERT = `WITH ${given(typesOf(ACCESS_COLUMNS))} ${insertGiven('access_rules', ACCESS_COLUMNS, ACCESS_BY_VALUE)}`;
-const UPSERT_BY_REF = upsertInto('access_rule', ACCESS_COLUMNS, ACCESS_BY_REF, SAME_REF);
-const UPSERT_BY_VALUE = upsertInto('access_rule', ACCESS_COLUMNS, ACCESS_BY_VALUE, `${SAME_VALUE} AND r.rule_ref IS NULL`);
+/** The columns of a kind with their types; access rules have the code of their action. */
+const typesOf = (kind: Kind): string =>
+  ruleTable(kind)
+    .columns.map((name) => `${name} ${kind === 'access_rule' && name === 'action' ? 'smallint' : (TYPES[name] ?? 'text')}`)
+    .join(', ');
 
-const EXPRESSION_COLUMNS = {
-  id: 'bigint',
-  workspace_pk: 'int',
-  rule_ref: 'text',
-  name: 'text',
-  type: 'text',
-  expression: 'text',
-  action: 'text',
-  '"order"': 'bigint',
-  short_description: 'text',
-  config: 'text',
-  reason: 'text',
-  labels: 'text',
-  expires_at: 'bigint',
-  created_at: 'bigint',
-  updated_at: 'bigint',
-  seq: 'bigint',
-};
-const expressionUpsert = (kind: ExpressionKind) => upsertInto(kind, EXPRESSION_COLUMNS, EXPRESSION_BY_REF, SAME_EXPRESSION);
+/** Access rules by their value in one statement, for the benchmark that compares landing with a bare loop of it. Its rows are `accessRow`s. */
+export const BARE_UPSERT = `WITH ${given(typesOf('access_rule'))} ${insertGiven('access_rule', ACCESS_BY_VALUE)}`;
+const UPSERT_BY_REF = upsertInto('access_rule', ACCESS_BY_REF, SAME_REF);
+const UPSERT_BY_VALUE = upsertInto('access_rule', ACCESS_BY_VALUE, `${SAME_VALUE} AND r.rule_ref IS NULL`);
+
+const expressionUpsert = (kind: ExpressionKind) => upsertInto(kind, EXPRESSION_BY_REF, SAME_EXPRESSION);
 
 interface Upsert {
   readonly text: string;
@@ -153,34 +126,26 @@ interface Upsert {
 }
 
 /** The rest of each statement follows `done AS (…`. */
-function upsertInto(kind: Kind, columns: Record<string, string>, identity: string, condition: string): Upsert {
-  const { table } = ruleTable(kind);
+function upsertInto(kind: Kind, identity: string, condition: string): Upsert {
+  const types = typesOf(kind);
   return {
-    text: `${given(`${typesOf(columns)}, first_seq bigint`)}, ${found(kind, condition)}, ${kept(kind)}, done AS (${insertGiven(table, columns, identity)}`,
-    insertNew: `${given(typesOf(columns))}, done AS (${insertInto(table, columns, identity)} DO NOTHING`,
+    text: `${given(`${types}, first_seq bigint`)}, ${found(kind, condition)}, ${kept(kind)}, done AS (${insertGiven(kind, identity)}`,
+    insertNew: `${given(types)}, done AS (${insertInto(kind, identity)} DO NOTHING`,
   };
 }
 
-function typesOf(columns: Record<string, string>): string {
-  return Object.entries(columns)
-    .map(([name, type]) => `${name} ${type}`)
-    .join(', ');
+function insertGiven(kind: Kind, identity: string): string {
+  const { table, columns } = ruleTable(kind);
+  const sets = columns.filter((name) => name !== 'id' && name !== 'created_at').map((name) => `${name} = excluded.${name}`);
+  return `${insertInto(kind, identity)} DO UPDATE SET ${sets}, ${keepCreated(table)}`;
 }
 
-function insertGiven(table: string, columns: Record<string, string>, identity: string): string {
-  const names = Object.keys(columns);
-  const sets = names.filter((name) => name !== 'id' && name !== 'created_at').map((name) => `${name} = excluded.${name}`);
-  return `${insertInto(table, columns, identity)} DO UPDATE SET ${sets}, ${keepCreated(table)}`;
-}
-
-function insertInto(table: string, columns: Record<string, string>, identity: string): string {
-  const names = Object.keys(columns);
-  return `INSERT INTO ${table} (${names}) SELECT ${names} FROM given ON CONFLICT ${identity}`;
+function insertInto(kind: Kind, identity: string): string {
+  const { table, columns } = ruleTable(kind);
+  return `INSERT INTO ${table} (${columns}) SELECT ${columns} FROM given ON CONFLICT ${identity}`;
 }
 
 // ---------------------------------------------------------------- rows
-
-const bytea = (bytes: Uint8Array | null) => (bytes === null ? null : `\\x${Buffer.from(bytes).toString('hex')}`);
 
 const touch = ({ seq, firstId }: Touch) => ({ seq, first_seq: firstId });
 const accessRef = (change: RefDelete) => ({ list_pk: change.list, rule_ref: change.ruleRef, ...touch(change) });
@@ -192,45 +157,21 @@ const valueRow = (change: ValueDelete) => ({
   ...touch(change),
 });
 
-/** An access rule as the statements take it. */
-export function accessRow({ list, change: { rule }, id, createdAt, updatedAt, ...last }: AccessUpsert): StatementRow {
-  return {
-    id,
-    list_pk: list,
-    rule_ref: rule.ruleRef,
-    action: actionCode(rule.action),
-    v4: packV4(rule.target),
-    v6: bytea(packV6(rule.target)),
-    expires_at: rule.expiresAt,
-    levels: levelCode(rule.confidence, rule.severity),
-    target: formatTarget(rule.target),
-    name: rule.name,
-    reason: rule.reason,
-    labels: jsonText(rule.labels),
-    config: jsonText(rule.config),
-    created_at: createdAt,
-    updated_at: updatedAt,
-    ...touch(last),
-  };
+/** A rule as the statements take it: its columns by name, binary ones as text. */
+function ruleRow(names: readonly string[], place: number, { change, ...written }: CompactUpsert): StatementRow {
+  const values = rowOf(change.rule, { ...written, place });
+  const row: Record<string, unknown> = { first_seq: written.firstId };
+  for (const [i, name] of names.entries()) {
+    const value = values[i];
+    row[name] = value instanceof Uint8Array ? `\\x${Buffer.from(value).toString('hex')}` : value;
+  }
+  return row;
 }
 
-function expressionRow({ workspace, change: { rule }, id, createdAt, updatedAt, ...last }: ExpressionUpsert): StatementRow {
-  return {
-    id,
-    workspace_pk: workspace,
-    rule_ref: rule.ruleRef,
-    name: rule.name,
-    type: rule.type,
-    expression: rule.expression,
-    action: rule.action,
-    order: rule.order,
-    short_description: rule.shortDescription,
-    config: jsonText(rule.config),
-    reason: rule.reason,
-    labels: jsonText(rule.labels),
-    expires_at: rule.expiresAt,
-    created_at: createdAt,
-    updated_at: updatedAt,
-    ...touch(last),
-  };
-}
+const namesOf = (kind: Kind) => ruleTable(kind).columns.map((column) => column.replaceAll('"', ''));
+const ACCESS_NAMES = namesOf('access_rule');
+const EXPRESSION_NAMES = namesOf('waf_rule');
+
+/** An access rule as the statements take it. */
+export const accessRow = (upsert: AccessUpsert): StatementRow => ruleRow(ACCESS_NAMES, upsert.list, upsert);
+const expressionRow = (upsert: ExpressionUpsert): StatementRow => ruleRow(EXPRESSION_NAMES, upsert.workspace, upsert);

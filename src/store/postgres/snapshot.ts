@@ -3,10 +3,9 @@ import { actionCode, EXCEPTION, roleOf, targetOf } from '../columns.ts';
 import type { RowHandler } from './copy.ts';
 
 /** The rules of these lists that are active at `now`, as a feed needs them, here with their lists; numbers that are never NULL first. */
-export function scanQuery(lists: readonly number[], now: number, withLists = false): string {
-  return `SELECT ${withLists ? 'list_pk, ' : ''}id, action, levels, coalesce(expires_at, 0), v4, v6, CASE WHEN v4 IS NULL AND v6 IS NULL THEN target END
+export const scanQuery = (lists: readonly number[], now: number, withLists = false): string =>
+  `SELECT ${withLists ? 'list_pk, ' : ''}id, action, levels, coalesce(expires_at, 0), v4, v6, CASE WHEN v4 IS NULL AND v6 IS NULL THEN target END
     FROM access_rules WHERE list_pk IN (${lists.map(Number).join()}) AND (expires_at IS NULL OR expires_at > ${Number(now)})`;
-}
 
 /** The never-block rules of a workspace that are active at `now`, as exceptions; the same columns. */
 export function exceptionsQuery(workspacePk: number, now: number): string {

@@ -1,7 +1,7 @@
 import type { Store, StoreReads } from '../../ports/store.ts';
-import type { OnMigrate } from '../migrate.ts';
+import { type OnMigrate, requireMigrations, type SchemaState, schemaState } from '../migrate.ts';
 import { type DatabaseOptions, openDatabase } from './database.ts';
-import { requireMigrated } from './migrate.ts';
+import { seenMigrations } from './migrate.ts';
 import { postgresReads } from './reads.ts';
 import { postgresWrites } from './writes.ts';
 
@@ -29,11 +29,21 @@ export async function openPostgresStore(
   return { ...writes, ...postgresReads(db, watch), close };
 }
 
+/** The schema of the store, which is neither made nor changed. */
+export async function postgresSchema(url: string): Promise<SchemaState> {
+  const db = openDatabase(url);
+  try {
+    return schemaState('postgres', await seenMigrations(db));
+  } finally {
+    await db.close();
+  }
+}
+
 /** The reads alone, for a process that must not change anything. Rejects with REFUSED where there is no store, or one to be migrated. */
 export async function openPostgresReads(url: string): Promise<StoreReads & { close(): Promise<void> }> {
   const db = openDatabase(url);
   try {
-    await requireMigrated(db);
+    requireMigrations('postgres', await seenMigrations(db));
   } catch (error) {
     await db.close();
     throw error;

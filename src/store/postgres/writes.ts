@@ -1,18 +1,8 @@
 import type { StoreWrites } from '../../ports/store.ts';
-import { feedManagement } from '../accounts/feeds.ts';
-import { management } from '../accounts/management.ts';
-import { replacementWrites } from '../accounts/replacements.ts';
-import { deletedManagement } from '../accounts/restore-deleted.ts';
-import { sampleWrites } from '../accounts/samples.ts';
-import { sessionWrites } from '../accounts/sessions.ts';
-import { sourceStates } from '../accounts/source-states.ts';
-import { sourceManagement } from '../accounts/sources.ts';
 import { recordDocument } from '../document-record.ts';
 import type { OnMigrate } from '../migrate.ts';
-import { restore } from '../restore.ts';
-import { bouncerWrites } from '../seen/bouncers.ts';
-import { deviceWrites } from '../seen/devices.ts';
 import { noteFeedSize } from '../seen/feed-days.ts';
+import { sharedWrites } from '../shared-writes.ts';
 import { type AtMost, sweep } from '../sweep.ts';
 import type { Transact } from '../work.ts';
 import { NOW } from './clock.ts';
@@ -28,17 +18,7 @@ export function postgresWrites(db: Database, onMigrate?: OnMigrate): StoreWrites
   };
   const mostAreNew: MostAreNew = new Map();
   return {
-    ...management(transact),
-    ...feedManagement(transact),
-    ...deletedManagement(transact),
-    ...restore(transact),
-    ...sampleWrites(transact),
-    ...sessionWrites(transact),
-    ...sourceManagement(transact),
-    ...sourceStates(transact),
-    ...replacementWrites(transact),
-    ...bouncerWrites(transact),
-    ...deviceWrites(transact),
+    ...sharedWrites(transact),
     async migrate() {
       return { applied: await migrateDatabase(db, onMigrate) };
     },

@@ -1,5 +1,9 @@
-/** The columns of the tables of rules, as both dialects have them. */
-import { type Kind, RULE_KINDS } from '../../rule.ts';
+/** The columns of the tables of rules, and what a rule has in each, as both dialects have them. */
+import { levelCode } from '../../document/levels.ts';
+import { type AccessRule, type ExpressionRule, type Kind, RULE_KINDS } from '../../rule.ts';
+import { formatTarget } from '../../signal/target.ts';
+import { actionCode, jsonText, packV4, packV6 } from '../columns.ts';
+import type { Value } from '../work.ts';
 
 /** What an access rule is about: this identifies a rule without a rule_ref. */
 export const ACCESS_TARGET = ['action', 'v4', 'v6', 'target'];
@@ -48,4 +52,30 @@ export function ruleTable(kind: Kind): RuleTable {
         key: ['workspace_pk', 'rule_ref'],
         columns: ['workspace_pk', 'rule_ref', 'id', 'created_at', ...EXPRESSION_VALUES],
       };
+}
+
+/** What a row has besides the rule. */
+interface Written {
+  /** The pk of its list or workspace. */
+  readonly place: number;
+  readonly id: number;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly seq: number;
+}
+
+/** The row of a rule: a value for each column of its table. `text`: the target of an access rule, where it is written already. */
+export function rowOf(rule: AccessRule | ExpressionRule, written: Written, text?: string): Value[] {
+  const { place, id, createdAt, updatedAt, seq } = written;
+  const { name, reason, expiresAt } = rule;
+  const [labels, config] = [jsonText(rule.labels), jsonText(rule.config)];
+  if ('expression' in rule) {
+    const { ruleRef, type, expression, action, order, shortDescription } = rule;
+    const head = [place, ruleRef, id, createdAt, name, type, expression, action];
+    return [...head, order, shortDescription, config, reason, labels, expiresAt, updatedAt, seq];
+  }
+  const { ruleRef, target } = rule;
+  const [action, v4, v6, named] = [actionCode(rule.action), packV4(target), packV6(target), text ?? formatTarget(target)];
+  const levels = levelCode(rule.confidence, rule.severity);
+  return [place, id, ruleRef, createdAt, action, v4, v6, named, expiresAt, levels, name, reason, labels, config, updatedAt, seq];
 }

@@ -11,7 +11,8 @@ import {
 import { pageOf } from '../page.ts';
 import { WORKSPACE_PK, workspacePk } from '../places.ts';
 import { numberOrNull, type Row } from '../rows.ts';
-import { all, one, run, type Transact, type Value, type Work } from '../work.ts';
+import { all, type Changes, one, type Reads, run, type Value, type Work } from '../work.ts';
+import { fairShare } from './fair-share.ts';
 
 const TOLD = `SELECT seq, entries FROM told_networks WHERE workspace_pk = ${WORKSPACE_PK} AND feed_id = $2 AND seq > $3 ORDER BY seq`;
 const REPLACED = `DELETE FROM told_networks WHERE workspace_pk = ${WORKSPACE_PK} AND feed_id = $2 AND seq <= $3`;
@@ -125,14 +126,14 @@ function* noteBouncers(bouncers: readonly Bouncer[], before: number, most = MOST
   yield* run('DELETE FROM bouncers WHERE last_pull < $1', before);
   if (Number((yield* one('SELECT count(*) AS count FROM bouncers'))!.count) <= most.inAll) return;
   const counts = yield* all('SELECT workspace_pk, count(*) AS count FROM bouncers GROUP BY workspace_pk');
-  const share = fairShare(counts, most.inAll);
+  const share = Math.max(1, fairShare(countsIn(counts), most.inAll));
   for (const { workspace_pk, count } of counts) if (Number(count) > share) yield* forgetBouncers(Number(workspace_pk), share);
 }
 
 /** Forgets what a workspace has beyond so many bouncers, of the keys with most. */
 function* forgetBouncers(workspace: number, most: number): Work<void> {
   const counts = yield* all('SELECT key_id, count(*) AS count FROM bouncers WHERE workspace_pk = $1 GROUP BY key_id', workspace);
-  const share = fairShare(counts, most);
+  const share = Math.max(1, fairShare(countsIn(counts), most));
   let left = 0;
   for (const { key_id, count } of counts) {
     const over = Math.max(0, Number(count) - share);
@@ -148,26 +149,12 @@ const oldest = (which: string) => `DELETE FROM bouncers WHERE workspace_pk = $1 
 const OLDEST = oldest('');
 const OLDEST_OF_KEY = oldest(' AND key_id = $3');
 
-/** How many each may have, so that all together have at most `most` and who has fewer keeps them; Infinity where that holds. At least one. */
-function fairShare(rows: readonly Row[], most: number): number {
-  const counts = rows.map(({ count }) => Number(count)).sort((a, b) => a - b);
-  let left = most;
-  for (const [place, count] of counts.entries()) {
-    const share = Math.floor(left / (counts.length - place));
-    if (count > share) return Math.max(1, share);
-    left -= count;
-  }
-  return Number.POSITIVE_INFINITY;
-}
+const countsIn = (rows: readonly Row[]) => rows.map(({ count }) => Number(count));
 
-/** The reads of the port; `read` runs their statements. */
-export const bouncerReads = (read: <T>(work: Work<T>) => Promise<T>): BouncerReads => ({
-  told: (...args) => read(toldRows(...args)),
-  bouncerPage: (...args) => read(bouncerPage(...args)),
-});
+export const bouncerReads = { told: toldRows, bouncerPage } satisfies Reads<BouncerReads>;
 
-/** The writes of the port. */
-export const bouncerWrites = (transact: Transact): BouncerWrites => ({
-  recordTold: (...args) => transact(() => addTold(...args)),
-  recordBouncers: (...args) => transact(() => noteBouncers(...args), { repeatable: true }),
-});
+/** Each change as the work of its transaction. */
+export const bouncerChanges = {
+  recordTold: (_now, ...args) => addTold(...args),
+  recordBouncers: (_now, ...args) => noteBouncers(...args),
+} satisfies Changes<BouncerWrites>;

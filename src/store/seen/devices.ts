@@ -12,7 +12,8 @@ import {
 import type { Device, DevicePage, DeviceReads, DeviceWrites, KeyName, ShownDocument } from '../../ports/devices.ts';
 import { workspacePk } from '../places.ts';
 import { numberOrNull, type Row } from '../rows.ts';
-import { all, one, run, type Transact, type Value, type Work } from '../work.ts';
+import { all, type Changes, one, run, type Value, type Work } from '../work.ts';
+import { fairShare } from './fair-share.ts';
 
 /** Devices that are kept of one workspace, and in all. */
 const MOST_OF_WORKSPACE = 5_000;
@@ -21,10 +22,10 @@ const MOST = 50_000;
 const ROWS = 40;
 
 /** The writes of the ledger. Who writes it holds one row until the commit: what is read is still so when it is written. */
-export const deviceWrites = (transact: Transact): DeviceWrites => ({
-  noteDevices: (seen) => transact(() => noteDevices(seen)),
-  markStopped: ({ now, running, most = MOST }) => transact(() => markStopped(now, running, most)),
-});
+export const deviceChanges = {
+  noteDevices: (_now, seen) => noteDevices(seen),
+  markStopped: (_now, { now, running, most = MOST }) => markStopped(now, running, most),
+} satisfies Changes<DeviceWrites>;
 
 const hold = () => run("UPDATE counters SET value = value + 1 WHERE name = 'devices'");
 
@@ -57,11 +58,12 @@ function* noteDevices(seen: readonly SeenDevice[]): Work<Device[]> {
  * all of these. So nobody loses any for the devices of others while he has less than his share.
  */
 function* forgetOldest(most: number): Work<void> {
-  const counts = (yield* all('SELECT workspace_pk, count(*) AS devices FROM devices GROUP BY workspace_pk')).map((row) =>
-    Number(row.devices),
+  const counts = yield* all('SELECT workspace_pk, count(*) AS devices FROM devices GROUP BY workspace_pk');
+  const each = fairShare(
+    counts.map(({ devices }) => Number(devices)),
+    most,
   );
-  const each = fairShare(counts, most);
-  if (each === undefined) return;
+  if (each === Number.POSITIVE_INFINITY) return;
   for (const row of yield* all('SELECT workspace_pk FROM devices GROUP BY workspace_pk HAVING count(*) > $1', each)) {
     yield* run(
       `DELETE FROM devices WHERE workspace_pk = $1 AND id IN (SELECT id FROM devices WHERE workspace_pk = $1
@@ -70,18 +72,6 @@ function* forgetOldest(most: number): Work<void> {
       each,
     );
   }
-}
-
-/** How many each may keep at most so that all together have no more than `most`; undefined where they have not. */
-export function fairShare(counts: readonly number[], most: number): number | undefined {
-  let left = most;
-  const sorted = [...counts].sort((a, b) => a - b);
-  for (const [i, count] of sorted.entries()) {
-    const share = Math.floor(left / (sorted.length - i));
-    if (count > share) return share;
-    left -= count;
-  }
-  return undefined;
 }
 
 function* markStopped(now: number, running: number, most: number): Work<Device[]> {

@@ -100,7 +100,8 @@ const PREPARED = new WeakMap<DatabaseSync, Map<string, StatementSync>>();
 /** More than there are texts that come again; those that list values may never do. */
 const MOST_PREPARED = 200;
 
-function prepared(db: DatabaseSync, text: string): StatementSync {
+/** The statement of a text, whose placeholders may be PostgreSQL's. */
+export function prepared(db: DatabaseSync, text: string): StatementSync {
   const known = PREPARED.get(db) ?? new Map<string, StatementSync>();
   PREPARED.set(db, known);
   const statement = known.get(text) ?? db.prepare(text.replace(/\$(?=\d)/g, '?'));

@@ -63,35 +63,34 @@ function upsert(db: DatabaseSync, identity: Identity, values: readonly string[])
   };
 }
 
-function remove(db: DatabaseSync, identity: Identity): DeleteStatements {
-  return { keep: keep(db, identity), remove: db.prepare(`DELETE FROM ${identity.from}`) };
-}
+const remove = (db: DatabaseSync, identity: Identity): DeleteStatements => ({
+  keep: keep(db, identity),
+  remove: db.prepare(`DELETE FROM ${identity.from}`),
+});
 
 export type LandingStatements = ReturnType<typeof landingStatements>;
 
 /** The statements of the landing transaction, prepared once for a connection. */
-export function landingStatements(db: DatabaseSync) {
-  return {
-    firstPosition: db.prepare('INSERT INTO positions (stream_id, "partition", next_offset) VALUES (?, ?, ?) ON CONFLICT DO NOTHING'),
-    advance: db.prepare('UPDATE positions SET next_offset = ? WHERE stream_id = ? AND "partition" = ? AND next_offset = ?'),
-    workspace: db.prepare('SELECT pk FROM workspaces WHERE id = ?'),
-    defaultList: db.prepare('SELECT pk FROM lists WHERE workspace_pk = ? AND is_default = 1'),
-    list: db.prepare('SELECT pk, source_id FROM lists WHERE id = ? AND workspace_pk = ?'),
-    takeIds: db.prepare("UPDATE counters SET value = value + ? WHERE name = 'rule_id' RETURNING value"),
-    touchList: db.prepare('UPDATE lists SET revision = revision + 1 WHERE pk = ?'),
-    touchWorkspace: db.prepare('UPDATE workspaces SET revision = revision + 1 WHERE pk = ?'),
-    touchExpressions: db.prepare('UPDATE workspaces SET expression_revision = expression_revision + 1 WHERE pk = ?'),
-    letter: db.prepare(
-      'INSERT INTO dead_letters (at, reason, stream_id, "partition", record_offset, timestamp, key, headers, value) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
-    ),
-    accessByRef: upsert(db, BY_REF, [...ACCESS_TARGET, ...ACCESS_VALUES]),
-    accessByValue: upsert(db, BY_VALUE, ACCESS_VALUES),
-    deleteByRef: remove(db, BY_REF),
-    deleteByValue: [BY_VALUE, REF_BY_VALUE].map((identity) => remove(db, identity)),
-    expression: perKind(EXPRESSION_KINDS, (kind) => upsert(db, expression(kind), EXPRESSION_VALUES)),
-    deleteExpression: perKind(EXPRESSION_KINDS, (kind) => remove(db, expression(kind))),
-  };
-}
+export const landingStatements = (db: DatabaseSync) => ({
+  firstPosition: db.prepare('INSERT INTO positions (stream_id, "partition", next_offset) VALUES (?, ?, ?) ON CONFLICT DO NOTHING'),
+  advance: db.prepare('UPDATE positions SET next_offset = ? WHERE stream_id = ? AND "partition" = ? AND next_offset = ?'),
+  workspace: db.prepare('SELECT pk FROM workspaces WHERE id = ?'),
+  defaultList: db.prepare('SELECT pk FROM lists WHERE workspace_pk = ? AND is_default = 1'),
+  list: db.prepare('SELECT pk, source_id FROM lists WHERE id = ? AND workspace_pk = ?'),
+  takeIds: db.prepare("UPDATE counters SET value = value + ? WHERE name = 'rule_id' RETURNING value"),
+  touchList: db.prepare('UPDATE lists SET revision = revision + 1 WHERE pk = ?'),
+  touchWorkspace: db.prepare('UPDATE workspaces SET revision = revision + 1 WHERE pk = ?'),
+  touchExpressions: db.prepare('UPDATE workspaces SET expression_revision = expression_revision + 1 WHERE pk = ?'),
+  letter: db.prepare(
+    'INSERT INTO dead_letters (at, reason, stream_id, "partition", record_offset, timestamp, key, headers, value) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+  ),
+  accessByRef: upsert(db, BY_REF, [...ACCESS_TARGET, ...ACCESS_VALUES]),
+  accessByValue: upsert(db, BY_VALUE, ACCESS_VALUES),
+  deleteByRef: remove(db, BY_REF),
+  deleteByValue: [BY_VALUE, REF_BY_VALUE].map((identity) => remove(db, identity)),
+  expression: perKind(EXPRESSION_KINDS, (kind) => upsert(db, expression(kind), EXPRESSION_VALUES)),
+  deleteExpression: perKind(EXPRESSION_KINDS, (kind) => remove(db, expression(kind))),
+});
 
 const assignments = ACCESS_VALUES.map((column) => `${column} = excluded.${column}`);
 /** An access rule by its value in one statement, for the benchmark that compares landing with a bare loop. Values: the table's columns. */

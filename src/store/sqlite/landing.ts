@@ -1,15 +1,12 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { levelCode } from '../../document/levels.ts';
-import type { LandingBatch, LandingItem, PoisonRecord } from '../../ports/landing.ts';
-import { type ExpressionKind, isExpressionKind, type RuleChange } from '../../rule.ts';
+import type { LandingBatch, PoisonRecord } from '../../ports/landing.ts';
+import { isExpressionKind, type RuleChange } from '../../rule.ts';
 import { namedBy } from '../../signal/named-rules.ts';
-import { formatTarget } from '../../signal/target.ts';
-import { type ListPlace, type NumberedItem, placed, segmentsOf, writeSegments } from '../batches/batches.ts';
-import { actionCode, jsonText, nearestInstant, packV4, packV6 } from '../columns.ts';
+import { type ListPlace, type NumberedItem, segmentsOf, writeSegments } from '../batches/batches.ts';
+import { actionCode, nearestInstant } from '../columns.ts';
+import { Changed, type Located, numberItems } from '../landing.ts';
 import { textOrNull } from '../rows.ts';
-import { RuleCountChanges, writeRuleCounts } from '../rules/rule-counts.ts';
-import { operate } from '../rules/rule-operations.ts';
-import { countOperation, DayCounts } from '../seen/feed-days.ts';
+import { rowOf } from '../rules/rule-columns.ts';
 import type { Value } from '../work.ts';
 import { drive, transaction } from './database.ts';
 import { type DeleteStatements, type LandingStatements, landingStatements, type UpsertStatements } from './landing-statements.ts';
@@ -20,9 +17,10 @@ export function sqliteLanding(db: DatabaseSync): (batch: LandingBatch) => 'lande
   return (batch) =>
     transaction(db, () => {
       if (!movePosition(statements, batch)) return 'fenced';
-      const { counts, kept, lists, workspaces, expressions, poison } = applyItems(db, statements, batch);
-      drive(db, writeRuleCounts(counts));
-      drive(db, writeRuleCounts(kept, 'kept_counts'));
+      const { known, poison } = numberItems(batch.items, takeNumbers(statements, batch.items.length), locator(statements));
+      const changed = applyItems(db, statements, known, batch.now);
+      for (const work of changed.write(batch.now)) drive(db, work);
+      const { lists, workspaces, expressions } = changed;
       for (const pk of lists) statements.touchList.run(pk);
       for (const pk of workspaces) statements.touchWorkspace.run(pk);
       for (const pk of expressions) statements.touchExpressions.run(pk);
@@ -37,53 +35,31 @@ function movePosition({ firstPosition, advance }: LandingStatements, { streamId,
   return changes !== 0;
 }
 
-/** What the items of a batch have changed: how many rules there are, and whose revisions move. */
-interface Applied {
-  readonly counts: RuleCountChanges;
-  /** How many rules are kept as they were. */
-  readonly kept: RuleCountChanges;
-  readonly lists: ReadonlySet<number>;
-  readonly workspaces: ReadonlySet<number>;
-  /** Workspaces whose expression rules have changed. */
-  readonly expressions: ReadonlySet<number>;
-  /** Items of unknown workspaces. */
-  readonly poison: readonly PoisonRecord[];
-}
-
 /** Writes and deletes the rules of a batch, item by item; the n-th item has the n-th of its numbers (SPEC D4.15). */
-function applyItems(db: DatabaseSync, statements: LandingStatements, { items, now }: LandingBatch): Applied {
-  const { known, poison } = numberItems(statements, items);
+function applyItems(db: DatabaseSync, statements: LandingStatements, known: readonly NumberedItem[], now: number): Changed {
   const segments = segmentsOf(known);
   drive(db, writeSegments(segments, { now }));
-  const [counts, kept] = [new RuleCountChanges(), new RuleCountChanges()];
-  const days = new DayCounts(known);
-  const [lists, workspaces, expressions] = [new Set<number>(), new Set<number>(), new Set<number>()];
+  const changed = new Changed(known);
   let segment = 0;
-  for (const { item, seq, workspace, list } of known) {
+  for (const numbered of known) {
+    const { item, seq, workspace, list } = numbered;
     if (seq > segments[segment].last) segment += 1;
     const { change, receivedAt } = item;
     if (change.change === 'undo' || change.change === 'delete_rules') {
-      const done = drive(db, operate({ workspace, list, seq, operation: change }));
-      if (done.more !== 0) counts.add(workspace, done.more);
-      if (done.kept !== 0) kept.add(workspace, done.kept);
-      for (const changed of done.lists) lists.add(changed);
-      if (done.lists.length > 0) workspaces.add(workspace);
-      if (done.expressions) expressions.add(workspace);
-      drive(db, countOperation(days, { workspace, seq, change, ...done }));
+      drive(db, changed.operate(numbered, change));
       continue;
     }
     const isAccess = change.kind === 'access_rule';
     const at = { place: isAccess ? list : workspace, receivedAt, seq, firstSeq: segments[segment].first.seq, kept: 0 };
     const more = change.change === 'upsert' ? upsertRule(statements, change, at) : -deleteRules(statements, change, at);
-    if (more !== 0) counts.add(workspace, more);
-    if (at.kept !== 0) kept.add(workspace, at.kept);
+    if (more !== 0) changed.counts.add(workspace, more);
+    if (at.kept !== 0) changed.kept.add(workspace, at.kept);
     if (isAccess) {
-      lists.add(list);
-      workspaces.add(workspace);
-    } else expressions.add(workspace);
+      changed.lists.add(list);
+      changed.workspaces.add(workspace);
+    } else changed.expressions.add(workspace);
   }
-  drive(db, days.write(now));
-  return { counts, kept, lists, workspaces, expressions, poison };
+  return changed;
 }
 
 /** Where and as what a change takes effect. */
@@ -127,21 +103,11 @@ type Upsert = Extract<RuleChange, { change: 'upsert' }>;
 function upsertRule(statements: LandingStatements, change: Upsert, at: Place): 0 | 1 {
   const { kind, rule } = change;
   const { place, receivedAt, seq } = at;
-  const [labels, config] = [jsonText(rule.labels), jsonText(rule.config)];
-  if ('expression' in rule) {
-    const { ruleRef, name, type, expression, action, order, shortDescription, reason, expiresAt } = rule;
-    const values = [name, type, expression, action, order, shortDescription, config, reason, labels, expiresAt, receivedAt, seq];
-    return write(statements.expression[kind as ExpressionKind], [place, ruleRef, seq, receivedAt, ...values], [ruleRef], at);
-  }
-  const { ruleRef, target, name, reason, expiresAt } = rule;
   const named = namedBy(change);
-  const text = named.by === 'value' ? named.target : formatTarget(target);
-  const [action, levels] = [actionCode(rule.action), levelCode(rule.confidence, rule.severity)];
-  const [v4, v6] = [packV4(target), packV6(target)];
-  const row = [place, seq, ruleRef, receivedAt, action, v4, v6, text, expiresAt, levels, name, reason, labels, config, receivedAt, seq];
-  return named.by === 'value'
-    ? write(statements.accessByValue, row, [action, text], at)
-    : write(statements.accessByRef, row, [named.ruleRef], at);
+  const text = named.by === 'value' ? named.target : undefined;
+  const row = rowOf(rule, { place, id: seq, createdAt: receivedAt, updatedAt: receivedAt, seq }, text);
+  if (named.by === 'value') return write(statements.accessByValue, row, [actionCode(named.action), named.target], at);
+  return write(isExpressionKind(kind) ? statements.expression[kind] : statements.accessByRef, row, [named.ruleRef], at);
 }
 
 /** Writes a row of all columns; 1 where the rule is new. Rules that are there come in rows, as new ones do: the last one says what to try first. */
@@ -172,42 +138,36 @@ function keepLetters({ letter }: LandingStatements, batch: LandingBatch, poison:
   }
 }
 
-interface ResolvedWorkspace {
-  readonly pk: number;
-  readonly defaultList: number;
-  /** Lists that rules are for, by their ids. */
-  readonly lists: Map<string, ListPlace>;
+/** Takes so many numbers; the n-th of them. */
+function takeNumbers({ takeIds }: LandingStatements, count: number): (n: number) => number {
+  const before = count === 0 ? 0 : Number(takeIds.get(count)!.value) - count;
+  return (n) => before + n + 1;
 }
 
-/** The items of known workspaces with their places and numbers. */
-function numberItems(statements: LandingStatements, items: readonly LandingItem[]): { known: NumberedItem[]; poison: PoisonRecord[] } {
-  const resolved = new Map<string, ResolvedWorkspace | undefined>();
-  const known: NumberedItem[] = [];
-  const poison: PoisonRecord[] = [];
-  const before = items.length === 0 ? 0 : Number(statements.takeIds.get(items.length)!.value) - items.length;
-  for (const [n, item] of items.entries()) {
-    const { record, workspaceId } = item;
-    if (!resolved.has(workspaceId)) resolved.set(workspaceId, resolveWorkspace(statements, workspaceId));
-    const workspace = resolved.get(workspaceId);
-    if (workspace === undefined) poison.push({ record, reason: `unknown workspace ${workspaceId}` });
-    else known.push({ seq: before + n + 1, workspace: workspace.pk, ...placed(item, listOf(statements, workspace, item.listId)) });
-  }
-  return { known, poison };
+/** Finds workspaces and lists, each once. */
+function locator(statements: LandingStatements): (workspaceId: string) => Located | undefined {
+  const known = new Map<string, Located | undefined>();
+  return (id) => {
+    if (!known.has(id)) known.set(id, locate(statements, id));
+    return known.get(id);
+  };
 }
 
-/** Where rules for a list land: in the default list where it is gone. */
-function listOf({ list }: LandingStatements, { pk, defaultList, lists }: ResolvedWorkspace, id: string | null): ListPlace {
-  const known = id === null ? undefined : lists.get(id);
-  if (known !== undefined) return known;
-  const row = id === null ? undefined : list.get(id, pk);
-  const place = row === undefined ? { pk: defaultList, sourceId: null } : { pk: Number(row.pk), sourceId: textOrNull(row.source_id) };
-  if (id !== null) lists.set(id, place);
-  return place;
-}
-
-function resolveWorkspace(statements: LandingStatements, id: string): ResolvedWorkspace | undefined {
-  const row = statements.workspace.get(id);
+function locate({ workspace, defaultList, list }: LandingStatements, id: string): Located | undefined {
+  const row = workspace.get(id);
   if (row === undefined) return undefined;
   const pk = Number(row.pk);
-  return { pk, defaultList: Number(statements.defaultList.get(pk)!.pk), lists: new Map() };
+  const byDefault = { pk: Number(defaultList.get(pk)!.pk), sourceId: null };
+  const lists = new Map<string | null, ListPlace>([[null, byDefault]]);
+  return {
+    pk,
+    listOf(listId) {
+      const known = lists.get(listId);
+      if (known !== undefined) return known;
+      const found = list.get(listId, pk);
+      const place = found === undefined ? byDefault : { pk: Number(found.pk), sourceId: textOrNull(found.source_id) };
+      lists.set(listId, place);
+      return place;
+    },
+  };
 }

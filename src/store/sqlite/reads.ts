@@ -1,18 +1,18 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { EXCEPTIONS_KEY, type WorkspaceDirectory } from '../../ports/snapshot.ts';
+import type { DatabaseSync } from 'node:sqlite';
+import { EXCEPTIONS_KEY } from '../../ports/snapshot.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { ACCESS_ACTIONS } from '../../rule.ts';
 import { CALLER } from '../accounts/account-tables.ts';
 import { findNamed, keyOf, ruleSource } from '../accounts/lists.ts';
 import { actionCode } from '../columns.ts';
 import { follow } from '../follow.ts';
-import { pageOf } from '../page.ts';
-import { callerOf, deadLetterOf, listOf, namedRuleOf, type Row, ruleStateOf } from '../rows.ts';
+import { callerOf, namedRuleOf, type Row, ruleStateOf } from '../rows.ts';
 import { withLevels } from '../rules/list-levels.ts';
 import { takeRules } from '../rules/rule-pages.ts';
 import { sharedReads } from '../shared-reads.ts';
+import type { Value } from '../work.ts';
 import { storeClock } from './clock.ts';
-import { drive, readTransaction } from './database.ts';
+import { drive, prepared, readTransaction } from './database.ts';
 import { ruleScans } from './snapshot.ts';
 
 const RULE_STATES = `SELECT r.id, r.action, r.target, r.expires_at FROM json_each(?) wanted CROSS JOIN access_rules r ON r.id = wanted.value
@@ -31,45 +31,21 @@ const NAMED_RULES = [
   )
   .join(' UNION ');
 
-const LETTERS_OF_KEY = 'SELECT * FROM dead_letters WHERE substr(key, 1, 40) = ? AND id < ? ORDER BY id DESC LIMIT ?';
-
-type Argument = string | number | Uint8Array;
-
-/** Statements of a connection, each prepared at its first use. */
-function statements(db: DatabaseSync) {
-  const prepared = new Map<string, StatementSync>();
-  const prepare = (text: string): StatementSync => {
-    const statement = prepared.get(text) ?? db.prepare(text);
-    prepared.set(text, statement);
-    return statement;
-  };
-  return {
-    prepare,
-    one: (text: string, ...args: Argument[]): Row | undefined => prepare(text).get(...args),
-    all: (text: string, ...args: Argument[]): Row[] => prepare(text).all(...args),
-  };
-}
-
 /** The reads of the embedded store, on a connection of their own; WAL lets them run beside the writer. */
 export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
-  const { prepare, one, all } = statements(db);
+  const prepare = (text: string) => prepared(db, text);
+  const one = (text: string, ...args: Value[]): Row | undefined => prepare(text).get(...args);
+  const all = (text: string, ...args: Value[]): Row[] => prepare(text).all(...args);
   const now = storeClock(db, clock);
   const scans = ruleScans(db, prepare);
 
-  function directory(workspaceId: string): WorkspaceDirectory | undefined {
-    const workspace = one('SELECT pk, id, name, revision FROM workspaces WHERE id = ?', workspaceId);
-    if (workspace === undefined) return undefined;
-    const rows = all('SELECT * FROM lists WHERE workspace_pk = ? ORDER BY pk', Number(workspace.pk));
-    const lists = rows.map((row) => listOf(row, workspaceId));
-    return { id: workspaceId, name: String(workspace.name), revision: Number(workspace.revision), takenAt: clock(), lists };
-  }
-
   return {
-    ...sharedReads(
-      async (work) => drive(db, work),
-      (index) => `INDEXED BY ${index}`,
+    ...sharedReads(async (work) => drive(db, work), {
       now,
-    ),
+      indexedBy: (index) => `INDEXED BY ${index}`,
+      written: (text) => text,
+      read: (text) => text,
+    }),
     async ping() {
       one('SELECT 1 FROM counters LIMIT 1');
       return clock();
@@ -81,7 +57,6 @@ export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
       const row = one(`${CALLER} = ?`, hash);
       return row && callerOf(row);
     },
-    directory: async (workspaceId) => readTransaction(db, () => directory(workspaceId)),
     findNamed: async (workspaceId, ref) => readTransaction(db, () => drive(db, findNamed(now, workspaceId, ref))),
     async snapshot(workspaceId, feed, at, sink, whole) {
       return readTransaction(db, () => {
@@ -113,15 +88,5 @@ export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
     ruleStates: async (workspaceId, ids) => all(RULE_STATES, JSON.stringify(ids), workspaceId).map(ruleStateOf),
     namedRules: async (workspaceId, listId, refs, targets) =>
       all(NAMED_RULES, workspaceId, listId, JSON.stringify(refs), JSON.stringify(targets)).map(namedRuleOf),
-    deadLetters: async (limit) =>
-      all('SELECT * FROM (SELECT * FROM dead_letters ORDER BY id DESC LIMIT ?) ORDER BY id', limit).map(deadLetterOf),
-    deadLetterPage: async (workspaceId, { after, limit }) =>
-      pageOf(all(LETTERS_OF_KEY, workspaceId, Number(after ?? Number.MAX_SAFE_INTEGER), limit + 1).map(deadLetterOf), limit, ({ id }) =>
-        String(id),
-      ),
-    async deadLetter(id) {
-      const row = one('SELECT * FROM dead_letters WHERE id = ?', id);
-      return row && deadLetterOf(row);
-    },
   };
 }

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { WeirError } from '../../errors.ts';
 import type { Store, StoreReads } from '../../ports/store.ts';
-import { type OnMigrate, requireMigrations } from '../migrate.ts';
+import { type OnMigrate, requireMigrations, type SchemaState, schemaState } from '../migrate.ts';
 import { openDatabase, type Patience, patiently, seenMigrations } from './database.ts';
 import { STORE_FILE } from './positions.ts';
 import { sqliteReads } from './reads.ts';
@@ -40,6 +40,18 @@ export async function openSqliteStore(
       writer.close();
     },
   };
+}
+
+/** The schema of the store, which is neither made nor changed. */
+export function sqliteSchema(dataDir: string): SchemaState {
+  const file = storeFile(dataDir);
+  if (!existsSync(file)) return schemaState('sqlite', []);
+  const db = openDatabase(file, { readOnly: true });
+  try {
+    return schemaState('sqlite', seenMigrations(db));
+  } finally {
+    db.close();
+  }
 }
 
 /** The reads alone, on a read-only connection. Throws REFUSED where there is no store, or one that has to be migrated. */

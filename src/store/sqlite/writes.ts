@@ -2,21 +2,11 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { StoreWrites } from '../../ports/store.ts';
 import { KINDS } from '../../rule.ts';
 import { makeShrinkable, shrinkSlice } from '../../sqlite-shrink.ts';
-import { feedManagement } from '../accounts/feeds.ts';
-import { management } from '../accounts/management.ts';
-import { replacementWrites } from '../accounts/replacements.ts';
-import { deletedManagement } from '../accounts/restore-deleted.ts';
-import { sampleWrites } from '../accounts/samples.ts';
-import { sessionWrites } from '../accounts/sessions.ts';
-import { sourceStates } from '../accounts/source-states.ts';
-import { sourceManagement } from '../accounts/sources.ts';
 import { recordDocument } from '../document-record.ts';
 import type { OnMigrate } from '../migrate.ts';
-import { restore } from '../restore.ts';
 import { ruleTable } from '../rules/rule-columns.ts';
-import { bouncerWrites } from '../seen/bouncers.ts';
-import { deviceWrites } from '../seen/devices.ts';
 import { noteFeedSize } from '../seen/feed-days.ts';
+import { sharedWrites } from '../shared-writes.ts';
 import { type AtMost, sweep } from '../sweep.ts';
 import type { Transact } from '../work.ts';
 import { storeClock } from './clock.ts';
@@ -43,17 +33,7 @@ export function sqliteWrites(db: DatabaseSync, clock: () => number, patience?: P
   const transact: Transact = (work) => locked(() => transaction(db, () => drive(db, work(now))));
   let landing: ReturnType<typeof sqliteLanding> | undefined;
   return {
-    ...management(transact),
-    ...feedManagement(transact),
-    ...deletedManagement(transact),
-    ...restore(transact),
-    ...sampleWrites(transact),
-    ...sessionWrites(transact),
-    ...sourceManagement(transact),
-    ...sourceStates(transact),
-    ...replacementWrites(transact),
-    ...bouncerWrites(transact),
-    ...deviceWrites(transact),
+    ...sharedWrites(transact),
     async migrate() {
       const applied = await locked(() => migrateDatabase(db, onMigrate));
       makeShrinkable(db, onMigrate);

@@ -87,14 +87,12 @@ export function connectCluster(options: KafkaOptions): Cluster {
 }
 
 /** A new pool of connections to these brokers. */
-export function connectionPool({ clientId, ...options }: BaseOptions): ConnectionPool {
-  return surviveErrors(new ConnectionPool(clientId, options));
-}
+export const connectionPool = ({ clientId, ...options }: BaseOptions): ConnectionPool =>
+  surviveErrors(new ConnectionPool(clientId, options));
 
 /** Listens for the errors of each connection: the client does not for all of them, and one without a listener ends the process. */
-export function surviveErrors(pool: ConnectionPool): ConnectionPool {
-  return pool.on('connecting', ({ connection }) => void connection.on('error', () => {}));
-}
+export const surviveErrors = (pool: ConnectionPool): ConnectionPool =>
+  pool.on('connecting', ({ connection }) => void connection.on('error', () => {}));
 
 /** Ends every connection at once; requests that wait reject. */
 export function hangUp(pool: ConnectionPool): void {

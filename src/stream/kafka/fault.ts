@@ -13,14 +13,11 @@ function untrusted(cause: Error): string | undefined {
 }
 
 /** Whether a later attempt may succeed: brokers that are not reached yet, leaders that are not chosen yet. */
-export function mayPass(error: unknown): boolean {
-  return causesOf(error).every((cause) => cause.canRetry === true || cause.errno !== undefined);
-}
+export const mayPass = (error: unknown): boolean => causesOf(error).every((cause) => cause.canRetry === true || cause.errno !== undefined);
 
 /** Whether Kafka answered with one of these error names (such as MESSAGE_TOO_LARGE). */
-export function isAnswer(error: unknown, ...names: readonly string[]): boolean {
-  return error instanceof Error && names.some((name) => findErrorBy(error, 'apiId', name) !== null);
-}
+export const isAnswer = (error: unknown, ...names: readonly string[]): boolean =>
+  error instanceof Error && names.some((name) => findErrorBy(error, 'apiId', name) !== null);
 
 /** What the errors of the client and of the system carry. */
 type ClientError = Error & { readonly canRetry?: boolean; readonly errno?: number; readonly serverErrorMessage?: string | null };

@@ -7,9 +7,7 @@ const LOG_APPEND_TIME = 8;
 const CONTROL = 32;
 
 /** The partition that Kafka's default partitioner picks for a key: murmur2 without its sign. */
-export function partitionOf(key: string, partitions: number): number {
-  return (murmur2(key, true) & 0x7fffffff) % partitions;
-}
+export const partitionOf = (key: string, partitions: number): number => (murmur2(key, true) & 0x7fffffff) % partitions;
 
 /** The Kafka record of a message. */
 export function toKafkaRecord(message: Message, topic: string, partition: number): MessageRecord {
@@ -39,19 +37,16 @@ export function decodeBatches(batches: readonly RecordsBatch[], offset: number):
   return { records, next };
 }
 
-function toStreamRecord({ key, value, headers, offsetDelta }: KafkaRecord, first: number, timestamp: number): StreamRecord {
-  return {
-    offset: first + offsetDelta,
-    timestamp,
-    key: textOf(key),
-    headers: Object.fromEntries(headers.map(([name, text]) => [textOf(name), textOf(text)])),
-    value: textOf(value),
-  };
-}
+const toStreamRecord = ({ key, value, headers, offsetDelta }: KafkaRecord, first: number, timestamp: number): StreamRecord => ({
+  offset: first + offsetDelta,
+  timestamp,
+  key: textOf(key),
+  headers: Object.fromEntries(headers.map(([name, text]) => [textOf(name), textOf(text)])),
+  value: textOf(value),
+});
 
-function timestampOf(batch: RecordsBatch, record: KafkaRecord): number {
-  return Number((batch.attributes & LOG_APPEND_TIME) !== 0 ? batch.maxTimestamp : batch.firstTimestamp + record.timestampDelta);
-}
+const timestampOf = (batch: RecordsBatch, record: KafkaRecord): number =>
+  Number((batch.attributes & LOG_APPEND_TIME) !== 0 ? batch.maxTimestamp : batch.firstTimestamp + record.timestampDelta);
 
 /**
  * The text of these bytes, '' for null. What is no UTF-8 becomes `base64:…`: no reader takes it for JSON, an id or a version, and

@@ -93,25 +93,23 @@ async function offsetOf(cluster: Cluster, partition: number, timestamp: bigint):
 }
 
 /** The appender's requests for one partition. */
-function partitionLog(cluster: Cluster, partition: number): PartitionLog {
-  return {
-    async newProducer() {
-      const api = await cluster.request<initProducerIdV5.InitProducerIdRequest, initProducerIdV5.InitProducerIdResponse>('InitProducerId');
-      const { producerId, producerEpoch } = await api.async(await cluster.anyone(), null, 0, -1n, -1);
-      return { id: producerId, epoch: producerEpoch };
-    },
-    async produce(records, { id, epoch }, sequence) {
-      try {
-        const api = await cluster.request<produceV11.ProduceRequest, produceV11.ProduceResponse>('Produce');
-        await api.async(await cluster.leader(partition), ProduceAcks.ALL, REPLICA_PATIENCE, records, {
-          producerId: id,
-          producerEpoch: epoch,
-          sequences: new NumericMap([[`${cluster.topic}:${partition}`, sequence]]),
-        });
-      } catch (error) {
-        cluster.doubt();
-        throw error;
-      }
-    },
-  };
-}
+const partitionLog = (cluster: Cluster, partition: number): PartitionLog => ({
+  async newProducer() {
+    const api = await cluster.request<initProducerIdV5.InitProducerIdRequest, initProducerIdV5.InitProducerIdResponse>('InitProducerId');
+    const { producerId, producerEpoch } = await api.async(await cluster.anyone(), null, 0, -1n, -1);
+    return { id: producerId, epoch: producerEpoch };
+  },
+  async produce(records, { id, epoch }, sequence) {
+    try {
+      const api = await cluster.request<produceV11.ProduceRequest, produceV11.ProduceResponse>('Produce');
+      await api.async(await cluster.leader(partition), ProduceAcks.ALL, REPLICA_PATIENCE, records, {
+        producerId: id,
+        producerEpoch: epoch,
+        sequences: new NumericMap([[`${cluster.topic}:${partition}`, sequence]]),
+      });
+    } catch (error) {
+      cluster.doubt();
+      throw error;
+    }
+  },
+});

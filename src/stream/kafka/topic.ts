@@ -32,12 +32,8 @@ export async function openTopic(cluster: Cluster, options: KafkaOptions): Promis
   }
 }
 
-function unreachable({ brokers }: KafkaOptions, fault: unknown): WeirError {
-  return new WeirError(
-    'STREAM_UNAVAILABLE',
-    `Kafka at ${brokers.join(', ')}: ${reasonOf(fault ?? 'the topic that was made does not appear')}`,
-  );
-}
+const unreachable = ({ brokers }: KafkaOptions, fault: unknown): WeirError =>
+  new WeirError('STREAM_UNAVAILABLE', `Kafka at ${brokers.join(', ')}: ${reasonOf(fault ?? 'the topic that was made does not appear')}`);
 
 async function createTopic({ admin }: Cluster, { topic, partitions, replication, retentionHours }: KafkaOptions): Promise<void> {
   const retention = String(retentionHours * 3_600_000);

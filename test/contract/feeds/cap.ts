@@ -141,14 +141,14 @@ export function capTests(feeds: () => FeedWorld): void {
     const space = ['--workspace', id];
     await feeds().world.text(['feed', 'create', 'both', '--list', 'edge', '--list', 'small', '--max-entries', '3', ...space]);
     const name = (await feeds().world.json(['key', 'ls', ...space]))[0]!;
-    const said = `By list: small 8, edge 2. By key: ${name.name ?? name.prefix} 10.`;
+    const said = `Before neighbours are put together, by list: small 8, edge 2; by key: ${name.name ?? name.prefix} 10.`;
     const hint = await eventually(async () => hintOf(await get('/both'), 10, 3));
     assert.ok(hint.endsWith(`. ${said}`), hint);
     for (let n = 0; n < 3; n += 1) assert.equal(hintOf(await get('/both'), 10, 3), hint);
     const v6 = hintOf(await get('/small'), 8, 2);
-    assert.match(v6, / By list: small 8\. By key: \S+ 8\.$/);
+    assert.match(v6, / by list: small 8; by key: \S+ 8\.$/);
     const bound = await newKey('--list', 'small', '--permission', 'feed:read');
-    assert.doesNotMatch(hintOf(await get('/small', { key: bound }), 8, 2), /By list/);
+    assert.doesNotMatch(hintOf(await get('/small', { key: bound }), 8, 2), /by list/);
 
     const manager = await newKey('--permission', 'manage');
     const manage = async (path: string, body?: Json) => {

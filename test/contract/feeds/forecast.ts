@@ -206,7 +206,7 @@ export function forecastTests(feeds: () => FeedWorld): void {
     });
     assert.deepEqual([status.engines.store.ok, status.engines.stream.ok, status.landing?.ok], [true, true, true]);
     const { processes } = status;
-    assert.deepEqual(processes.map(({ roles }) => roles.join()).sort(), ['feeds', 'signals,consumer,feeds,manage']);
+    assert.deepEqual(processes.map(({ roles }) => roles.join()).sort(), ['feeds', 'signals,consumer,feeds,manage,sources']);
     const { workspace, entries, entry_limit, cap_use_percent, stale_since, events } = status.feeds.find((feed) => feed.id === id)!;
     assert.deepEqual([workspace, entries, entry_limit, cap_use_percent, stale_since], [space.name, 2, 2, 100, null]);
     const text = 'has 2 entries, 100% of its cap of 2';

@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { packagedSchemes } from '@weir/expression/scheme.ts';
 import type { Caller } from '../../../src/account/caller.ts';
 import { NO_GUARD_RAILS } from '../../../src/account/guard-rails.ts';
-import type { AccessList } from '../../../src/account/list.ts';
+import { type AccessList, NO_SETTINGS } from '../../../src/account/list.ts';
 import type { Permission } from '../../../src/account/permission.ts';
 import { type AppParts, createApp } from '../../../src/http/app.ts';
 import { authenticator } from '../../../src/http/auth/authenticator.ts';
@@ -26,21 +26,13 @@ const ID = '0195a3c0-0000-7000-8000-00000000000';
 const HEADERS = { authorization: `Bearer ${KEY}` };
 
 const list = (id: string, name: string, isDefault = false): AccessList => ({
+  ...NO_SETTINGS,
   id: `${ID}${id}`,
   workspaceId: 'w',
   name,
-  description: null,
   isDefault,
   sourceId: null,
   revision: 1,
-  format: null,
-  family: null,
-  action: null,
-  maxEntries: null,
-  confidence: null,
-  severity: null,
-  subtractAllow: null,
-  singleAddresses: null,
 });
 
 interface World {
@@ -54,7 +46,7 @@ interface World {
   rules?: number;
   settings?: Partial<AppParts['settings']>;
   ready?: boolean;
-  answerFeed?: AppParts['answerFeed'];
+  answerDocument?: AppParts['answerDocument'];
   manage?: AppParts['manage'];
   bouncers?: AppParts['bouncers'];
   signals?: boolean;
@@ -143,11 +135,10 @@ function world(given: World = {}) {
               logFailure,
             }),
           }),
-    answerRules: undefined,
-    answerAgent: undefined,
     bouncers: given.bouncers,
     manage: given.manage,
-    answerFeed: given.answerFeed ?? (() => ({ status: 200, headers: ['Content-Type', 'text/plain', 'Content-Length', '3'], body: 'ok\n' })),
+    answerDocument:
+      given.answerDocument ?? (() => ({ status: 200, headers: ['Content-Type', 'text/plain', 'Content-Length', '3'], body: 'ok\n' })),
     readiness: async () => ({ store: { ok: true }, stream: given.ready === false ? { ok: false, reason: 'disk full' } : { ok: true } }),
     now,
     monotonic: now,
@@ -456,8 +447,8 @@ test('D1 a process without a role does not have its paths', async () => {
 test('4.3 a feed request reaches the feed endpoint with list, query and caller', async () => {
   const seen: unknown[] = [];
   const { app } = world({
-    answerFeed: ({ caller, list, query }) => {
-      seen.push([caller.workspaceId, list, query]);
+    answerDocument: ({ query: { workspaceId, list, variant } }) => {
+      seen.push([workspaceId, list, variant]);
       return { status: 304, headers: ['ETag', '"x"'], body: undefined };
     },
   });
@@ -467,9 +458,9 @@ test('4.3 a feed request reaches the feed endpoint with list, query and caller',
   await inject(app, { url: '/v1/threat/feeds/a%2Fb%20%C3%A4', headers: HEADERS });
   await inject(app, { url: `/v1/threat/feeds/${'%F0%9F%98%80'.repeat(200)}`, headers: HEADERS });
   assert.deepEqual(seen, [
-    ['w', null, 'format=plain&a=b?c'],
-    ['w', 'a/b ä', ''],
-    ['w', '😀'.repeat(200), ''],
+    ['w', null, { format: 'plain' }],
+    ['w', 'a/b ä', {}],
+    ['w', '😀'.repeat(200), {}],
   ]);
   const challenge = await inject(app, { url: '/v1/threat/feeds' });
   assert.deepEqual(challenge.headers['www-authenticate'], ['Basic realm="threat-feed", charset="UTF-8"', 'Bearer']);
@@ -478,7 +469,7 @@ test('4.3 a feed request reaches the feed endpoint with list, query and caller',
 
 test('7.3 a feed endpoint that throws: 500 in the shape of its group, logged', async () => {
   const { app, log } = world({
-    answerFeed: () => {
+    answerDocument: () => {
       throw new Error(`postgres://user:secret@db/x refused ${KEY}`);
     },
   });
@@ -577,7 +568,7 @@ test('D5 a recognised caller takes the short way: same answers, counted once', a
     },
   ];
   const way = () => ways[Math.floor(answers++ / 2) % ways.length]!();
-  const { url, log } = await listening(t, { answerFeed: way, rateLimit: 14 });
+  const { url, log } = await listening(t, { answerDocument: way, rateLimit: 14 });
   const ask = async () => {
     const answer = await fetch(`${url}/v1/threat/feeds/edge`, { headers: HEADERS });
     return { status: answer.status, body: await answer.text() };
@@ -599,7 +590,8 @@ test('D5 a recognised caller takes the short way: same answers, counted once', a
 test('D1 closing: what is in flight is finished, and the connection is told to close', async (t) => {
   let release: (() => void) | undefined;
   const { app } = world({
-    answerFeed: () => new Promise((resolve) => (release = () => resolve({ status: 200, headers: ['Content-Length', '3'], body: 'ok\n' }))),
+    answerDocument: () =>
+      new Promise((resolve) => (release = () => resolve({ status: 200, headers: ['Content-Length', '3'], body: 'ok\n' }))),
   });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   const pending = fetch(`${url}/v1/threat/feeds`, { headers: HEADERS });

@@ -3,7 +3,7 @@
 import { html } from 'htm/preact';
 import { Badge } from '../../ui/badge.js';
 
-/** @typedef {import('../rules/tabs.js').Rule & { effect: 'in' | 'out' | 'none', idle: 'not_cut_out' | 'no_ranges' | 'other_family' | null, relation: string, list_name: string, key_name: string | null }} ExplainedRule */
+/** @typedef {import('../rules/tabs.js').Rule & { effect: 'in' | 'out' | 'none', idle: 'not_cut_out' | 'no_ranges' | 'other_family' | null, relation: string, list_name: string, key_name: string | null, source: { name: string, refresh: string, since: string } | null }} ExplainedRule */
 /**
  * @typedef {object} ExplainedFeed
  * @property {'workspace' | 'list' | 'composed'} kind

@@ -18,11 +18,13 @@ ALTER TABLE batches ADD COLUMN actor TEXT;
 ALTER TABLE batches ADD COLUMN person TEXT;
 -- Who was seen in which workspace, and when last.
 CREATE TABLE people (
+  id BIGINT PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
   workspace_pk BIGINT NOT NULL REFERENCES workspaces (pk),
   person TEXT NOT NULL,
   name TEXT NOT NULL,
   role TEXT NOT NULL,
   last_seen BIGINT NOT NULL,
-  PRIMARY KEY (workspace_pk, person)
+  UNIQUE (workspace_pk, person)
 );
+CREATE INDEX people_workspace ON people (workspace_pk, last_seen);
 CREATE INDEX people_seen ON people (last_seen);

@@ -18,11 +18,13 @@ ALTER TABLE batches ADD COLUMN actor TEXT;
 ALTER TABLE batches ADD COLUMN person TEXT;
 -- Who was seen in which workspace, and when last.
 CREATE TABLE people (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
   workspace_pk INTEGER NOT NULL REFERENCES workspaces (pk),
   person TEXT NOT NULL,
   name TEXT NOT NULL,
   role TEXT NOT NULL,
   last_seen INTEGER NOT NULL,
-  PRIMARY KEY (workspace_pk, person)
-) STRICT, WITHOUT ROWID;
+  UNIQUE (workspace_pk, person)
+) STRICT;
+CREATE INDEX people_workspace ON people (workspace_pk, last_seen);
 CREATE INDEX people_seen ON people (last_seen);

@@ -1,0 +1,66 @@
+/** Sources: lists of others that come by themselves. */
+
+import { html } from 'htm/preact';
+import { useState } from 'preact/hooks';
+import { allPages } from '../api.js';
+import { useLiveWork } from '../data.js';
+import { count } from '../format.js';
+import { go } from '../router.js';
+import { may } from '../session.js';
+import { Badge } from '../ui/badge.js';
+import { Button } from '../ui/button.js';
+import { PageHead } from '../ui/page-head.js';
+import { Empty, Notice, Shown } from '../ui/states.js';
+import { Table } from '../ui/table.js';
+import { Ago } from '../ui/time.js';
+import { AddSource } from './sources/add-source.js';
+import { SourcePage } from './sources/source.js';
+import { linkToSource, stateOf } from './sources/source-state.js';
+
+/** @typedef {import('./sources/source-state.js').Source} Source */
+
+/** @param {import('../pages.js').PageProps} props */
+export function Page({ session, place }) {
+  const live = useLiveWork('sources', () => allPages('/sources', 'sources'));
+  const [isAdding, setAdding] = useState(false);
+  const [id] = place.parts;
+  if (id !== undefined) return html`<${SourcePage} key=${id} id=${id} session=${session} />`;
+  const actions = may(session, 'manage') && html`<${Button} icon="plus" kind="main" onClick=${() => setAdding(true)}>Add a source<//>`;
+  return html`
+    <${PageHead} title="Sources" actions=${actions}>Lists of others that come by themselves. Each keeps one list equal to what its origin has; what differs lands as changes.<//>
+    <${Shown} live=${live}>${(/** @type {Source[]} */ sources) => {
+      const held = sources.filter((each) => each.held !== null);
+      return html`
+        ${held.map(
+          (each) =>
+            html`<${Notice} key=${each.id} kind="warn"><a class="text" href=${linkToSource(each)}>${each.name}</a>: a refresh is held back until somebody accepts or discards it.<//>`,
+        )}
+        ${
+          sources.length === 0
+            ? html`<${Empty} icon="sources" title="No sources yet"><p>Add one of those that are well known, or any address of a list. It is tried before anything is kept.</p><//>`
+            : html`<${Table} label="Sources" columns=${COLUMNS} rows=${sources} keyOf=${(/** @type {Source} */ each) => each.id} />`
+        }
+      `;
+    }}<//>
+    ${isAdding && html`<${AddSource} onClose=${() => setAdding(false)} onDone=${(/** @type {Source} */ made) => go(linkToSource(made))} />`}
+  `;
+}
+
+/** @type {import('../ui/table.js').Column<Source>[]} */
+const COLUMNS = [
+  { label: 'Source', cell: (source) => html`<a class="text" href=${linkToSource(source)}>${source.name}</a>` },
+  { label: 'State', cell: (source) => html`<${Badge} kind=${stateOf(source).kind}>${source.state}<//>` },
+  { label: 'For', cell: ({ purpose }) => (purpose === 'allow' ? 'never-block' : 'block') },
+  { label: 'Entries', number: true, cell: ({ entries }) => count(entries) },
+  { label: 'Content confirmed', cell: ({ confirmed_at: at }) => html`<${Ago} at=${at} />` },
+  { label: 'Fetched', cell: ({ fetched_at: at }) => html`<${Ago} at=${at} />` },
+  { label: 'Next', cell: (source) => html`<${Next} source=${source} />` },
+];
+
+/** @param {{ source: Source }} props */
+const Next = ({ source: { next_at: at, asked } }) =>
+  asked !== null
+    ? html`<span>${asked} asked</span>`
+    : at === null
+      ? html`<span class="soft">none</span>`
+      : html`<time class="nowrap" datetime=${at}>${new Date(at).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' })}</time>`;

@@ -1,0 +1,60 @@
+/** What a source is like, in words. */
+import { ask, manage } from '../../api.js';
+import { link } from '../../router.js';
+
+/**
+ * @typedef {object} Held A refresh that waits for somebody.
+ * @property {string} since
+ * @property {string} reason
+ * @property {Record<string, number> | null} difference
+ */
+/**
+ * @typedef {object} Source As the management API has it.
+ * @property {string} id
+ * @property {string} list_id
+ * @property {string} name
+ * @property {string} state
+ * @property {boolean} paused
+ * @property {string} url
+ * @property {'block' | 'allow'} purpose
+ * @property {number} every
+ * @property {string | null} catalogue
+ * @property {number} entries
+ * @property {string | null} next_at
+ * @property {string | null} fetched_at
+ * @property {string | null} confirmed_at
+ * @property {string | null} changed_at
+ * @property {string | null} expires_at
+ * @property {number} failures
+ * @property {string | null} fault
+ * @property {Held | null} held
+ * @property {string | null} asked
+ */
+
+/** Each state, how it looks, and what it means. @type {Record<string, { kind: 'good' | 'warn' | 'bad' | '', about: string }>} */
+export const STATES = {
+  ok: { kind: 'good', about: 'Its list is what its origin has.' },
+  new: { kind: '', about: 'It was never fetched.' },
+  failing: { kind: 'warn', about: 'The last look failed; the last good content stays.' },
+  stale: { kind: 'warn', about: 'Its content was not confirmed for a long time.' },
+  held: { kind: 'warn', about: 'A refresh is held back until somebody decides; the last good content stays.' },
+  expired: { kind: 'bad', about: 'Its content was not confirmed for too long: its list was emptied. Content that comes back is applied.' },
+  stopped: { kind: 'bad', about: 'Its origin refuses it, or its secret is missing: resume it when that is mended.' },
+  paused: { kind: '', about: 'Somebody has paused it; its list stays as it is.' },
+};
+
+/** @param {Source} source */
+export const stateOf = ({ state }) => STATES[state] ?? { kind: '', about: '' };
+
+/** @param {{ id: string }} source */
+export const linkToSource = ({ id }) => link('/sources', id);
+
+/** @param {string} id @param {string} [work] */
+export const addressOf = (id, work = '') => manage(`/sources/${id}${work === '' ? '' : `/${work}`}`);
+
+/** Asks for something to be done with a source. @param {string} id @param {'refresh' | 'pause' | 'resume' | 'accept' | 'discard'} work */
+export const doWith = (id, work) => ask(addressOf(id, work), { method: 'POST', body: {} });
+
+/** `6 h`, `1 d` @param {number} seconds */
+export const everyText = (seconds) =>
+  seconds % 86_400 === 0 ? `${seconds / 86_400} d` : seconds % 3600 === 0 ? `${seconds / 3600} h` : `${Math.round(seconds / 60)} min`;

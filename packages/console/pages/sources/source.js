@@ -1,0 +1,200 @@
+/** One source: how it is, what is held back, its last refreshes. */
+
+import { html } from 'htm/preact';
+import { useState } from 'preact/hooks';
+import { ask } from '../../api.js';
+import { curlOf } from '../../curl.js';
+import { useLive, useLiveWork } from '../../data.js';
+import { count, counted, dateTime } from '../../format.js';
+import { go, link } from '../../router.js';
+import { may } from '../../session.js';
+import { Badge } from '../../ui/badge.js';
+import { Button } from '../../ui/button.js';
+import { Card } from '../../ui/card.js';
+import { SameWithCurl } from '../../ui/code.js';
+import { Confirm } from '../../ui/dialog.js';
+import { Facts } from '../../ui/figures.js';
+import { PageHead } from '../../ui/page-head.js';
+import { Failed, Notice, Shown } from '../../ui/states.js';
+import { Table } from '../../ui/table.js';
+import { Ago } from '../../ui/time.js';
+import { toast } from '../../ui/toast.js';
+import { addressOf, doWith, everyText, stateOf } from './source-state.js';
+
+/** @typedef {import('./source-state.js').Source} Source */
+/** @typedef {import('../../session.js').Session} Session */
+/**
+ * @typedef {object} Run
+ * @property {string} at
+ * @property {string} outcome
+ * @property {number} ms
+ * @property {number} entries
+ * @property {number} added
+ * @property {number} removed
+ * @property {number} refused
+ * @property {string} text
+ */
+
+/** What can be done with a source, and what that means. */
+const WORKS = {
+  refresh: { label: 'Refresh now', about: 'It is fetched within seconds.', done: 'is being fetched' },
+  pause: { label: 'Pause', about: 'It is fetched no more, and its list stays as it is.', done: 'is paused' },
+  resume: { label: 'Resume', about: 'It is fetched again, at once.', done: 'goes on' },
+  accept: { label: 'Accept', about: 'The list becomes what was held back.', done: 'applies what was held back' },
+  discard: {
+    label: 'Discard',
+    about: 'The list stays as it is. That content is not asked about again; another one is.',
+    done: 'keeps what it has',
+  },
+};
+
+/** @param {{ id: string, session: Session }} props */
+export function SourcePage({ id, session }) {
+  const live = useLiveWork(`source ${id}`, async () => {
+    const { body, tag } = await ask(addressOf(id));
+    return { source: body, tag };
+  });
+  return html`<${Shown} live=${live}>${(/** @type {{ source: Source, tag: string }} */ { source, tag }) => html`
+    <${One} source=${source} tag=${tag} session=${session} refresh=${live.refresh} />
+  `}<//>`;
+}
+
+/** @param {{ source: Source, tag: string, session: Session, refresh: () => Promise<void> }} props */
+function One({ source, tag, session, refresh }) {
+  const [asked, setAsked] = useState(/** @type {keyof typeof WORKS | 'delete' | undefined} */ (undefined));
+  const state = stateOf(source);
+  const canManage = may(session, 'manage');
+  const isResting = source.paused || source.state === 'stopped';
+  const actions =
+    canManage &&
+    html`
+      ${!source.paused && html`<${Button} onClick=${() => setAsked('refresh')}>Refresh now<//>`}
+      <${Button} onClick=${() => setAsked(isResting ? 'resume' : 'pause')}>${isResting ? 'Resume' : 'Pause'}<//>
+      <${Button} icon="trash" kind="danger" onClick=${() => setAsked('delete')}>Delete<//>
+    `;
+  return html`
+    <${PageHead} title=${source.name} back=${{ href: link('/sources'), label: 'Sources' }} actions=${actions}>
+      <span class="row"><${Badge} kind=${state.kind}>${source.state}<//><span>${state.about}</span></span>
+    <//>
+    ${source.fault !== null && html`<${Notice} kind="warn"><span class="text">${source.fault}</span><//>`}
+    ${source.held !== null && html`<${HeldCard} held=${source.held} canManage=${canManage} onWork=${setAsked} />`}
+    <${Card} title="How it is">
+      <${Facts} facts=${[
+        ['Address', source.url],
+        ['For', source.purpose === 'allow' ? 'networks that are never blocked' : 'blocking'],
+        ['Entries', html`<a href=${link('/feeds', 'list', source.list_id)}>${count(source.entries)}</a>`],
+        ['Content confirmed', html`<${Ago} at=${source.confirmed_at} />`],
+        ['Content changed', html`<${Ago} at=${source.changed_at} />`],
+        ['Fetched', html`<${Ago} at=${source.fetched_at} />`],
+        ['Every', everyText(source.every)],
+        ['Next', source.asked !== null ? `${source.asked} was asked for` : source.next_at === null ? 'none' : dateTime(source.next_at)],
+        [
+          'List is emptied',
+          source.expires_at === null ? null : html`${dateTime(source.expires_at)}, unless its content is confirmed before`,
+        ],
+      ]} />
+    <//>
+    <${Runs} id=${source.id} />
+    ${
+      asked !== undefined &&
+      html`<${Ask} source=${source} tag=${tag} work=${asked} onClose=${() => setAsked(undefined)} onDone=${refresh} />`
+    }
+  `;
+}
+
+/** The difference of a refresh that is held, as it is told. @type {readonly (readonly [field: string, label: string])[]} */
+const DIFFERENCE = [
+  ['present', 'Its list has'],
+  ['added', 'Would be added'],
+  ['removed', 'Would be removed'],
+  ['changed', 'Would be changed'],
+  ['unchanged', 'Would stay'],
+  ['refused', 'Refused by guard rails'],
+  ['failed', 'Cannot be taken'],
+];
+
+/** @param {{ held: import('./source-state.js').Held, canManage: boolean, onWork: (work: 'accept' | 'discard') => void }} props */
+function HeldCard({ held, canManage, onWork }) {
+  const { difference } = held;
+  const facts = DIFFERENCE.flatMap(([field, label]) =>
+    typeof difference?.[field] === 'number' && (difference[field] > 0 || field === 'present') ? [[label, count(difference[field])]] : [],
+  );
+  return html`
+    <${Card} title="Held back">
+      <${Notice} kind="warn"><span><span class="text">${held.reason}</span>, <${Ago} at=${held.since} /></span><//>
+      <${Facts} facts=${facts} />
+      ${
+        canManage &&
+        html`<div class="row"><${Button} kind="main" onClick=${() => onWork('accept')}>Accept<//><${Button} onClick=${() => onWork('discard')}>Discard<//></div>`
+      }
+    <//>
+  `;
+}
+
+/** @param {{ id: string }} props */
+function Runs({ id }) {
+  const live = useLive(addressOf(id, 'runs'));
+  return html`
+    <${Card} title="Last refreshes" note="The newest first, twenty at most.">
+      <${Shown} live=${live}>${(/** @type {{ runs: Run[] }} */ { runs }) =>
+        runs.length === 0
+          ? html`<p class="soft">None yet.</p>`
+          : html`<${Table} label="Last refreshes" columns=${RUNS} rows=${runs} keyOf=${(/** @type {Run} */ { at, outcome }) => `${at} ${outcome}`} />`}<//>
+    <//>
+  `;
+}
+
+/** @type {Record<string, 'good' | 'warn' | 'bad' | ''>} */
+const OUTCOMES = { applied: 'good', unchanged: '', held: 'warn', failed: 'bad', stopped: 'bad', expired: 'bad', discarded: '' };
+
+/** @type {import('../../ui/table.js').Column<Run>[]} */
+const RUNS = [
+  { label: 'When', cell: ({ at }) => html`<${Ago} at=${at} />` },
+  { label: 'Outcome', cell: ({ outcome }) => html`<${Badge} kind=${OUTCOMES[outcome] ?? ''}>${outcome}<//>` },
+  { label: 'Entries', number: true, cell: ({ entries }) => count(entries) },
+  { label: 'Added', number: true, cell: ({ added }) => count(added) },
+  { label: 'Removed', number: true, cell: ({ removed }) => count(removed) },
+  { label: 'Refused', number: true, cell: ({ refused }) => count(refused) },
+  { label: 'Took', number: true, cell: ({ ms }) => `${count(ms)} ms` },
+  { label: 'What', cell: ({ text }) => html`<span class="text">${text}</span>` },
+];
+
+/** @param {{ source: Source, tag: string, work: keyof typeof WORKS | 'delete', onClose: () => void, onDone: () => Promise<void> }} props */
+function Ask({ source, tag, work, onClose, onDone }) {
+  if (work === 'delete') return html`<${Delete} source=${source} tag=${tag} onClose=${onClose} />`;
+  const { label, about, done } = WORKS[work];
+  const submit = async () => {
+    await doWith(source.id, work);
+    toast(html`<bdi>${source.name}</bdi> ${done}.`);
+    await onDone();
+  };
+  return html`
+    <${Confirm} title=${`${label}: ${source.name}`} action=${label} danger=${work === 'accept'} work=${submit} onClose=${onClose}>
+      <p>${about}</p>
+      <${SameWithCurl} text=${curlOf('POST', addressOf(source.id, work), {})} />
+    <//>
+  `;
+}
+
+/** @param {{ source: Source, tag: string, onClose: () => void }} props */
+function Delete({ source, tag, onClose }) {
+  const live = useLiveWork(
+    `delete ${source.id}`,
+    async () => (await ask(`${addressOf(source.id)}?preview=true`, { method: 'DELETE', ifMatch: tag })).body,
+    { every: 60_000 },
+  );
+  const confirmed = `${addressOf(source.id)}?confirmed=true`;
+  const work = async () => {
+    await ask(confirmed, { method: 'DELETE', ifMatch: tag });
+    toast(html`<bdi>${source.name}</bdi> is deleted. For seven days its list can be brought back, on the page of feeds.`);
+    go(link('/sources'));
+  };
+  return html`
+    <${Confirm} title=${`Delete ${source.name}?`} action="Delete" danger work=${work} onClose=${onClose}>
+      ${live.error !== undefined && html`<${Failed} error=${live.error} />`}
+      ${live.value !== undefined && html`<p>Its list goes with it, with ${counted(live.value.rules, 'rule')}${live.value.more_rules ? ' and more' : ''}.</p>`}
+      <p>For seven days its list can be brought back, and with it the source, paused.</p>
+      <${SameWithCurl} text=${curlOf('DELETE', confirmed)} />
+    <//>
+  `;
+}

@@ -1,0 +1,71 @@
+/** What a trial of a source tells. */
+
+import { html } from 'htm/preact';
+import { count, counted } from '../../format.js';
+import { Badge } from '../../ui/badge.js';
+import { Facts } from '../../ui/figures.js';
+import { Notice } from '../../ui/states.js';
+import { Table } from '../../ui/table.js';
+import { Ago } from '../../ui/time.js';
+
+const WHOLE = { said: 'yes, by its own word', last_line: 'its last line is', not_known: 'its last line has no end: it may be cut' };
+/** Lines of each kind that are shown. */
+const SHOWN = 5;
+
+/** @param {{ trial: any }} props The answer of POST /sources/try. */
+export function TrialResult({ trial: { fault, content, trial } }) {
+  if (content === null) return html`<${Notice} kind="bad">Nothing of it can be taken: <span class="text">${fault}</span><//>`;
+  const overlaps = trial.overlaps.slice(0, SHOWN);
+  return html`
+    <section class="stack" aria-label="What it would do">
+      ${trial.holds.map((/** @type {string} */ reason) => html`<${Notice} key=${reason} kind="warn">Such a refresh would be held: <span class="text">${reason}</span><//>`)}
+      <${Facts} facts=${[
+        ['Entries', `${count(content.entries)} (${kinds(content)})`],
+        ['Widest', [content.widest_v4, content.widest_v6].filter(Boolean).join(', ')],
+        ['As of', content.last_modified === null ? 'its server does not say' : html`<${Ago} at=${content.last_modified} />`],
+        ['Whole', WHOLE[/** @type {keyof typeof WHOLE} */ (content.whole)]],
+        ['Twice', content.doubled > 0 ? count(content.doubled) : null],
+        ['Cannot be read', told(content.faults)],
+        ['Refused by guard rails', told(content.refused)],
+        ['Hits protected networks', content.protected.join(', ')],
+        ['Hits never-block rules', trial.never_block.count === 0 ? null : neverText(trial.never_block)],
+        ['In common with', overlaps.length === 0 ? 'no list and no feed' : overlaps.map(overlapText).join('; ')],
+        ['Not looked at', trial.left_out > 0 ? counted(trial.left_out, 'list or feed', 'lists and feeds') : null],
+      ]} />
+      <${Table} label="What feeds would have" columns=${FEEDS} rows=${trial.feeds} keyOf=${(/** @type {any} */ each) => `${each.kind} ${each.name} ${each.action}`} />
+    </section>
+  `;
+}
+
+/** @param {any} content */
+function kinds({ v4, v6, countries, asns }) {
+  const parts = [
+    v4 > 0 && `${count(v4)} IPv4`,
+    v6 > 0 && `${count(v6)} IPv6`,
+    countries > 0 && counted(countries, 'country', 'countries'),
+    asns > 0 && counted(asns, 'ASN'),
+  ];
+  return parts.filter(Boolean).join(', ') || 'none';
+}
+
+/** @param {{ count: number, first: { place: string, message: string }[] }} faults */
+const told = ({ count: all, first: [first] }) => (all === 0 ? null : `${count(all)}, such as ${first?.place}: ${first?.message}`);
+
+/** @param {{ count: number, first: { list: string, value: string }[] }} rules */
+const neverText = ({ count: all, first }) =>
+  `${count(all)}: ${first
+    .slice(0, SHOWN)
+    .map(({ list, value }) => `${value} (${list})`)
+    .join(', ')}`;
+
+/** @param {any} overlap */
+const overlapText = ({ name, entries }) => `${name} (${counted(entries, 'entry', 'entries')})`;
+
+/** @type {import('../../ui/table.js').Column<any>[]} */
+const FEEDS = [
+  { label: 'Feed', cell: ({ name, action }) => html`<span><bdi>${name}</bdi> <span class="soft small">${action}</span></span>` },
+  { label: 'Has', number: true, cell: ({ entries_before: entries }) => count(entries) },
+  { label: 'Would have', number: true, cell: ({ entries_after: entries }) => count(entries) },
+  { label: 'At most', number: true, cell: ({ entry_limit: most }) => count(most) },
+  { label: '', cell: ({ fits }) => (fits ? html`<${Badge} kind="good">fits<//>` : html`<${Badge} kind="bad">does not fit<//>`) },
+];

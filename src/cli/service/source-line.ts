@@ -1,0 +1,74 @@
+/** The line of a source in a workspace's file (docs/moving.md): all that is set of it but its secret, of which only the kind is told. */
+import type { Static } from 'typebox';
+import {
+  AUTH_KINDS,
+  type Credential,
+  GUARD_NAMES,
+  type SavedSource,
+  SOURCE_GUARDS,
+  SOURCE_PURPOSES,
+  type SourceGuards,
+  sourceSettingsJson,
+} from '../../account/source.ts';
+import { isoTime } from '../../clock.ts';
+import { nullable, Type } from '../../json-schema.ts';
+import { SOURCE_FORMATS, settingsFaults } from '../../manage/sources/source-settings.ts';
+import { type Line, oneOf, shape, text, time, unchanged, uuid } from './line-shapes.ts';
+
+const words = Type.Array(text, { maxItems: 20 });
+
+const SourceShape = Type.Object({
+  id: uuid,
+  list_id: uuid,
+  url: text,
+  purpose: oneOf(SOURCE_PURPOSES),
+  every: Type.Integer({ minimum: 1 }),
+  format: nullable(oneOf(SOURCE_FORMATS)),
+  paths: words,
+  where: nullable(text),
+  collection: nullable(text),
+  ...Object.fromEntries(
+    GUARD_NAMES.map((name) => [SOURCE_GUARDS[name].field, 'least' in SOURCE_GUARDS[name] ? Type.Integer() : Type.Boolean()]),
+  ),
+  auth: nullable(oneOf(AUTH_KINDS)),
+  auth_header: nullable(text),
+  copies: words,
+  catalogue: nullable(text),
+  paused: Type.Boolean(),
+  confirmed_at: nullable(time),
+});
+
+type Given = Static<typeof SourceShape> & Readonly<Record<string, unknown>>;
+
+const readShape = shape(SourceShape);
+
+export const SOURCE_LINE: Line<SavedSource> = {
+  read(value) {
+    const line = readShape(value);
+    if (typeof line === 'string') return line;
+    const source = savedOf(line as Given);
+    // What it may reach is judged where it is fetched.
+    const [fault] = settingsFaults(source, () => undefined);
+    return fault === undefined ? unchanged(line, source, SOURCE_LINE.write(source)) : `${fault.field}: ${fault.message}`;
+  },
+  write: ({ id, listId, isPaused, confirmedAt, ...settings }) => ({
+    id,
+    list_id: listId,
+    ...sourceSettingsJson(settings),
+    paused: isPaused,
+    confirmed_at: isoTime(confirmedAt),
+  }),
+};
+
+function savedOf(line: Given): SavedSource {
+  const { id, url, purpose, every, format, paths, where: condition, collection, auth, auth_header: header, copies, catalogue } = line;
+  const credential: Credential | null = auth === null ? null : auth === 'header' ? { kind: auth, name: header ?? '' } : { kind: auth };
+  return {
+    ...{ id, url, purpose, every, copies, catalogue, credential },
+    listId: line.list_id,
+    reading: { format, paths, condition, collection },
+    guards: Object.fromEntries(GUARD_NAMES.map((name) => [name, line[SOURCE_GUARDS[name].field]])) as unknown as SourceGuards,
+    isPaused: line.paused,
+    confirmedAt: line.confirmed_at === null ? null : Date.parse(line.confirmed_at),
+  };
+}

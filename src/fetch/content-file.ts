@@ -1,0 +1,132 @@
+/** Fetches the content of a source into a file (SPEC D23.10): whole, no web page, from where one may, or a fault. */
+import { createHash, randomUUID } from 'node:crypto';
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdir, open, rm } from 'node:fs/promises';
+import { networkInterfaces } from 'node:os';
+import { join } from 'node:path';
+import type { Network } from '@weir/network/network.ts';
+import about from '../../package.json' with { type: 'json' };
+import { WeirError } from '../errors.ts';
+import { type FetchLimits, fetchInto, type Validators } from './fetch.ts';
+import { publicInternet } from './reach.ts';
+import { KNOWN_END, taxiiFile } from './taxii.ts';
+import type { Via } from './via.ts';
+
+/** What the operator says of downloads whose addresses others name. */
+export interface SourceFetching {
+  /** Where their files are for a while. */
+  readonly folder: string;
+  /** Networks that may be reached besides the public Internet. */
+  readonly networks: readonly Network[];
+  readonly via: Via;
+  /** Certificates of authorities, PEM, in the place of the system's. */
+  readonly ca?: readonly string[] | undefined;
+  /** Whom a server's people can ask; undefined: nobody is named. */
+  readonly contact?: string | undefined;
+  readonly limits: FetchLimits;
+  readonly now: () => number;
+}
+
+export interface SourceRequest {
+  readonly url: string;
+  /** Headers that show who asks. */
+  readonly credentials: Readonly<Record<string, string>>;
+  readonly known: Validators | undefined;
+  /** It is a collection of TAXII: which, where its address has several. */
+  readonly taxii?: { readonly collection: string | undefined } | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** A content in a file, which is gone when it is disposed. */
+export interface FetchedContent extends AsyncDisposable {
+  readonly kind: 'fetched';
+  readonly file: string;
+  /** SHA-256, hexadecimal. */
+  readonly digest: string;
+  /** Unpacked. */
+  readonly bytes: number;
+  readonly validators: Validators;
+  /** Whether its last line is whole. */
+  readonly endsWithLineFeed: boolean;
+}
+
+export type SourceAnswer =
+  | FetchedContent
+  | { readonly kind: 'unchanged' }
+  | { readonly kind: 'refused'; readonly status: number; readonly retryAfter: number | undefined };
+
+/** Rejects with FETCH and a sentence where nothing whole came. */
+export type SourceFetch = (request: SourceRequest) => Promise<SourceAnswer>;
+
+/** What is known of a collection is kept so long after it was pulled last, ms. */
+const KNOWN_FOR = 30 * 86_400_000;
+
+/** Removes what a process has left in the folder that ended; what is known of collections stays. */
+export function emptyFolder(folder: string, now: number): void {
+  for (const name of existsSync(folder) ? readdirSync(folder) : []) {
+    const path = join(folder, name);
+    if (!name.endsWith(KNOWN_END) || statSync(path).mtimeMs < now - KNOWN_FOR) rmSync(path, { recursive: true, force: true });
+  }
+}
+
+const LF = 0x0a;
+/** Bytes by which a web page is known. */
+const HEAD = 1024;
+
+/** What fetches. */
+export function sourceFetch({ folder, networks, via, ca, contact, limits, now }: SourceFetching): SourceFetch {
+  const userAgent = `weir/${about.version}${contact === undefined ? '' : ` (+${contact})`}`;
+  return async ({ url, credentials, known, taxii, signal }) => {
+    const path = join(folder, `${randomUUID()}.part`);
+    const reach = publicInternet(networks, ownAddresses());
+    const request = { url, credentials, signal, userAgent, reach, via, ca, limits };
+    const hash = createHash('sha256');
+    let [bytes, last, head] = [0, LF, Buffer.alloc(0)];
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    if (taxii !== undefined) return await taxiiFile(request, taxii.collection, { folder, now });
+    const file = await open(path, 'wx', 0o600);
+    const remove = () => rm(path, { force: true });
+    try {
+      const answer = await fetchInto({ ...request, known }, write, now);
+      if (answer.kind !== 'fetched') {
+        await remove();
+        return answer;
+      }
+      if (
+        head
+          .toString('latin1')
+          .replace(/^\xEF\xBB\xBF/, '')
+          .trimStart()
+          .startsWith('<')
+      )
+        throw new WeirError('FETCH', `${url}: it is a web page or XML, and no list`);
+      const { validators } = answer;
+      return {
+        kind: 'fetched',
+        file: path,
+        digest: hash.digest('hex'),
+        bytes,
+        validators,
+        endsWithLineFeed: last === LF,
+        [Symbol.asyncDispose]: remove,
+      };
+    } catch (error) {
+      await remove();
+      throw error;
+    } finally {
+      await file.close();
+    }
+
+    async function write(piece: Uint8Array): Promise<void> {
+      hash.update(piece);
+      bytes += piece.length;
+      last = piece.at(-1) ?? last;
+      if (head.length < HEAD) head = Buffer.concat([head, piece.subarray(0, HEAD - head.length)]);
+      await file.writeFile(piece);
+    }
+  };
+}
+
+/** The addresses of this machine, which may change while it runs. */
+const ownAddresses = (): string[] =>
+  Object.values(networkInterfaces()).flatMap((each = []) => each.map(({ address }) => address.replace(/%.*$/, '')));

@@ -1,0 +1,35 @@
+import type { Caller } from '../../account/caller.ts';
+import type { DocumentQuery } from '../../document/serve/cache.ts';
+import type { Call } from '../call.ts';
+import type { HttpFault } from '../errors.ts';
+import type { DocumentRequest } from './document.ts';
+import { readFeedQuery } from './query.ts';
+import { documentRefusalOf, MALFORMED_LIST, otherFeed, refusalOf } from './refusals.ts';
+
+/** Reads a request for a feed; a fault when the list cannot be meant or the options are wrong. A bound key learns of its list first. */
+export function readFeed({ request: { headers }, params, isMalformed, query, at }: Call, caller: Caller): DocumentRequest | HttpFault {
+  if (isMalformed) return MALFORMED_LIST;
+  const { workspaceId, listId, feedId } = caller;
+  const list = params.list ?? null;
+  const boundTo = listId ?? feedId;
+  if (boundTo !== null && list === null) return otherFeed(caller);
+  const options = readFeedQuery(query);
+  if (!('status' in options)) {
+    const { variant, checksum } = options;
+    return { caller, query: { workspaceId, list, variant, boundTo }, headers, at, checksum, fault: undefined, refusalOf };
+  }
+  if (boundTo === null) return options;
+  return { caller, query: { workspaceId, list, variant: {}, boundTo }, headers, at, checksum: false, fault: options, refusalOf };
+}
+
+/** What asks for a document that is no feed: of a list or feed by UUID or name, or of all (null). */
+export const documentRequest = (
+  { request: { headers }, at }: Call,
+  caller: Caller,
+  variant: DocumentQuery['variant'],
+  list: string | null = null,
+): DocumentRequest => {
+  const { workspaceId, listId, feedId } = caller;
+  const query = { workspaceId, list, variant, boundTo: listId ?? feedId };
+  return { caller, query, headers, at, checksum: false, fault: undefined, refusalOf: documentRefusalOf };
+};

@@ -1,0 +1,23 @@
+import type { Caller } from '../../account/caller.ts';
+import { isExpressionKind, type Kind } from '../../rule.ts';
+import type { Call } from '../call.ts';
+import type { HttpFault } from '../errors.ts';
+import type { DocumentRequest } from '../feeds/document.ts';
+import { documentRequest } from '../feeds/read.ts';
+import { calledRules, readRulesQuery } from './query.ts';
+
+/** Reads a request for the rules of a kind (SPEC D13.1). */
+export const readRules =
+  (kind: Kind) =>
+  (call: Call, caller: Caller): DocumentRequest | HttpFault => {
+    const boundTo = caller.listId ?? caller.feedId;
+    if (boundTo !== null && isExpressionKind(kind)) return belongsToWorkspace(calledRules(kind));
+    const options = readRulesQuery(kind, call.query);
+    return 'status' in options ? options : documentRequest(call, caller, options.variant, options.list ?? boundTo);
+  };
+
+/** The fault of a key that is bound to a list or a feed, where something of the whole workspace is asked for. */
+export const belongsToWorkspace = (what: string): HttpFault => ({
+  status: 403,
+  message: `The API key is bound to one list or feed; ${what} belong to the workspace`,
+});

@@ -1,0 +1,44 @@
+/** What the audit log says, with names for ids (SPEC D15.53). */
+import { isoTime } from '../clock.ts';
+import type { AuditRow } from '../ports/account-store.ts';
+import type { StoreReads } from '../ports/store.ts';
+import { feedNamesIn } from './rules/rule-json.ts';
+
+/** What ids are called. */
+export interface AuditNames {
+  readonly keys: ReadonlyMap<string, string>;
+  /** Keys, lists, feeds, workspaces, organizations. */
+  readonly objects: ReadonlyMap<string, string>;
+}
+
+/** The names of a workspace and of its lists, feeds and keys. */
+export async function auditNames(
+  store: Pick<StoreReads, 'directory' | 'keys' | 'feeds' | 'workspace'>,
+  workspaceId: string,
+): Promise<AuditNames> {
+  const [{ keys, feeds }, workspace] = await Promise.all([feedNamesIn(store, workspaceId), store.workspace(workspaceId)]);
+  return { keys, objects: new Map([...feeds, ...keys, ...(workspace === undefined ? [] : [[workspaceId, workspace.name] as const])]) };
+}
+
+/** A row as JSON; what is gone has the name that it had when it went. `names` are those of the ids in `before` and `after`. */
+export function auditJson({ id, at, event, object, by, change }: AuditRow, { keys, objects }: AuditNames) {
+  const was = change?.before?.name ?? change?.after?.name;
+  return {
+    id,
+    at: isoTime(at),
+    event,
+    object,
+    name: objects.get(object) ?? (typeof was === 'string' ? was : null),
+    actor: by.actor,
+    person: by.personId ?? null,
+    key_id: by.keyId,
+    key_name: keys.get(by.keyId ?? '') ?? null,
+    before: change?.before ?? null,
+    after: change?.after ?? null,
+    names: Object.fromEntries(
+      (JSON.stringify(change)?.match(UUIDS) ?? []).flatMap((each) => (objects.has(each) ? [[each, objects.get(each)!]] : [])),
+    ),
+  };
+}
+
+const UUIDS = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;

@@ -1,0 +1,30 @@
+/** Answers that took longer than a client waits (SPEC D15.55). */
+import { WeirError } from '../../errors.ts';
+import { answerOf } from '../../json-schema.ts';
+import { type Operation, operation } from '../operation.ts';
+
+const ID = '0199f3c2-8a51-7c3e-9d0b-4f1e2a6b7002';
+
+/** What is answered while an answer is late. */
+export const LATE = answerOf('LateAnswer', {
+  answer: [ID, 'What the answer is asked for by.'],
+  landed: [false, 'Always false: nobody knows yet what of it is done.'],
+});
+
+export const ANSWER_OPERATIONS: readonly Operation[] = [
+  operation('getAnswer', 'GET /answers/{answer}', {
+    summary: 'The answer to a request that took longer than a client waits',
+    description:
+      'Status and body are those of the answer once it is there, errors included, for ten minutes and to the key that asked; 202 until then. It is known to the process that was asked.',
+    permission: null,
+    answer: LATE,
+    refusals: { 404: `there is no late answer "${ID}" of this key` },
+    async run({ late, caller }, { params }) {
+      const id = params.answer!.toLowerCase();
+      const found = late.find(caller, id);
+      if (found === undefined) throw new WeirError('NOT_FOUND', `there is no late answer "${id}" of this key`);
+      return found;
+    },
+    show: (found) => found,
+  }),
+];

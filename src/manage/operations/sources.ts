@@ -1,0 +1,114 @@
+/** Sources: lists with an origin, which alone says what they have (SPEC D23). */
+import { sourceSettingsJson } from '../../account/source.ts';
+import { stateTag } from '../../account/tag.ts';
+import { answerOf, Type } from '../../json-schema.ts';
+import type { SourceRecord } from '../../ports/source-store.ts';
+import type { ManageContext } from '../context.ts';
+import { type Operation, operation } from '../operation.ts';
+import type { Outcome } from '../outcome.ts';
+import { BY_NUMBER, PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../page.ts';
+import { SOURCE, SOURCE_BODY, Source, sourceJson, wantedOf } from '../sources/source-json.ts';
+import { changeSource, createSource, deleteSource, findSource, pauseSource } from '../sources/sources.ts';
+import { DELETE_QUERY, DELETION_FIELDS, DELETION_WORDS } from './deleted.ts';
+import { Name } from './settings.ts';
+
+const bodyOf = (record: SourceRecord, { now }: ManageContext) => sourceJson(record, now());
+
+/** The answer to every request that leaves a source as it is now. */
+const shown = (record: SourceRecord, context: ManageContext): Outcome => ({
+  body: bodyOf(record, context),
+  tag: stateTag(sourceSettingsJson(record.source)),
+});
+
+const UNKNOWN = 'there is no source "spamhaus-drop"';
+const BY_HOST = 'Often enough is told by its maker: what the catalogue knows of a host is the least.';
+
+const pausing = (isPaused: boolean) =>
+  operation(isPaused ? 'pauseSource' : 'resumeSource', `POST /sources/{source}/${isPaused ? 'pause' : 'resume'}`, {
+    summary: isPaused ? 'Refresh a source no more; its list stays as it is' : 'Refresh a source again, at once, whatever stopped it',
+    permission: 'manage',
+    body: Type.Object({}),
+    answer: Source,
+    audit: isPaused ? 'source paused' : 'source resumed',
+    refusals: { 404: UNKNOWN },
+    examples: [{}],
+    run: (context, { params }) => pauseSource(context, params.source!, isPaused),
+    show: shown,
+  });
+
+export const SOURCE_OPERATIONS: readonly Operation[] = [
+  operation('listSources', 'GET /sources', {
+    summary: 'The sources of the workspace, oldest first',
+    permission: 'rules:read',
+    query: Type.Object(PAGE_QUERY),
+    answer: pageSchema('Sources', 'sources', SOURCE, Source),
+    run: ({ store, workspaceId }, { query }) => store.sourcePage(workspaceId, pageRequest(query, BY_NUMBER)),
+    show: (page, context) => ({ body: pageBody('sources', page, (record) => bodyOf(record, context)) }),
+  }),
+  operation('getSource', 'GET /sources/{source}', {
+    summary: 'One source, by its UUID, by its name, or by the UUID of its list',
+    permission: 'rules:read',
+    answer: Source,
+    refusals: { 404: UNKNOWN },
+    run: ({ store, workspaceId }, { params }) => findSource(store, workspaceId, params.source!),
+    show: shown,
+  }),
+  operation('createSource', 'POST /sources', {
+    summary: 'Make a source and its list, which it fills from then on',
+    description: `With \`catalogue\` what is not said is as the catalogue has it. ${BY_HOST} Nothing else changes the rules of its list.`,
+    permission: 'manage',
+    body: Type.Object({ name: Type.Optional(Name), catalogue: Type.Optional(Type.String({ maxLength: 100 })), ...SOURCE_BODY }),
+    answer: Source,
+    audit: 'source created',
+    creates: 'in_store',
+    refusals: { 409: 'the workspace has a list called "spamhaus-drop"; lists and feeds share their names' },
+    examples: [
+      { catalogue: 'spamhaus-drop' },
+      { name: 'partners', url: 'https://partner.example/ranges.json', purpose: 'allow', paths: ['prefixes[].cidr'] },
+    ],
+    run: (context, { body: { name, catalogue, ...body } }) =>
+      createSource(context, { ...wantedOf(body), name, ...(catalogue !== undefined && { catalogue }) }),
+    show: (record, context) => ({ ...shown(record, context), status: 201, location: `/sources/${record.source.id}` }),
+  }),
+  operation('changeSource', 'PATCH /sources/{source}', {
+    summary: 'Change what is set of a source; null unsets, what is not named stays',
+    description: `What is read in another way is fetched at once. ${BY_HOST} Another origin needs the secret again.`,
+    permission: 'manage',
+    body: Type.Object(SOURCE_BODY),
+    answer: Source,
+    audit: 'source changed',
+    edits: true,
+    refusals: {
+      404: UNKNOWN,
+      409: 'secrets of sources are kept encrypted, and there is no key for that: the operator of the service has to set SECRETS_KEY',
+    },
+    examples: [{ every: 43_200, change_percent: 80 }],
+    run: (context, { params, body }) => changeSource(context, params.source!, wantedOf(body)),
+    show: shown,
+  }),
+  operation('deleteSource', 'DELETE /sources/{source}', {
+    summary: 'Delete a source with its list and rules; keys that are bound to the list are revoked',
+    description: `${DELETION_WORDS} Restoring its list brings the source back, paused.`,
+    permission: 'manage',
+    query: Type.Object({
+      ...DELETE_QUERY,
+      keep_list: Type.Optional(Type.Boolean({ description: 'true: its list stays with its rules, as an ordinary one.' })),
+    }),
+    answer: answerOf('SourceDeletion', {
+      ...DELETION_FIELDS,
+      id: '0195a3c0-0000-7000-8000-000000000005',
+      list_id: DELETION_FIELDS.id,
+      list_kept: false,
+    }),
+    audit: 'source deleted',
+    edits: true,
+    refusals: {
+      404: UNKNOWN,
+      409: 'with the list "spamhaus-drop" goes 1204 rules: with preview=1 it is told in full, with confirmed=1 it is done',
+    },
+    run: (context, { params, query: { for_good: forGood, keep_list: keepList, ...request } }) =>
+      deleteSource(context, params.source!, { ...request, forGood, keepList }),
+  }),
+  pausing(true),
+  pausing(false),
+];

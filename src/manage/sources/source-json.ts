@@ -1,0 +1,176 @@
+/** A source as JSON has it, in answers and in bodies (SPEC D23.1, D23.7). */
+import type { TSchema } from 'typebox';
+import {
+  AUTH_KINDS,
+  DEFAULT_GUARDS,
+  EVERY,
+  expiresAt,
+  GUARD_NAMES,
+  SOURCE_GUARDS,
+  SOURCE_PURPOSES,
+  type SourceGuards,
+  sourceSettingsJson,
+  stateOf,
+  TOLD_STATES,
+} from '../../account/source.ts';
+import { isoTime } from '../../clock.ts';
+import { answerOf, type Fields, nullable, Type } from '../../json-schema.ts';
+import type { SourceRecord } from '../../ports/source-store.ts';
+import { SOURCE_FORMATS } from './source-settings.ts';
+import type { WantedSource } from './sources.ts';
+
+/** A source at `now` (ms). */
+export function sourceJson({ source, state, asked }: SourceRecord, now: number) {
+  const { held } = state;
+  return {
+    id: source.id,
+    workspace_id: source.workspaceId,
+    list_id: source.listId,
+    name: source.name,
+    state: stateOf(source, state, now),
+    paused: source.isPaused,
+    ...sourceSettingsJson(source),
+    entries: state.entries,
+    next_at: source.isPaused || state.stop !== null ? null : isoTime(state.nextAt),
+    fetched_at: isoTime(state.fetchedAt),
+    confirmed_at: isoTime(state.confirmedAt),
+    changed_at: isoTime(state.changedAt),
+    expires_at: isoTime(expiresAt(source, state)),
+    failures: state.failures,
+    fault: state.fault,
+    stop: state.stop,
+    held: held && { replacement: held.replacement, since: isoTime(held.since), reason: held.reason, difference: held.difference },
+    asked: asked?.what ?? null,
+    created_at: isoTime(source.createdAt),
+  };
+}
+
+export type SourceJson = ReturnType<typeof sourceJson>;
+
+const text = (maxLength: number, description: string) => Type.String({ minLength: 1, maxLength, format: 'text', description });
+const orNull = (type: 'string' | 'integer' | 'boolean', more: object) =>
+  Type.Unsafe<never>({ type: [type, 'null'], ...more }) as unknown as TSchema;
+const names = (maxItems: number, maxLength: number, description: string) =>
+  Type.Array(Type.String({ minLength: 1, maxLength, format: 'text' }), { maxItems, description });
+
+const guardSchemas: Readonly<Record<string, TSchema>> = Object.fromEntries(
+  GUARD_NAMES.map((name) => {
+    const { field, help: description, fallback, ...bounds } = SOURCE_GUARDS[name];
+    const schema = 'least' in bounds ? { minimum: bounds.least, maximum: bounds.most } : {};
+    const of = 'least' in bounds ? 'integer' : 'boolean';
+    const seconds = name === 'staleAfter' ? ', seconds; null: seven days, or twice `every`' : `; null: ${fallback}`;
+    return [field, orNull(of, { ...schema, description: `${description}${seconds}` })];
+  }),
+);
+
+/** The fields of a body that may be set of a source. */
+const SETTABLE: Readonly<Record<string, TSchema>> = {
+  url: text(2048, 'http:// or https://, without a user or password. Private and special networks only where SOURCE_NETWORKS has them.'),
+  purpose: Type.Enum([...SOURCE_PURPOSES], { description: 'Whether its list blocks (block, when absent), or is never blocked (allow).' }),
+  every: Type.Integer({
+    minimum: EVERY.least,
+    maximum: EVERY.most,
+    description: 'How often it is fetched, seconds; a day when absent. Hosts of the catalogue have a least interval.',
+  }),
+  format: orNull('string', { enum: [...SOURCE_FORMATS, null], description: 'Found out when absent or null.' }),
+  paths: names(20, 200, 'Where in JSON the entries stand: prefixes[].ip_prefix.'),
+  where: orNull('string', {
+    maxLength: 300,
+    format: 'text',
+    description: 'With `paths`: only entries of objects that say so: service=CLOUDFRONT.',
+  }),
+  collection: orNull('string', { maxLength: 300, format: 'text', description: 'Id, alias or title of the collection of a TAXII server.' }),
+  auth: orNull('string', {
+    enum: [...AUTH_KINDS, null],
+    description: 'As what the secret is sent: Basic or Bearer, or in a header of its own; null takes it away.',
+  }),
+  auth_header: orNull('string', { maxLength: 100, description: 'The name of that header.' }),
+  secret: Type.String({
+    maxLength: 4096,
+    writeOnly: true,
+    description: 'user:password, a token, or the value of the header. Kept encrypted, and never shown.',
+  }),
+  copies: names(20, 200, 'Lists that it copies in part, by name: what it adds to them is told.'),
+  ...guardSchemas,
+};
+
+const optional = (fields: Readonly<Record<string, TSchema>>) =>
+  Object.fromEntries(Object.entries(fields).map(([field, schema]) => [field, Type.Optional(schema)]));
+
+export const SOURCE_BODY = optional(SETTABLE);
+
+/** What the fields of a body ask for. */
+export function wantedOf(body: Readonly<Record<string, unknown>>): WantedSource {
+  const { url, purpose, every, copies, format, paths, where, collection, auth, auth_header: authHeader, secret } = body;
+  const reading = { format, paths, condition: where, collection };
+  const guards = GUARD_NAMES.flatMap((name) => {
+    const value = body[SOURCE_GUARDS[name].field];
+    return value === undefined ? [] : [[name, value ?? DEFAULT_GUARDS[name]]];
+  });
+  return given({
+    ...{ url, purpose, every, copies, auth, authHeader, secret },
+    reading: given(reading),
+    guards: Object.fromEntries(guards) as SourceGuards,
+  }) as WantedSource;
+}
+
+const given = (fields: Readonly<Record<string, unknown>>) =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+
+const ID = '0195a3c0-0000-7000-8000-000000000005';
+const time = nullable(Type.String({ format: 'date-time' }));
+const told = (description: string) => nullable(Type.String({ format: 'date-time' }), { description });
+
+/** The fields of a source in answers. */
+export const SOURCE: Fields = {
+  id: ID,
+  workspace_id: '0195a3c0-0000-7000-8000-000000000000',
+  list_id: ['0195a3c0-0000-7000-8000-000000000001', 'The list that it keeps, which has its name.'],
+  name: 'spamhaus-drop',
+  state: ['ok', Type.Enum([...TOLD_STATES], { description: 'The first of these that it is.' })],
+  paused: false,
+  url: 'https://www.spamhaus.org/drop/drop_v4.json',
+  purpose: ['block', SETTABLE.purpose!],
+  every: [86_400, SETTABLE.every!],
+  format: [null, SETTABLE.format!],
+  paths: [[], SETTABLE.paths!],
+  where: [null, SETTABLE.where!],
+  collection: [null, SETTABLE.collection!],
+  ...Object.fromEntries(
+    GUARD_NAMES.map((name) => [SOURCE_GUARDS[name].field, [DEFAULT_GUARDS[name], guardSchemas[SOURCE_GUARDS[name].field]!]]),
+  ),
+  auth: [null, SETTABLE.auth!],
+  auth_header: [null, SETTABLE.auth_header!],
+  copies: [[], SETTABLE.copies!],
+  catalogue: ['spamhaus-drop', nullable(Type.String(), { description: 'The row of the catalogue that it was made from.' })],
+  entries: [1692, 'Of its list.'],
+  next_at: ['2026-11-23T06:00:41.000Z', told('null: it is paused or stopped.')],
+  fetched_at: ['2026-11-22T06:00:12.000Z', told('The last good answer, also one that said that nothing has changed.')],
+  confirmed_at: ['2026-11-22T06:00:12.000Z', told('When its content was last known to be what its origin has.')],
+  changed_at: ['2026-11-21T06:00:37.000Z', time],
+  expires_at: ['2026-11-29T06:00:12.000Z', told('When its list is emptied unless its content is confirmed before; null: never.')],
+  failures: [0, 'In a row.'],
+  fault: [null, nullable(Type.String(), { description: 'What the last failure was.' })],
+  stop: [
+    null,
+    nullable(Type.Enum(['refused', 'secret']), {
+      description: 'Why nothing is fetched until it is resumed: its origin has refused it, or its secret is missing.',
+    }),
+  ],
+  held: [
+    null,
+    nullable(
+      Type.Object({
+        replacement: Type.String(),
+        since: time,
+        reason: Type.String(),
+        difference: nullable(Type.Object({}, { additionalProperties: true })),
+      }),
+      { description: 'A refresh that a guard has held back.' },
+    ),
+  ],
+  asked: [null, nullable(Type.Enum(['refresh', 'accept', 'discard']), { description: 'What was asked of it and is not done yet.' })],
+  created_at: '2026-11-20T10:00:00.000Z',
+};
+
+export const Source = answerOf('Source', SOURCE);

@@ -1,0 +1,141 @@
+/** What is wrong with what somebody sets of a source, in the words of the field; and what is set where he says nothing (SPEC D23.1). */
+import { parseNetwork } from '@weir/network/parse.ts';
+import {
+  DEFAULT_GUARDS,
+  EVERY,
+  GUARD_NAMES,
+  SOURCE_GUARDS,
+  type SourceGuards,
+  type SourceReading,
+  type SourceSettings,
+} from '../../account/source.ts';
+import { hasCode } from '../../errors.ts';
+import type { FieldFault } from '../../signal/validate.ts';
+import { leastInterval } from '../../source/catalogue.ts';
+import { FORMS } from '../../source/readers/form.ts';
+import { readCondition, readPath } from '../../source/readers/paths.ts';
+
+/** The forms that a source can have; `suricata` is a log, and no list. */
+export const SOURCE_FORMATS = [...FORMS.filter((form) => form !== 'suricata'), 'taxii'] as const;
+
+/** Why an address may not be reached, to stand behind it in a sentence; undefined when it may. */
+export type Reach = (address: string) => string | undefined;
+
+/** What is set, but for what a secret is. */
+export type OpenSettings = Omit<SourceSettings, 'credential'>;
+
+/** Settings as somebody gives them: what is not there is as it was, or as it is without a word. */
+export type GivenSettings = Partial<Omit<OpenSettings, 'reading' | 'guards'>> & {
+  readonly reading?: Partial<SourceReading>;
+  readonly guards?: Partial<SourceGuards>;
+};
+
+const NOTHING_READ: SourceReading = { format: null, paths: [], condition: null, collection: null };
+
+/** Seconds in the largest unit that has them whole. */
+export function durationText(seconds: number): string {
+  const [unit, of] = (
+    [
+      ['d', 86_400],
+      ['h', 3600],
+      ['m', 60],
+    ] as const
+  ).find(([, each]) => seconds % each === 0) ?? ['s', 1];
+  return `${seconds / of}${unit}`;
+}
+
+/** The settings of a source that is made; the address has to be among what is given. */
+export function newSettings(given: GivenSettings & { readonly url: string }): OpenSettings {
+  const { every = EVERY.fallback, reading, guards, ...others } = given;
+  // Two refreshes that fail must not empty the list.
+  const staleAfter = Math.max(DEFAULT_GUARDS.staleAfter, 2 * every);
+  return {
+    purpose: 'block',
+    copies: [],
+    catalogue: null,
+    ...others,
+    every,
+    reading: { ...NOTHING_READ, ...reading },
+    guards: { ...DEFAULT_GUARDS, staleAfter, ...guards },
+  };
+}
+
+/** The settings of one that is changed. */
+export const changedSettings = (before: OpenSettings, { reading, guards, ...others }: GivenSettings): OpenSettings => ({
+  ...before,
+  ...others,
+  reading: { ...before.reading, ...reading },
+  guards: { ...before.guards, ...guards },
+});
+
+/** The first thing that is wrong with each field. */
+export function settingsFaults(settings: OpenSettings, reach: Reach): FieldFault[] {
+  const { url, every, reading } = settings;
+  const faults: [field: string, fault: string | undefined][] = [
+    ['url', urlFault(url, reach)],
+    ['every', everyFault(url, every)],
+    ...reading.paths.map((path) => ['paths', said(() => readPath(path))] as [string, string | undefined]),
+    ['where', reading.condition === null ? undefined : said(() => readCondition(reading.condition!))],
+    ...readingFaults(reading),
+    ...guardFaults(settings),
+  ];
+  return faults.flatMap(([field, message]) => (message === undefined ? [] : [{ field, message }]));
+}
+
+const LONGEST_URL = 2048;
+
+/** What is wrong with the address of a source; undefined when nothing is. */
+function urlFault(text: string, reach: Reach): string | undefined {
+  if (text.length > LONGEST_URL) return `has at most ${LONGEST_URL} characters`;
+  if (!URL.canParse(text)) return 'must be an address such as https://lists.example/block.txt';
+  const { protocol, username, password, hostname } = new URL(text);
+  if (protocol !== 'http:' && protocol !== 'https:') return `must begin with https:// or http://, not ${protocol}`;
+  if (username + password !== '') return 'must not hold a user or password: give them as its secret, which is kept encrypted';
+  const address = hostname.replace(/^\[|\]$/g, '');
+  const why =
+    typeof parseNetwork(address) !== 'string' ? reach(address) : /(^|\.)localhost\.?$/.test(address) ? 'is this machine' : undefined;
+  return why === undefined
+    ? undefined
+    : `leads to ${address}, which ${why}; the operator of the service can allow networks with SOURCE_NETWORKS`;
+}
+
+function everyFault(url: string, every: number): string | undefined {
+  const ofHost = (URL.canParse(url) ? leastInterval(new URL(url).hostname) : undefined) ?? 0;
+  if (every < ofHost) return `must be at least ${durationText(ofHost)}: more often is not allowed by ${new URL(url).hostname}`;
+  if (every < EVERY.least || every > EVERY.most) return `must be from ${durationText(EVERY.least)} to ${durationText(EVERY.most)}`;
+  return undefined;
+}
+
+function readingFaults({ format, paths, condition, collection }: SourceReading): [string, string | undefined][] {
+  const isJson = format === null || format === 'json' || format === 'ndjson';
+  return [
+    ['paths', paths.length > 0 && !isJson ? `is for JSON, and the format is ${format}` : undefined],
+    ['where', condition !== null && paths.length === 0 ? 'needs a path beside it' : undefined],
+    ['collection', collection !== null && format !== 'taxii' ? 'is for the format taxii' : undefined],
+  ];
+}
+
+function guardFaults({ every, purpose, guards }: OpenSettings): [string, string | undefined][] {
+  const isTooSoon = purpose === 'block' && guards.staleAfter < 2 * every;
+  const least = durationText(2 * every);
+  return [
+    ...GUARD_NAMES.map((name): [string, string | undefined] => {
+      const [guard, value] = [SOURCE_GUARDS[name], guards[name]];
+      if (!('least' in guard) || typeof value === 'boolean') return [guard.field, undefined];
+      const fault = value < guard.least || value > guard.most ? `must be from ${guard.least} to ${guard.most}` : undefined;
+      return [guard.field, fault];
+    }),
+    ['stale_after', isTooSoon ? `must be at least ${least}, twice as long as it is fetched every: a refresh may fail` : undefined],
+  ];
+}
+
+/** What somebody has to be told of a text that cannot be read. */
+function said(read: () => unknown): string | undefined {
+  try {
+    read();
+    return undefined;
+  } catch (error) {
+    if (hasCode(error, 'USAGE')) return error.message;
+    throw error;
+  }
+}

@@ -1,0 +1,149 @@
+/** Sources: made, set, paused, deleted, by keys and by commands (SPEC D23). */
+import { randomUUID } from 'node:crypto';
+import { NO_SETTINGS } from '../../account/list.ts';
+import type { Source, SourcePatch } from '../../account/source.ts';
+import { isoTime } from '../../clock.ts';
+import { WeirError } from '../../errors.ts';
+import type { SourceRecord } from '../../ports/source-store.ts';
+import type { StoreReads, StoreWrites } from '../../ports/store.ts';
+import type { FieldFault } from '../../signal/validate.ts';
+import { type CatalogueRow, findCatalogue } from '../../source/catalogue.ts';
+import { type ChangeContext, changeOptions, type ManagePorts } from '../context.ts';
+import { type DeleteRequest, type Deletion, deletionPreview, deletionSentence } from '../deletion.ts';
+import { fieldFault, fieldFaults } from '../operation.ts';
+import { type GivenSecret, keptSecret } from './source-secret.ts';
+import { changedSettings, type GivenSettings, newSettings, type OpenSettings, settingsFaults } from './source-settings.ts';
+
+/** What making and setting them works with. */
+export type SourceChange = ChangeContext & Pick<ManagePorts, 'secretKeys' | 'sourceReach'>;
+
+/** The source with that id or name, or whose list has that id. Rejects with NOT_FOUND. */
+export async function findSource(store: Pick<StoreReads, 'findNamed' | 'source'>, workspaceId: string, ref: string): Promise<SourceRecord> {
+  const lists = (await store.findNamed(workspaceId, ref))?.lists ?? [];
+  const id = lists.find(({ sourceId }) => sourceId !== null)?.sourceId ?? ref.toLowerCase();
+  const found = lists.length === 0 || lists.some(({ sourceId }) => sourceId !== null) ? await store.source(workspaceId, id) : undefined;
+  if (found !== undefined) return found;
+  const [list] = lists;
+  throw new WeirError('NOT_FOUND', list === undefined ? `there is no source "${ref}"` : `the list "${list.name}" has no source`);
+}
+
+/** What somebody wants of a source. */
+export type WantedSource = GivenSettings & GivenSecret;
+
+/** A source that somebody wants made: its address, or the row of the catalogue that has it. */
+type WantedNew<T> = Omit<T, 'url'> & { readonly name?: string | undefined; readonly url?: string | undefined };
+
+/** The settings of a source that is made, of a row of the catalogue where that is named. Rejects with USAGE for what is missing. */
+export function newSource({ name: given, ...settings }: WantedNew<GivenSettings>): OpenSettings & { readonly name: string } {
+  const row = settings.catalogue == null ? undefined : catalogueRow(settings.catalogue);
+  const name = given ?? row?.name;
+  const url = settings.url ?? row?.url;
+  const missing = Object.entries({ name, url }).flatMap(([field, value]) =>
+    value === undefined ? [{ field, message: 'is required' }] : [],
+  );
+  refuse(missing);
+  return { name: name!, ...newSettings({ ...fromCatalogue(row, settings), url: url! }) };
+}
+
+/** Makes a source. Rejects with USAGE for what is wrong with it, with REFUSED where it has no room. */
+export async function createSource(context: SourceChange, wanted: WantedNew<WantedSource>): Promise<SourceRecord> {
+  const { store, workspaceId, maxLists, maxSources, secretKeys } = context;
+  const { auth, authHeader, secret, ...settings } = wanted;
+  const { name, ...merged } = newSource(settings);
+  refuse(settingsFaults(merged, context.sourceReach));
+  const id = randomUUID();
+  const kept = keptSecret(secretKeys, { id, url: merged.url }, { auth, authHeader, secret }) ?? { credential: null, secret: null };
+  return store.createSource(
+    workspaceId,
+    { ...merged, ...kept, id, name, list: NO_SETTINGS },
+    { maxSources, maxLists },
+    changeOptions(context),
+  );
+}
+
+function catalogueRow(name: string): CatalogueRow {
+  const row = findCatalogue(name);
+  if (row === undefined) throw fieldFault('catalogue', `has no "${name}"; weir source catalogue lists what it has`);
+  return row;
+}
+
+/** What is given, and where nothing is, what the catalogue says. */
+function fromCatalogue(row: CatalogueRow | undefined, given: GivenSettings): GivenSettings {
+  if (row === undefined) return given;
+  const { purpose, every, paths = [], condition = null, mayBeEmpty = false, minPrefixV4 } = row;
+  return {
+    purpose,
+    every,
+    ...given,
+    reading: { paths, condition, ...given.reading },
+    guards: { mayBeEmpty, ...(minPrefixV4 !== undefined && { minPrefixV4 }), ...given.guards },
+  };
+}
+
+function refuse([first, ...others]: readonly FieldFault[]): void {
+  if (first !== undefined) throw fieldFaults([first, ...others]);
+}
+
+/** Changes what is set of a source; what is not named stays. */
+export async function changeSource(context: SourceChange, ref: string, wanted: WantedSource): Promise<SourceRecord> {
+  const { store, workspaceId, secretKeys } = context;
+  const { auth, authHeader, secret, ...given } = wanted;
+  const { source } = await findSource(store, workspaceId, ref);
+  const settings = changedSettings(settingsOf(source), given);
+  refuse(settingsFaults(settings, context.sourceReach));
+  const kept = keptSecret(secretKeys, { id: source.id, url: settings.url }, { auth, authHeader, secret });
+  // Or who may change it could have the secret sent to himself.
+  if (source.credential !== null && kept === undefined && new URL(source.url).origin !== new URL(settings.url).origin)
+    throw fieldFault('url', `is not of ${new URL(source.url).origin}, which its secret is for: give the secret again, or take it away`);
+  return store.updateSource(workspaceId, source.id, { ...differing(source, settings), ...kept }, changeOptions(context));
+}
+
+/** What is set of a source. */
+export const settingsOf = ({ url, purpose, every, reading, guards, copies, catalogue }: Source): OpenSettings => ({
+  ...{ url, purpose, every, reading, guards, copies, catalogue },
+});
+
+/** What of the settings is not as it was: only that is set. */
+function differing(before: OpenSettings, after: OpenSettings): SourcePatch {
+  const names = Object.keys(after) as (keyof OpenSettings)[];
+  return Object.fromEntries(
+    names.flatMap((name) => (JSON.stringify(before[name]) === JSON.stringify(after[name]) ? [] : [[name, after[name]]])),
+  );
+}
+
+/** Ends its refreshes for now, or goes on with them at once, whatever stopped them. */
+export async function pauseSource({ store, workspaceId, by }: ChangeContext, ref: string, isPaused: boolean): Promise<SourceRecord> {
+  const { source } = await findSource(store, workspaceId, ref);
+  return store.pauseSource(workspaceId, source.id, isPaused, by);
+}
+
+/** How a source is deleted. */
+export interface SourceDeleteRequest extends DeleteRequest {
+  /** Its list stays with its rules, as an ordinary one. */
+  readonly keepList?: boolean | undefined;
+}
+
+export interface SourceDeletion extends Deletion {
+  readonly list_id: string;
+  readonly list_kept: boolean;
+}
+
+/** Deletes a source with its list. Rejects with REFUSED where that has to be confirmed and is not. */
+export async function deleteSource(
+  context: ChangeContext & { readonly store: StoreReads & StoreWrites },
+  ref: string,
+  { confirmed = false, forGood = false, preview = false, keepList = false }: SourceDeleteRequest,
+): Promise<SourceDeletion> {
+  const { store, workspaceId } = context;
+  const { source } = await findSource(store, workspaceId, ref);
+  const { id, listId } = source;
+  const list = await deletionPreview(store, workspaceId, 'source', listId);
+  const told = { ...list, id, list_id: listId, list_kept: keepList, needs_confirmation: list.needs_confirmation && !keepList };
+  if (preview) return { ...told, deleted: false, restorable_until: null };
+  if (told.needs_confirmation && !confirmed)
+    throw new WeirError('REFUSED', `${deletionSentence(list)}: with preview=1 it is told in full, with confirmed=1 it is done`);
+  await store.deleteSource(workspaceId, id, { ...changeOptions(context), forGood, keepList });
+  const kept =
+    forGood || keepList ? undefined : (await store.deletedFeeds(workspaceId, await store.ping())).find((each) => each.id === listId);
+  return { ...told, deleted: true, restorable_until: kept === undefined ? null : isoTime(kept.until) };
+}

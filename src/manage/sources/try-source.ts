@@ -1,0 +1,65 @@
+/** What is tried: a source as somebody describes it, or one that there is (SPEC D23.41). */
+import type { SecretKeys } from '../../account/sealed.ts';
+import type { SealedSource } from '../../ports/source-store.ts';
+import type { StoreReads } from '../../ports/store.ts';
+import type { ContentOf } from '../../source/refresh/content.ts';
+import type { TryJob } from '../../source/try-source.ts';
+import { fieldFault, fieldFaults } from '../operation.ts';
+import { credentialHeaders, givenHeaders } from './source-secret.ts';
+import { changedSettings, type OpenSettings, type Reach, settingsFaults } from './source-settings.ts';
+import { findSource, newSource, settingsOf, type WantedSource } from './sources.ts';
+
+/** What is wanted tried: `source`, or an address or row of the catalogue; with settings besides. */
+export interface WantedTrial extends WantedSource {
+  readonly source?: string | undefined;
+  readonly name?: string | undefined;
+}
+
+interface TrialContext {
+  readonly store: Pick<StoreReads, 'findNamed' | 'source' | 'allSources'>;
+  readonly workspaceId: string;
+  readonly secretKeys: SecretKeys;
+  readonly sourceReach: Reach;
+}
+
+/** What to try. Rejects with USAGE for what is wrong with it, with NOT_FOUND where there is no such source. */
+export async function trialOf(context: TrialContext, { source: ref, ...wanted }: WantedTrial): Promise<TryJob> {
+  const { store, workspaceId, secretKeys, sourceReach } = context;
+  const { auth, authHeader, secret, name: given, ...settings } = wanted;
+  const known = ref === undefined ? undefined : await findSource(store, workspaceId, ref);
+  const { name, ...found } =
+    known === undefined
+      ? newSource({ ...settings, name: given ?? settings.catalogue ?? nameOf(settings.url) })
+      : { name: known.source.name, ...changedSettings(settingsOf(known.source), settings) };
+  const [fault, ...others] = settingsFaults(found, sourceReach);
+  if (fault !== undefined) throw fieldFaults([fault, ...others]);
+  const own = givenHeaders({ auth, authHeader, secret });
+  return {
+    workspaceId,
+    content: contentOf(name, found),
+    listId: known?.source.listId ?? null,
+    credentials: own ?? (known === undefined ? {} : await keptHeaders(store, secretKeys, known.source, found.url)),
+  };
+}
+
+const contentOf = (name: string, { url, purpose, reading, guards }: OpenSettings): ContentOf => ({ name, url, purpose, reading, guards });
+
+const nameOf = (url: string | undefined): string => (url !== undefined && URL.canParse(url) ? new URL(url).hostname : 'new');
+
+/** What a source sends; to another origin than its secret is for it is not sent. */
+async function keptHeaders(
+  store: Pick<StoreReads, 'allSources'>,
+  keys: SecretKeys,
+  { id, credential }: SealedSource['source'],
+  url: string,
+): Promise<Readonly<Record<string, string>>> {
+  if (credential === null) return {};
+  for (let after: string | null = null; ; ) {
+    const page: Awaited<ReturnType<StoreReads['allSources']>> = await store.allSources({ after, limit: 1000 });
+    const sealed = page.items.find(({ source }) => source.id === id);
+    const headers = sealed && credentialHeaders(keys, { ...sealed, source: { ...sealed.source, url } });
+    if (headers !== undefined) return headers;
+    if (sealed !== undefined || page.next === null) throw fieldFault('secret', 'cannot be read, or is for another origin: give it again');
+    after = page.next;
+  }
+}

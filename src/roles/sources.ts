@@ -1,0 +1,108 @@
+/** The role `sources`: keeps the lists of sources as their origins have them (SPEC D23.10). */
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Caller } from '../account/caller.ts';
+import { blockGuards } from '../account/guard-rails.ts';
+import type { Source } from '../account/source.ts';
+import { type Clocks, systemClock } from '../clock.ts';
+import { emptyFolder } from '../fetch/content-file.ts';
+import type { ApplyPorts } from '../manage/sources/apply.ts';
+import { credentialHeaders } from '../manage/sources/source-secret.ts';
+import type { Store } from '../ports/store.ts';
+import { fairSteps } from '../runtime/fair-steps.ts';
+import { fetchOf } from '../runtime/sources/fetching.ts';
+import { holdLease } from '../runtime/sources/lease.ts';
+import { type Refresher, refresher } from '../runtime/sources/refresher.ts';
+import type { Config } from '../settings/settings.ts';
+import type { Accept } from '../signal/accept.ts';
+import { leastInterval } from '../source/catalogue.ts';
+import { caughtUp } from '../stream/lag.ts';
+import type { Base } from './base.ts';
+import { resumeLeftBehind } from './resume.ts';
+import type { Signals } from './signals.ts';
+
+const MEBIBYTE = 1024 * 1024;
+/** How often it is looked whether something is due, ms. */
+const TICK = 1000;
+
+/** What the role gives; undefined without it. */
+export type Sources = Pick<Refresher, 'known' | 'tick'>;
+
+const folderOf = ({ dataDir }: Config) => join(dataDir, 'sources');
+
+export function startSources(base: Base, { accept }: Signals): Sources | undefined {
+  const { config, onStop } = base;
+  if (accept === undefined || !config.roles.includes('sources')) return undefined;
+  const refreshing = refresherOf(base, accept, { ...systemClock, random: Math.random });
+  void refreshing.tick();
+  const timer = setInterval(() => void refreshing.tick(), TICK).unref();
+  onStop(async () => {
+    clearInterval(timer);
+    await refreshing.stop();
+  });
+  return refreshing;
+}
+
+/** What refreshes, by a clock. */
+export function refresherOf(base: Base, accept: Accept, { now, monotonic, random }: RefresherClock): Refresher {
+  const { config, store, stream, geo, guardRails, log, onStop } = base;
+  const guardOf = blockGuards(guardRails);
+  const steps = fairSteps();
+  const apply: ApplyPorts = {
+    store,
+    now,
+    accept,
+    blockFaults: (caller) => guardOf(caller.guardRails).faults,
+    publish: (messages) => stream.publish(messages),
+    untilLanded: () => caughtUp(stream, store),
+    pause: () => steps('', async () => undefined),
+    sleep: (seconds) => sleep(seconds * 1000),
+    geo: () => geo.database(),
+    mostBytes: config.sourceMaxMb * MEBIBYTE,
+  };
+  // With management its own does.
+  if (!config.roles.includes('manage')) onStop(resumeLeftBehind(apply, log));
+  return refresher({
+    apply,
+    store,
+    lease: holdLease(store, `${process.pid}-${randomUUID()}`, monotonic),
+    fetch: fetchOf(config, folderOf(config), now),
+    credentials: (record) => credentialHeaders(config.secretsKey, record),
+    callerOf: callerOf(store),
+    // What is there was left by a process that has ended.
+    begin: () => emptyFolder(folderOf(config), now()),
+    leastInterval: (url) => leastInterval(new URL(url).hostname) ?? 0,
+    random,
+    monotonic,
+    log,
+  });
+}
+
+/** `random`: at least 0 and under 1. */
+export interface RefresherClock extends Clocks {
+  random(): number;
+}
+
+/** Who a source is: what its workspace may do with lists, under its own id. */
+const callerOf =
+  (store: Pick<Store, 'workspace' | 'organizations' | 'sample'>) =>
+  async ({ id, workspaceId }: Source): Promise<Caller | undefined> => {
+    const workspace = await store.workspace(workspaceId);
+    const organization = (await store.organizations()).find((each) => each.id === workspace?.organizationId);
+    if (workspace === undefined || organization === undefined) return undefined;
+    return {
+      keyId: id,
+      workspaceId,
+      organizationId: organization.id,
+      subscription: organization.subscription,
+      permissions: ['signal:write'],
+      listId: null,
+      feedId: null,
+      guardRails: workspace,
+      sample: (await store.sample(workspaceId)) ?? null,
+      networks: [],
+      expiresAt: null,
+      sourceId: id,
+    };
+  };

@@ -1,0 +1,139 @@
+/** Which addresses are asked now (SPEC D23.12 to D23.14): one download for all who ask the same, one at a time of a host, few in all. */
+import { hash } from 'node:crypto';
+import type { SourceReading } from '../../account/source.ts';
+import { hasCode } from '../../errors.ts';
+import type { SourceAnswer } from '../../fetch/content-file.ts';
+import { knownContent, type Outcome } from '../../source/refresh/outcome.ts';
+import { goesAlong, stops } from '../../source/refresh/schedule.ts';
+import type { Known, KnownSources } from './known.ts';
+import type { RefresherPorts } from './ports.ts';
+import type { SourceSteps } from './steps.ts';
+
+/** Downloads that are under way in all. */
+const AT_ONCE = 4;
+
+export interface DownloadPorts extends RefresherPorts {
+  readonly known: KnownSources;
+  readonly steps: SourceSteps;
+  work(sources: readonly Known[], what: () => Promise<void>): void;
+  readonly signal: AbortSignal;
+}
+
+type Credentials = Readonly<Record<string, string>>;
+
+export function downloads(ports: DownloadPorts): { begin(): void } {
+  const { apply, known, steps, work, leastInterval, monotonic, fetch, signal } = ports;
+  const { now } = apply;
+  const hosts = new Set<string>();
+
+  /** What tells an address and who asks it. */
+  const addressOf = ({ record }: Known): string => {
+    const { url, id, reading } = record.source;
+    const what = `${url} ${JSON.stringify(taxiiOf(reading) ?? null)}`;
+    if (record.secret === null) return what;
+    return `${what} ${hash('sha256', JSON.stringify(ports.credentials(record) ?? id))}`;
+  };
+
+  const isAsked = ({ record: { asked } }: Known) => asked?.what === 'refresh';
+  const mayBeFetched = ({ record: { source }, state, isBusy, heldOffUntil }: Known): boolean =>
+    !isBusy && !source.isPaused && state.applying === null && heldOffUntil <= now();
+  const isDue = (one: Known) => mayBeFetched(one) && (isAsked(one) || (one.state.stop === null && one.state.nextAt <= now()));
+
+  return {
+    begin() {
+      const due = [...known.values()].filter(isDue).sort((a, b) => a.state.nextAt - b.state.nextAt);
+      for (const one of due) {
+        if (hosts.size >= AT_ONCE) return;
+        const { host } = new URL(one.record.source.url);
+        if (one.isBusy || hosts.has(host)) continue;
+        const credentials = ports.credentials(one.record);
+        if (credentials === undefined) {
+          work([one], () => steps.finish(one, noSecret, steps.effort(monotonic()), one.record.asked?.at));
+          continue;
+        }
+        const address = addressOf(one);
+        const same = [...known.values()].filter((each) => each.record.source.url === one.record.source.url && addressOf(each) === address);
+        const earliest = Math.max(...same.map(({ triedAt }) => triedAt)) + leastInterval(one.record.source.url) * 1000;
+        if (earliest > now()) {
+          one.state = { ...one.state, nextAt: Math.max(one.state.nextAt, earliest) };
+          one.heldOffUntil = earliest;
+          continue;
+        }
+        const along = same.filter(
+          (each) =>
+            mayBeFetched(each) &&
+            (isAsked(each) || (each.state.stop === null && goesAlong(each.state.nextAt, each.record.source.every * 1000, now()))),
+        );
+        hosts.add(host);
+        work(along, () => download(along, credentials).finally(() => hosts.delete(host)));
+      }
+    },
+  };
+
+  async function download(sources: readonly Known[], credentials: Credentials): Promise<void> {
+    const began = monotonic();
+    const [{ record }] = sources as readonly [Known];
+    for (const each of sources) each.triedAt = now();
+    let answer: SourceAnswer;
+    try {
+      answer = await fetch({
+        url: record.source.url,
+        credentials,
+        known: validatorsOf(sources),
+        taxii: taxiiOf(record.source.reading),
+        signal,
+      });
+    } catch (error) {
+      if (signal.aborted || !hasCode(error, 'FETCH')) throw error;
+      return await each(sources, async () => ({ kind: 'failed', text: error.message }), began, 0);
+    }
+    try {
+      await each(sources, (one) => outcome(one, answer), began, answer.kind === 'fetched' ? answer.bytes : 0);
+    } finally {
+      if (answer.kind === 'fetched') await answer[Symbol.asyncDispose]();
+    }
+  }
+
+  /** One after the other: what goes wrong with one is no matter of the others. */
+  async function each(sources: readonly Known[], became: (one: Known) => Promise<Outcome>, began: number, bytes: number): Promise<void> {
+    let failure: { readonly error: unknown } | undefined;
+    for (const one of sources) {
+      const { revision } = one.record.source;
+      const asked = isAsked(one) ? one.record.asked!.at : undefined;
+      try {
+        const outcome = await became(one).catch((error: unknown): Outcome => {
+          // What cannot be read is the content's fault; everything else is ours.
+          if (!hasCode(error, 'USAGE')) throw error;
+          return { kind: 'failed', text: error.message };
+        });
+        if (one.record.source.revision === revision) await steps.finish(one, outcome, steps.effort(began, bytes), asked);
+      } catch (error) {
+        failure ??= { error };
+      }
+    }
+    if (failure !== undefined) throw failure.error;
+  }
+
+  async function outcome(one: Known, answer: SourceAnswer): Promise<Outcome> {
+    if (answer.kind === 'fetched') return await steps.take(one, answer);
+    if (answer.kind === 'unchanged') return await steps.takeUnchanged(one);
+    const text = `the server answers ${answer.status}`;
+    return stops(answer.status)
+      ? { kind: 'stopped', stop: 'refused', text: `${text}: it is not asked again until somebody resumes the source` }
+      : { kind: 'failed', text, retryAfter: answer.retryAfter };
+  }
+}
+
+const taxiiOf = ({ format, collection }: SourceReading) => (format === 'taxii' ? { collection: collection ?? undefined } : undefined);
+
+const noSecret: Outcome = { kind: 'stopped', stop: 'secret', text: 'its secret cannot be read: set it again' };
+
+/** What the server said of its last answer, where all know the same, and what to do about it. */
+function validatorsOf(sources: readonly Known[]) {
+  const [{ state }] = sources as readonly [Known];
+  const { etag, lastModified, seen } = state;
+  const isShared = sources.every(({ state: each }) => each.seen === seen && each.etag === etag && each.lastModified === lastModified);
+  if (!isShared || seen === null || (etag === null && lastModified === null)) return undefined;
+  if (!sources.every(({ state: each }) => knownContent(each, seen) !== undefined)) return undefined;
+  return { ...(etag !== null && { etag }), ...(lastModified !== null && { lastModified }) };
+}

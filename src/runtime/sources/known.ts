@@ -1,0 +1,62 @@
+/** The sources of all workspaces as the process that refreshes them knows them. */
+import type { SourceRun, SourceState } from '../../account/source.ts';
+import type { SealedSource, SourceReads, SourceUpdate } from '../../ports/source-store.ts';
+
+export interface Known {
+  record: SealedSource;
+  /** How it is now: what is in the store may be a minute older. */
+  state: SourceState;
+  /** Something is done with it. */
+  isBusy: boolean;
+  /** The last time that its address was asked, ms since 1970. */
+  triedAt: number;
+  /** Not before this instant, ms: what failed was not its own fault. */
+  heldOffUntil: number;
+  /** What is to be written of it. */
+  unwritten: SourceUpdate | undefined;
+}
+
+export type KnownSources = Map<string, Known>;
+
+/** Sources that are read at once. */
+const PAGE = 500;
+
+/** Reads all of them. What is known of one that was not set since is newer than what the store has. */
+export async function readSources(store: Pick<SourceReads, 'allSources'>, known: KnownSources): Promise<void> {
+  const there = new Set<string>();
+  let after: string | null = null;
+  do {
+    const page: Awaited<ReturnType<typeof store.allSources>> = await store.allSources({ after, limit: PAGE });
+    for (const record of page.items) {
+      const { id, revision } = record.source;
+      there.add(id);
+      const before = known.get(id);
+      if (before?.record.source.revision === revision) before.record = record;
+      else
+        known.set(id, {
+          record,
+          state: record.state,
+          isBusy: false,
+          triedAt: before?.triedAt ?? record.state.fetchedAt ?? 0,
+          heldOffUntil: 0,
+          unwritten: undefined,
+        });
+    }
+    after = page.next;
+  } while (after !== null);
+  for (const id of known.keys()) if (!there.has(id)) known.delete(id);
+}
+
+/** Takes the next state of one over; it is to be written. */
+export function moveTo(one: Known, state: SourceState, run?: SourceRun, answered?: number): void {
+  const { id, revision } = one.record.source;
+  one.state = state;
+  const before = one.unwritten;
+  one.unwritten = {
+    id,
+    revision,
+    state,
+    ...((run ?? before?.run) && { run: run ?? before!.run! }),
+    ...((answered ?? before?.answered) !== undefined && { answered: answered ?? before!.answered! }),
+  };
+}

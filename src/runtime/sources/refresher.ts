@@ -1,0 +1,138 @@
+/**
+ * Keeps the lists of sources as their origins have them (SPEC D23.10 to D23.21): one process of many does, each list by itself, one download
+ * for all who ask for the same address. What goes wrong leaves a list as it is.
+ */
+import { expiresAt } from '../../account/source.ts';
+import { codeOf, hasCode } from '../../errors.ts';
+import type { Lease } from '../../ports/source-store.ts';
+import { oneByOne, shared } from '../../serial.ts';
+import { downloads } from './downloads.ts';
+import { type Known, type KnownSources, readSources } from './known.ts';
+import type { RefresherPorts } from './ports.ts';
+import { sourceSteps } from './steps.ts';
+
+export interface Refresher {
+  /** Begins what is due. `isFresh`: what was asked in this process is looked at now. */
+  tick(isFresh?: boolean): Promise<void>;
+  /** Resolves when nothing is under way. */
+  idle(): Promise<void>;
+  /** What is known, where this process refreshes. */
+  readonly known: ReadonlyMap<string, Readonly<Known>>;
+  /** Ends it: what is under way is broken off, and the lease given back. */
+  stop(): Promise<void>;
+}
+
+/** How often the store is asked whether something was set or asked, and how often what does not change a list is written, ms. */
+const LOOK = 2000;
+const WRITTEN = 60_000;
+/** A source whose refresh failed for reasons of ours is left alone for so long, ms. */
+const HOLD_OFF = 15_000;
+
+export function refresher(ports: RefresherPorts): Refresher {
+  const { store, lease: held, apply, log } = ports;
+  const { now } = apply;
+  const known: KnownSources = new Map();
+  const stopping = new AbortController();
+  const ticking = shared<void>();
+  const inTurn = oneByOne();
+  const running = new Set<Promise<void>>();
+  let lease: Lease | undefined;
+  let revision = -1;
+  let [lookedAt, writtenAt] = [Number.NEGATIVE_INFINITY, now()];
+
+  /** Does something with a source, or several; nothing else is done with them meanwhile. */
+  function work(sources: readonly Known[], what: () => Promise<void>): void {
+    for (const each of sources) each.isBusy = true;
+    const done = what()
+      .catch((error: unknown) => holdOff(sources, error))
+      .finally(() => {
+        for (const each of sources) each.isBusy = false;
+        running.delete(done);
+      });
+    running.add(done);
+  }
+
+  function holdOff(sources: readonly Known[], error: unknown): void {
+    if (stopping.signal.aborted) return;
+    for (const each of sources) each.heldOffUntil = now() + HOLD_OFF;
+    // The source was set, or another process is at work: what is known is read again.
+    if (hasCode(error, 'CHANGED')) revision = -1;
+    else if (codeOf(error) !== 'REFUSED' && codeOf(error) !== 'LIMITED')
+      log('warn', `the source ${sources[0]!.record.source.name} could not be refreshed: ${(error as Error).message}`);
+  }
+
+  /** Writes what is to be written of these; whether it was, of all of them. */
+  async function write(sources: readonly Known[]): Promise<boolean> {
+    const updates = sources.flatMap(({ unwritten }) => unwritten ?? []);
+    if (updates.length === 0) return true;
+    if (lease === undefined) return false;
+    const written = await store.writeSources(lease, updates);
+    if (written === undefined) {
+      held.lost();
+      lease = undefined;
+      known.clear();
+      return false;
+    }
+    for (const each of sources) if (updates.includes(each.unwritten!)) each.unwritten = undefined;
+    return written.length === updates.length;
+  }
+
+  const steps = sourceSteps({ ...ports, write, inTurn, signal: stopping.signal });
+  const fetching = downloads({ ...ports, known, work, steps, signal: stopping.signal });
+
+  async function read(isFresh: boolean): Promise<void> {
+    if (!isFresh && now() - lookedAt < LOOK && now() >= lookedAt) return;
+    lookedAt = now();
+    const found = await store.sourceRevision();
+    if (found === revision) return;
+    await readSources(store, known);
+    revision = found;
+  }
+
+  async function begin(isFresh: boolean): Promise<void> {
+    if (stopping.signal.aborted) return;
+    const claimed = await held.claim();
+    if (claimed?.fence !== lease?.fence) {
+      known.clear();
+      revision = -1;
+      if (claimed !== undefined) ports.begin();
+    }
+    lease = claimed;
+    if (lease === undefined) return;
+    await read(isFresh);
+    for (const one of known.values()) {
+      const step = one.isBusy || one.heldOffUntil > now() ? undefined : stepOf(one);
+      if (step !== undefined) work([one], () => step(one));
+    }
+    fetching.begin();
+    if (now() - writtenAt < WRITTEN && now() >= writtenAt) return;
+    writtenAt = now();
+    await write([...known.values()].filter(({ isBusy, unwritten }) => !isBusy && unwritten !== undefined));
+  }
+
+  /** What is to be done with a source besides fetching it. */
+  function stepOf({ record: { source, asked }, state }: Known): ((one: Known) => Promise<void>) | undefined {
+    if (state.applying !== null) return steps.goOn;
+    if (asked?.what === 'accept') return steps.accept;
+    if (asked?.what === 'discard') return steps.discard;
+    const end = expiresAt(source, state);
+    return end !== null && now() >= end && !state.expired ? steps.expire : undefined;
+  }
+
+  return {
+    known,
+    tick: (isFresh = false) =>
+      ticking(() => begin(isFresh)).catch((error: unknown) => {
+        if (!stopping.signal.aborted) log('warn', `sources could not be looked at: ${(error as Error).message}`);
+      }),
+    async idle() {
+      while (running.size > 0) await Promise.all(running);
+    },
+    async stop() {
+      stopping.abort();
+      await Promise.all(running);
+      await write([...known.values()].filter(({ unwritten }) => unwritten !== undefined)).catch(() => undefined);
+      await held.release().catch(() => undefined);
+    },
+  };
+}

@@ -1,0 +1,197 @@
+/** What is done with one source at a time, each with its outcome and its run (SPEC D23.15 to D23.19). */
+import type { SourceState } from '../../account/source.ts';
+import { WeirError } from '../../errors.ts';
+import type { FetchedContent } from '../../fetch/content-file.ts';
+import {
+  type Applied,
+  type ApplyTask,
+  applyContent,
+  applyExpiry,
+  applyHeld,
+  dropHeld,
+  resumedApply,
+  undoneBy,
+} from '../../manage/sources/apply.ts';
+import type { oneByOne } from '../../serial.ts';
+import { type Answered, applied, type Effort, knownContent, type Outcome, runOf, settled } from '../../source/refresh/outcome.ts';
+import { readPieces } from './content-pieces.ts';
+import { type Known, moveTo } from './known.ts';
+import type { RefresherPorts } from './ports.ts';
+
+export interface StepPorts extends RefresherPorts {
+  /** Writes what is to be written of these; whether it was. */
+  readonly write: (sources: readonly Known[]) => Promise<boolean>;
+  /** One list is compared at a time: that takes the processor. */
+  readonly inTurn: ReturnType<typeof oneByOne>;
+  readonly signal: AbortSignal;
+}
+
+export type SourceSteps = ReturnType<typeof sourceSteps>;
+
+export function sourceSteps(ports: StepPorts) {
+  const { apply, write, inTurn, leastInterval, random, monotonic } = ports;
+  const { now } = apply;
+
+  const taskOf = async (one: Known): Promise<ApplyTask> => {
+    const { source } = one.record;
+    const caller = await ports.callerOf(source);
+    if (caller === undefined) throw new WeirError('REFUSED', 'its workspace is gone');
+    return {
+      source,
+      state: one.state,
+      caller,
+      checkpoint: async (applying) => {
+        // A process that ends here has asked: the next one does not ask at once.
+        const nextAt = applying.isAccepted ? one.state.nextAt : now() + source.every * 1000;
+        moveTo(one, { ...one.state, applying, nextAt });
+        return await write([one]);
+      },
+    };
+  };
+
+  /** Takes over what became of a refresh. What does not change the list is written with the next minute's writes. */
+  async function finish(one: Known, outcome: Outcome, effort: Effort, answers?: number): Promise<void> {
+    const { source } = one.record;
+    const next = settled(one.state, outcome, { every: source.every, least: leastInterval(source.url), random: random() }, now());
+    moveTo(one, next, runOf(outcome, effort), answers);
+    const isQuiet = (outcome.kind === 'unchanged' || outcome.kind === 'known') && answers === undefined;
+    if (!isQuiet) await write([one]);
+    if (answers !== undefined) forget(one, answers);
+  }
+
+  const effort = (began: number, bytes = 0): Effort => ({ at: now(), ms: Math.round(monotonic() - began), bytes });
+
+  const outcomeOf = ({ applying, plan, held }: Applied, state: SourceState, answered?: Answered): Outcome =>
+    held === undefined
+      ? { kind: 'applied', applying, plan, ...(answered && { answered }) }
+      : { kind: 'held', held: heldOf({ applying, plan, held }), plan, answered: answered ?? lastAnswer(state) };
+
+  return {
+    finish,
+    effort,
+
+    /** What a content makes of a source. */
+    async take(one: Known, content: FetchedContent): Promise<Outcome> {
+      const state = await withUndone(one);
+      const { digest, validators, endsWithLineFeed, bytes, file } = content;
+      const answered = { digest, validators, endsWithLineFeed };
+      const known = knownContent(state, digest);
+      if (known !== undefined) return { ...known, answered } as Outcome;
+      if (state.endsWithLineFeed && !endsWithLineFeed && bytes > 0)
+        return { kind: 'failed', text: 'it does not end with a whole line, as it did before: it is cut' };
+      const open = () => readPieces(file);
+      const done = await inTurn(async () => applyContent(apply, await taskOf(one), { digest, at: now(), open }));
+      return outcomeOf(done, one.state, answered);
+    },
+
+    /** What it makes of a source that its server has nothing new. */
+    async takeUnchanged(one: Known): Promise<Outcome> {
+      const state = await withUndone(one);
+      return (
+        (knownContent(state, state.seen!) as Outcome | undefined) ?? {
+          kind: 'failed',
+          text: 'the server says that nothing has changed, and what it had is not known',
+        }
+      );
+    },
+
+    /** Goes on with what was being applied when a process ended. */
+    async goOn(one: Known): Promise<void> {
+      const { source } = one.record;
+      const applying = one.state.applying!;
+      const done = await resumedApply(apply, source.workspaceId, applying);
+      // Whoever goes on with it gets it done.
+      if (done === undefined) throw new WeirError('REFUSED', 'it is being applied');
+      const begun = { ...one.state, applying: null };
+      if (done === null) moveTo(one, applying.isAccepted && applying.digest !== null ? withoutHeld(begun) : { ...begun, nextAt: now() });
+      else {
+        const outcome = outcomeOf(done, begun);
+        const next = outcome.kind === 'applied' ? applied(begun, applying, done.plan) : settledHeld(begun, outcome);
+        moveTo(one, next, runOf(outcome, { at: applying.at, ms: 0, bytes: 0 }), answeredBy(one));
+        forget(one, answeredBy(one));
+      }
+      await write([one]);
+    },
+
+    async accept(one: Known): Promise<void> {
+      const [{ asked }, { held, seen, fetchedAt }, began] = [one.record, one.state, monotonic()];
+      if (held === null || held.replacement !== asked!.replacement) return await answer(one);
+      const at = seen === held.digest && fetchedAt !== null ? fetchedAt : held.since;
+      try {
+        const done = await inTurn(async () => applyHeld(apply, await taskOf(one), held.replacement, { digest: held.digest, at }));
+        await finish(one, outcomeOf(done, one.state), effort(began), asked!.at);
+      } catch (error) {
+        if (!isGone(error)) throw error;
+        moveTo(one, { ...withoutHeld(one.state), fault: (error as Error).message });
+        await answer(one);
+      }
+    },
+
+    async discard(one: Known): Promise<void> {
+      const [{ asked }, { held }, began] = [one.record, one.state, monotonic()];
+      if (held === null || held.replacement !== asked!.replacement) return await answer(one);
+      await dropHeld(apply, held.replacement);
+      await finish(one, { kind: 'discarded' }, effort(began), asked!.at);
+    },
+
+    /** Empties the list of a source whose content was not confirmed for too long. */
+    async expire(one: Known): Promise<void> {
+      const began = monotonic();
+      const { applying, plan } = await inTurn(async () => applyExpiry(apply, await taskOf(one)));
+      const run = { ...runOf({ kind: 'applied', applying, plan }, effort(began)), outcome: 'expired' as const };
+      moveTo(one, applied(one.state, applying, plan), { ...run, text: 'its content was not confirmed for too long: the list is emptied' });
+      await write([one]);
+    },
+  };
+
+  /** What was asked is done, whatever came of it. */
+  async function answer(one: Known): Promise<void> {
+    const at = answeredBy(one);
+    moveTo(one, one.state, undefined, at);
+    await write([one]);
+    forget(one, at);
+  }
+
+  async function withUndone(one: Known): Promise<SourceState> {
+    const undone = await undoneBy(apply, one.record.source.workspaceId, one.state.replacement);
+    if (undone !== one.state.undone) moveTo(one, { ...one.state, undone });
+    return one.state;
+  }
+}
+
+const answeredBy = ({ record: { asked } }: Known): number | undefined => asked?.at;
+
+/** What was asked at an instant is asked no more. */
+function forget(one: Known, at: number | undefined): void {
+  if (at !== undefined && one.record.asked?.at === at) one.record = { ...one.record, asked: null };
+}
+
+const isGone = (error: unknown) => error instanceof WeirError && (error.code === 'REFUSED' || error.code === 'USAGE');
+
+/** The state of one whose held content is there no more: it is fetched again. */
+const withoutHeld = (state: SourceState): SourceState => ({ ...state, held: null, seen: null, etag: null, lastModified: null });
+
+const lastAnswer = ({ seen, etag, lastModified, endsWithLineFeed }: SourceState): Answered => ({
+  digest: seen ?? '',
+  validators: { ...(etag !== null && { etag }), ...(lastModified !== null && { lastModified }) },
+  endsWithLineFeed,
+});
+
+const settledHeld = (state: SourceState, outcome: Outcome): SourceState =>
+  outcome.kind === 'held' ? { ...state, held: outcome.held } : state;
+
+const heldOf = ({ applying, plan, held }: Applied & { readonly held: string }) => ({
+  replacement: applying.replacement,
+  since: applying.at,
+  reason: held,
+  digest: applying.digest!,
+  difference: {
+    present: plan.present,
+    added: plan.added,
+    changed: plan.changed,
+    removed: plan.removed,
+    unchanged: plan.unchanged,
+    refused: plan.refused,
+    failed: plan.failed,
+  },
+});

@@ -1,0 +1,34 @@
+import { cidr, commaList, integer, type Setting, text, url } from './setting.ts';
+
+/** How the lists of sources are fetched (SPEC D23.10). */
+export const SOURCES = {
+  sourceNetworks: {
+    unset: [],
+    parse: commaList(cidr),
+    meaning: 'networks that sources may be fetched from besides the public Internet, separated by commas, such as that of your own MISP',
+  },
+  sourceProxy: {
+    parse: url(['http:']),
+    meaning: 'HTTP proxy through which sources are fetched (CONNECT); its rules say which names may be reached',
+  },
+  noProxy: {
+    unset: [],
+    parse: commaList(text),
+    meaning: 'hosts that SOURCE_PROXY is not used for, with all below them, separated by commas; `*` is all',
+  },
+  sourceCaFile: { parse: text, meaning: 'PEM file of authorities that servers of sources are trusted by besides the well-known ones' },
+  sourceContact: {
+    parse: url(['http:', 'https:', 'mailto:']),
+    meaning: 'address that servers of sources are told, so that their people can ask you; BASE_URL when unset',
+  },
+  sourceMaxMb: {
+    fallback: '64',
+    parse: integer(1, 1024),
+    meaning: 'content of a source, MiB, on the wire and unpacked each; beyond it it is not taken',
+  },
+  sourceSeconds: {
+    fallback: '300',
+    parse: integer(1, 3600),
+    meaning: 'how long fetching a source may take; without a byte at most 30 seconds',
+  },
+} as const satisfies Record<string, Setting<unknown>>;

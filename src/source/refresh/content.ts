@@ -1,0 +1,102 @@
+/** What of a source's content becomes rules (SPEC D23.11): its entries, with what is seen of them on the way. */
+import type { Network } from '@weir/network/network.ts';
+import type { Source } from '../../account/source.ts';
+import { WeirError } from '../../errors.ts';
+import type { Target } from '../../rule.ts';
+import { formatTarget } from '../../signal/target.ts';
+import { type PassedRow, type PlacedEntry, readContent } from '../readers/content.ts';
+import type { ListEntry } from '../readers/entry.ts';
+import type { LineFault } from '../readers/items.ts';
+import { readCondition, readPath } from '../readers/paths.ts';
+import { taxiiEntries } from '../taxii/list.ts';
+import { wideTarget } from '../wide.ts';
+
+/** A block of a source has no end of its own: its list lapses as a whole. An instant, and no lifetime, stays the same in every refresh. */
+export const FOR_GOOD = Date.UTC(2120, 0, 1);
+
+/** What is seen of a content while it is read. */
+export interface Seen {
+  /** Entries, rows that say nothing left out. */
+  entries: number;
+  /** Networks wider than the source may bring, of those that no guard rail refuses. */
+  wider: number;
+  firstWider: string;
+  /** How many entries the content says that it has; null where it says nothing of that. */
+  said: number | null;
+  /** Entries for countries and ASNs. */
+  readonly wide: Pick<ListEntry, 'target' | 'action'>[];
+}
+
+export const nothingSeen = (): Seen => ({ entries: 0, wider: 0, firstWider: '', said: null, wide: [] });
+
+export interface ContentOf extends Pick<Source, 'name' | 'purpose' | 'reading' | 'guards'> {
+  /** Where it comes from: the end of the name may tell its form. */
+  readonly url: string;
+}
+
+/** Rows of one block that are read before other work gets its turn: a slow reader costs nobody a poll. */
+type Entries = AsyncGenerator<PlacedEntry | LineFault | PassedRow>;
+
+/**
+ * The entries of a content, what it says beyond the purpose of the source left out; `seen` is filled on the way. Rejects with USAGE at what is
+ * no list, is cut by its own word, or has more entries than allowed. `mostBytes`: unpacked.
+ */
+export async function* readSource(
+  bytes: AsyncIterable<Buffer>,
+  { url, purpose, reading, guards }: Omit<ContentOf, 'name'>,
+  mostBytes: number,
+  mayBeBlocked: (network: Network) => boolean,
+  seen: Seen,
+): Entries {
+  const { format, paths, condition } = reading;
+  const defaults = { action: purpose, expiresIn: undefined, reason: undefined, labels: {} };
+  const given = {
+    file: new URL(url).pathname,
+    paths: paths.map(readPath),
+    condition: condition === null ? undefined : readCondition(condition),
+    mostBytes,
+    onWhole: (said: number) => {
+      seen.said = said;
+    },
+  };
+  const content =
+    format === 'taxii'
+      ? { entries: taxiiEntries(bytes, defaults) }
+      : await readContent(bytes, { ...given, format: format ?? undefined }, defaults);
+  if ('signals' in content) {
+    for await (const _ of content.signals) throw new WeirError('USAGE', 'it is neither a list nor JSON whose entries can be found');
+    return;
+  }
+  for await (const each of content.entries) {
+    if ('passed' in each) {
+      yield each;
+      continue;
+    }
+    seen.entries += 1;
+    if (seen.entries > guards.maxEntries) throw new WeirError('USAGE', `it has more than ${guards.maxEntries} entries (max_entries)`);
+    if ('fault' in each) yield each;
+    else if (each.entry.action !== purpose)
+      yield { fault: `it asks to ${each.entry.action}, and the source is for ${purpose}`, place: each.place };
+    else {
+      see(each.entry.target, each.entry);
+      yield { place: each.place, entry: kept(each.entry) };
+    }
+  }
+
+  function see(target: Target, entry: ListEntry): void {
+    if (wideTarget(entry) !== undefined) seen.wide.push({ target, action: entry.action });
+    if (target.kind !== 'ip') return;
+    const { family, prefix } = target.network;
+    if (prefix >= (family === 4 ? guards.minPrefixV4 : guards.minPrefixV6)) return;
+    if (purpose === 'block' && !mayBeBlocked(target.network)) return;
+    seen.wider += 1;
+    seen.firstWider ||= formatTarget(target);
+  }
+}
+
+/** An entry as a rule of the source: known by its value alone, and without an end that the content does not name. */
+const kept = (entry: ListEntry): ListEntry => ({
+  ...entry,
+  ruleRef: undefined,
+  expiry: entry.expiry ?? (entry.action === 'block' ? { at: FOR_GOOD } : undefined),
+});

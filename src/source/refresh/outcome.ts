@@ -1,0 +1,149 @@
+/** What a refresh makes of the state of a source (SPEC D23.12 to D23.20), and how it is told. Times in ms. */
+import type { Applying, HeldRefresh, Source, SourceRun, SourceState } from '../../account/source.ts';
+import type { EqualPlan } from '../equal.ts';
+import { waitAfter } from './schedule.ts';
+
+/** A whole answer: its content, and what its server says of it. */
+export interface Answered {
+  readonly digest: string;
+  readonly validators: { readonly etag?: string; readonly lastModified?: string };
+  readonly endsWithLineFeed: boolean;
+}
+
+/** What became of a refresh. */
+export type Outcome =
+  /** The content is the one that was applied. */
+  | { readonly kind: 'unchanged'; readonly answered?: Answered }
+  /** The content is one that is held, or that somebody did not want: the list stays as it is. */
+  | { readonly kind: 'known'; readonly text: string; readonly answered?: Answered }
+  | { readonly kind: 'applied'; readonly applying: Applying; readonly plan: EqualPlan; readonly answered?: Answered }
+  | { readonly kind: 'held'; readonly held: HeldRefresh; readonly plan: EqualPlan; readonly answered?: Answered }
+  | { readonly kind: 'failed'; readonly text: string; readonly retryAfter?: number | undefined; readonly answered?: undefined }
+  | { readonly kind: 'stopped'; readonly stop: 'refused' | 'secret'; readonly text: string; readonly answered?: undefined }
+  | { readonly kind: 'discarded'; readonly answered?: undefined };
+
+/** How long a refresh took, and what came. */
+export interface Effort {
+  readonly at: number;
+  readonly ms: number;
+  readonly bytes: number;
+}
+
+type Timed = Pick<Source, 'every'> & { readonly least: number; readonly random: number };
+
+const seenOf = ({ digest, validators: { etag, lastModified } }: Answered) => ({
+  seen: digest,
+  etag: etag ?? null,
+  lastModified: lastModified ?? null,
+});
+
+/** The state behind a refresh. `least`: the least interval of its host, seconds. */
+export function settled(state: SourceState, outcome: Outcome, { every, least, random }: Timed, now: number): SourceState {
+  const next = (failures: number, retryAfter?: number) =>
+    now + waitAfter({ every: every * 1000, least: least * 1000 }, failures, retryAfter, random);
+  const { answered } = outcome;
+  const good = {
+    ...state,
+    ...(answered !== undefined && seenOf(answered)),
+    applying: null,
+    failures: 0,
+    fault: null,
+    stop: null,
+    fetchedAt: now,
+    nextAt: next(0),
+  };
+  switch (outcome.kind) {
+    case 'unchanged':
+      return { ...good, confirmedAt: now, undone: null };
+    case 'known':
+      return good;
+    case 'held':
+      return { ...good, held: outcome.held };
+    case 'applied':
+      // What was accepted was fetched before.
+      return applied(answered === undefined ? { ...state, fault: null } : good, outcome.applying, outcome.plan, answered);
+    case 'failed':
+      return {
+        ...state,
+        applying: null,
+        failures: state.failures + 1,
+        fault: outcome.text,
+        nextAt: next(state.failures + 1, outcome.retryAfter),
+      };
+    case 'stopped':
+      return { ...state, applying: null, failures: state.failures + 1, fault: outcome.text, stop: outcome.stop };
+    case 'discarded':
+      return { ...state, held: null, discarded: state.held?.digest ?? state.discarded };
+  }
+}
+
+/** What of a state follows from a replacement that was applied, also by a process that has ended. */
+export function applied(
+  state: SourceState,
+  { replacement, at, digest, hasWide }: Applying,
+  plan: EqualPlan,
+  answered?: Pick<Answered, 'endsWithLineFeed'>,
+): SourceState {
+  const entries = plan.added + plan.changed + plan.unchanged;
+  const isChanged = plan.added + plan.changed + plan.removed > 0;
+  const changedAt = isChanged ? at : state.changedAt;
+  // What has expired comes back with its next content, whatever that is.
+  if (digest === null)
+    return { ...state, applying: null, entries: 0, changedAt, expired: true, digest: null, seen: null, replacement: null, undone: null };
+  return {
+    ...state,
+    applying: null,
+    held: null,
+    digest,
+    entries,
+    changedAt,
+    confirmedAt: at,
+    endsWithLineFeed: answered?.endsWithLineFeed ?? false,
+    hasWide,
+    replacement,
+    undone: null,
+    expired: false,
+  };
+}
+
+/** Why the content of an answer needs no comparing; undefined where it does. */
+export function knownContent(
+  { digest, held, discarded, undone }: SourceState,
+  content: string,
+): (Pick<Outcome, 'kind'> & { readonly text: string }) | undefined {
+  if (content === held?.digest) return { kind: 'known', text: 'the content is still the one that is held' };
+  if (content === discarded) return { kind: 'known', text: 'the content is still the one that was discarded' };
+  if (content !== digest) return undefined;
+  if (undone !== null) return { kind: 'known', text: `the content is still the one that was undone by batch ${undone}` };
+  return { kind: 'unchanged', text: '' };
+}
+
+/** A refresh as it is told afterwards. */
+export function runOf(outcome: Outcome, { at, ms, bytes }: Effort): SourceRun {
+  const plan = 'plan' in outcome ? outcome.plan : undefined;
+  const { added = 0, changed = 0, removed = 0, unchanged = 0, refused = 0, failed = 0 } = plan ?? {};
+  const text = outcome.kind === 'held' ? outcome.held.reason : 'text' in outcome ? outcome.text : '';
+  return {
+    at,
+    outcome: RUN_OUTCOMES[outcome.kind],
+    ms,
+    bytes,
+    entries: added + changed + unchanged + refused + failed,
+    added,
+    removed,
+    refused,
+    faults: failed,
+    replacement: outcome.kind === 'applied' ? outcome.applying.replacement : outcome.kind === 'held' ? outcome.held.replacement : null,
+    text,
+  };
+}
+
+const RUN_OUTCOMES = {
+  unchanged: 'unchanged',
+  known: 'unchanged',
+  applied: 'applied',
+  held: 'held',
+  failed: 'failed',
+  stopped: 'stopped',
+  discarded: 'discarded',
+} as const satisfies Record<Outcome['kind'], SourceRun['outcome']>;

@@ -1,0 +1,35 @@
+/** When is a source fetched next (SPEC D23.12 to D23.14)? All times in ms. */
+
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+
+/** Nothing is fetched more often, and what says "too many" without a time is left alone so long. */
+const LEAST = 5 * MINUTE;
+/** A server may ask to be left alone for so long. */
+const MOST = 7 * DAY;
+/** The first failure is tried again after this part of the interval; each further one in a row after twice the time before. */
+const FIRST_TRY = 1 / 8;
+/** A wait is longer by up to this part of it, and by no more than `LONGEST`: sources do not all ask at once. */
+const SPREAD = 1 / 10;
+const LONGEST = 10 * MINUTE;
+
+/** Statuses that mean "not you" or "not any more": nothing is asked until somebody resumes the source. */
+const STOPPING = [401, 403, 404, 410];
+
+export const stops = (status: number): boolean => STOPPING.includes(status);
+
+export interface Interval {
+  readonly every: number;
+  /** Between two downloads from its host; 0: not known. */
+  readonly least: number;
+}
+
+/** How long to wait behind a fetch with which `failures` in a row have failed. `random`: at least 0 and under 1. */
+export function waitAfter({ every, least }: Interval, failures: number, retryAfter: number | undefined, random: number): number {
+  const usual = failures === 0 ? every : Math.min(every, every * FIRST_TRY * 2 ** (failures - 1));
+  const wait = Math.max(usual, least, LEAST, Math.min(retryAfter ?? 0, MOST));
+  return Math.round(wait + random * Math.min(wait * SPREAD, LONGEST));
+}
+
+/** Whether one that is due at `nextAt` goes along with a download of its address: what asks the same of the same server asks together. */
+export const goesAlong = (nextAt: number, every: number, now: number): boolean => nextAt - now <= every / 2;

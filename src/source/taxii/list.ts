@@ -1,0 +1,43 @@
+/** A collection as a content that is kept and read again: a line for each network, then what was passed over (SPEC D23.33). */
+import { isObject } from '../../signal/normalize.ts';
+import type { PassedRow, PlacedEntry } from '../readers/content.ts';
+import { type ListDefaults, readRow } from '../readers/entry.ts';
+import type { LineFault } from '../readers/items.ts';
+import { readLines, readUtf8 } from '../readers/lines.ts';
+import { rowOf } from '../readers/row.ts';
+import { type CollectionList, MOST_OBJECTS } from './known.ts';
+
+/** The lines of a list. */
+export function* listLines({ rows, passed }: CollectionList): Generator<string> {
+  for (const row of rows) yield `${JSON.stringify(row)}\n`;
+  for (const [reason, count] of Object.entries(passed)) yield `${JSON.stringify({ passed: reason, count })}\n`;
+}
+
+/** The entries of such lines, placed by the indicators that they are of. */
+export async function* taxiiEntries(
+  bytes: AsyncIterable<Buffer>,
+  defaults: ListDefaults,
+): AsyncGenerator<PlacedEntry | LineFault | PassedRow> {
+  for await (const { number, bytes: line } of readLines(bytes)) {
+    const value = parsed(line);
+    const indicator = isObject(value) && isObject(value.labels) ? value.labels.indicator : undefined;
+    const place = typeof indicator === 'string' ? indicator : `line ${number}`;
+    if (!isObject(value)) yield { fault: 'this is no JSON object', place };
+    else if (typeof value.passed === 'string') {
+      const count = Math.min(Number(value.count) || 0, MOST_OBJECTS);
+      for (let i = 0; i < count; i += 1) yield { passed: value.passed, place };
+    } else {
+      const read = readRow(rowOf(value), defaults);
+      if ('entries' in read) for (const entry of read.entries) yield { entry, place };
+      else yield { ...read, place };
+    }
+  }
+}
+
+function parsed(line: Buffer): unknown {
+  try {
+    return JSON.parse(readUtf8(line) ?? '');
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,184 @@
+/** Tries a source before anything is kept (SPEC D23.41): what is there, what of it could be taken, and what it would do. */
+import { addressCount, addressSet } from '@weir/network/address-set.ts';
+import { formatNetwork } from '@weir/network/format.ts';
+import type { Network } from '@weir/network/network.ts';
+import type { Workspace } from '../account/workspace.ts';
+import { isoTime } from '../clock.ts';
+import { type Trial, type TrialOptions, tryRules } from '../document/trial/trial.ts';
+import { TriedRules } from '../document/trial/tried-rules.ts';
+import { hasCode } from '../errors.ts';
+import type { PlacedEntry } from './readers/content.ts';
+import { type ContentOf, nothingSeen, readSource } from './refresh/content.ts';
+import { guardFaults } from './refresh/guards.ts';
+import { wideOf, wideText } from './wide.ts';
+
+/** What is tried. */
+export interface TriedSource {
+  readonly workspace: Workspace;
+  readonly content: ContentOf;
+  /** The list that it would replace; null: a new one. */
+  readonly listId: string | null;
+}
+
+/** A content that was fetched, or why none was. */
+export type TriedContent =
+  | {
+      readonly kind: 'fetched';
+      /** Unpacked. */
+      readonly bytes: number;
+      readonly lastModified: string | undefined;
+      readonly endsWithLineFeed: boolean;
+      open(): AsyncIterable<Buffer>;
+    }
+  | { readonly kind: 'refused'; readonly status: number };
+
+export interface TryPorts extends TrialOptions {
+  /** Rejects with FETCH. */
+  fetch(): Promise<TriedContent>;
+  /** Bytes of a content at most, unpacked. */
+  readonly mostBytes: number;
+}
+
+/** Faults that are told. */
+const MOST_TOLD = 20;
+/** Entries between two words about how far it is, and turns for others. */
+const TURN = 2000;
+
+/** What is told of a trial, as JSON has it. */
+export type TryReport = Awaited<ReturnType<typeof trySource>>;
+
+/** A trial, as it is handed to another thread. */
+export interface TryJob {
+  readonly workspaceId: string;
+  readonly content: ContentOf;
+  /** The list that it would replace; null: a new one. */
+  readonly listId: string | null;
+  /** Headers that show who asks. */
+  readonly credentials: Readonly<Record<string, string>>;
+}
+
+/** Tries sources, elsewhere than on the thread that answers; one of a workspace at a time. Rejects with REFUSED or LIMITED where it cannot now. */
+export type SourceTrier = (job: TryJob) => Promise<TryReport>;
+
+/** Tries. `fault` says why nothing can be told where the content cannot be fetched or read; rejects when the store does not answer. */
+export async function trySource({ workspace, content, listId }: TriedSource, ports: TryPorts) {
+  const { geo, guard, clock, onStep } = ports;
+  const { name, url, purpose, guards } = content;
+  const about = { name, url, purpose, list_id: listId };
+  const rules = new TriedRules(purpose, geo);
+  const seen = nothingSeen();
+  const counts = { faults: 0, refused: 0, expired: 0, doubled: 0 };
+  const faults: { place: string; message: string }[] = [];
+  const refusals: { place: string; message: string }[] = [];
+  const passed: Record<string, number> = {};
+  const widest: { 4: Network | undefined; 6: Network | undefined } = { 4: undefined, 6: undefined };
+  const hit = addressSet([]);
+  let fetched: TriedContent;
+  const failed = (fault: string) => ({ ...about, fault, content: null, trial: null });
+  try {
+    onStep(`fetching ${url}`);
+    fetched = await ports.fetch();
+    if (fetched.kind === 'refused') return failed(`the server answers ${fetched.status}`);
+    onStep('reading');
+    await read(fetched.open());
+  } catch (error) {
+    if (hasCode(error, 'FETCH') || hasCode(error, 'USAGE')) return failed(error.message);
+    throw error;
+  }
+  const trial = await tryRules({ workspace, rules, listId, name }, ports);
+  const { present, added, removed } = trial.change;
+  const wide = seen.wide.length === 0 ? undefined : await wideOf(seen.wide, geo, pause);
+  const plan = { present, added, removed, changed: 0, unchanged: present - removed, kept: 0, passed, faults, isLarge: false };
+  const facts = {
+    wider: { count: seen.wider, first: seen.firstWider },
+    wide: wide && wideText(wide),
+    wideBefore: listId !== null,
+    undone: undefined,
+  };
+  const holds = guardFaults({ ...plan, failed: counts.faults, refused: counts.refused, expired: counts.expired }, facts, guards);
+  const { v4, v6, countries, asns } = rules.counts;
+  const at = fetched.lastModified === undefined ? Number.NaN : Date.parse(fetched.lastModified);
+  const addresses = addressCount(rules.addresses);
+  return {
+    ...about,
+    fault: null,
+    content: {
+      bytes: fetched.bytes,
+      last_modified: Number.isNaN(at) ? null : isoTime(at),
+      said_entries: seen.said,
+      whole: wholeness(seen.said !== null || content.reading.paths.length > 0, fetched.endsWithLineFeed),
+      entries: v4 + v6 + countries + asns,
+      ...{ v4, v6, countries, asns },
+      addresses_v4: addresses.v4,
+      addresses_v6: addresses.v6,
+      widest_v4: widest[4] === undefined ? null : formatNetwork(widest[4]),
+      widest_v6: widest[6] === undefined ? null : formatNetwork(widest[6]),
+      doubled: counts.doubled,
+      expired: counts.expired,
+      passed,
+      faults: { count: counts.faults, first: faults },
+      refused: { count: counts.refused, first: refusals },
+      protected: guard.within(hit).slice(0, MOST_TOLD),
+    },
+    trial: { ...trialJson(trial), holds },
+  };
+
+  async function read(bytes: AsyncIterable<Buffer>): Promise<void> {
+    const mayBeBlocked = (network: Network) => guard.faults(network).length === 0;
+    let rows = 0;
+    for await (const each of readSource(bytes, content, ports.mostBytes, mayBeBlocked, seen)) {
+      rows += 1;
+      if (rows % TURN === 0) {
+        onStep(`reading, ${rows} rows`);
+        await pause();
+      }
+      if ('passed' in each) {
+        const reason = each.passed in passed || Object.keys(passed).length < MOST_TOLD ? each.passed : 'other reasons';
+        passed[reason] = (passed[reason] ?? 0) + 1;
+      } else if ('fault' in each) {
+        counts.faults += 1;
+        if (faults.length < MOST_TOLD) faults.push({ place: each.place, message: each.fault });
+      } else take(each);
+    }
+  }
+
+  function take({ entry: { target, expiry }, place }: PlacedEntry): void {
+    if (expiry !== undefined && 'at' in expiry && expiry.at <= clock.now()) {
+      counts.expired += 1;
+      return;
+    }
+    const network = target.kind === 'ip' ? target.network : undefined;
+    const why = network === undefined || purpose === 'allow' ? [] : guard.faults(network);
+    if (network !== undefined && why.length > 0) {
+      counts.refused += 1;
+      if (refusals.length < MOST_TOLD) refusals.push({ place, message: `${formatNetwork(network)} ${why.join('; ')}` });
+      if (network.family === 4) hit.v4.pushNetwork(network.address, network.prefix);
+      else hit.v6.pushNetwork(network.address, 0, network.prefix);
+      return;
+    }
+    if (!rules.take(target)) counts.doubled += 1;
+    else if (network !== undefined && network.prefix < (widest[network.family]?.prefix ?? 129)) widest[network.family] = network;
+  }
+
+  async function pause(): Promise<void> {
+    await new Promise<void>((resolve) => clock.after(0, resolve));
+  }
+}
+
+/** By what a content is known to be whole. */
+export const WHOLENESS = ['said', 'last_line', 'not_known'] as const;
+
+/** `isSaid`: a count of its own, or JSON that is closed. */
+const wholeness = (isSaid: boolean, endsWithLineFeed: boolean): (typeof WHOLENESS)[number] =>
+  isSaid ? 'said' : endsWithLineFeed ? 'last_line' : 'not_known';
+
+const trialJson = ({ overlaps, neverBlock, feeds, change, leftOut }: Trial) => ({
+  ...change,
+  overlaps: overlaps.map(({ kind, name, entries, v4, v6 }) => ({ kind, name, entries, addresses_v4: v4, addresses_v6: v6 })),
+  never_block: neverBlock,
+  feeds: feeds.map(({ kind, name, action, before, after, limit }) => ({
+    ...{ kind, name, action, entries_before: before, entries_after: after, entry_limit: limit },
+    fits: after <= limit,
+  })),
+  left_out: leftOut,
+});

@@ -1,0 +1,64 @@
+/** What a landing does besides writing rules, the same in both dialects. */
+import type { LandingItem, PoisonRecord } from '../ports/landing.ts';
+import type { RuleOperation } from '../rule.ts';
+import { type ListPlace, type NumberedItem, placed } from './batches/batches.ts';
+import { RuleCountChanges, writeRuleCounts } from './rules/rule-counts.ts';
+import { operate } from './rules/rule-operations.ts';
+import { countOperation, DayCounts } from './seen/feed-days.ts';
+import type { Work } from './work.ts';
+
+/** A workspace that items are for, by the store's own numbers. */
+export interface Located {
+  readonly pk: number;
+  /** Where rules for a list land, by its id: the default list where none is named, or it is gone. */
+  listOf(id: string | null): ListPlace;
+}
+
+/** The items of known workspaces with their places and numbers; the others are poison. `seqOf`: the number of the n-th. */
+export function numberItems(
+  items: readonly LandingItem[],
+  seqOf: (n: number) => number,
+  find: (workspaceId: string) => Located | undefined,
+): { known: NumberedItem[]; poison: PoisonRecord[] } {
+  const known: NumberedItem[] = [];
+  const poison: PoisonRecord[] = [];
+  for (const [n, item] of items.entries()) {
+    const { record, workspaceId, listId } = item;
+    const workspace = find(workspaceId);
+    if (workspace === undefined) poison.push({ record, reason: `unknown workspace ${workspaceId}` });
+    else known.push({ seq: seqOf(n), workspace: workspace.pk, ...placed(item, workspace.listOf(listId)) });
+  }
+  return { known, poison };
+}
+
+/** What the items of a landing change: how many rules there are, and whose revisions move. */
+export class Changed {
+  /** How many rules each workspace has more, or less, and how many more it keeps as they were. */
+  readonly counts = new RuleCountChanges();
+  readonly kept = new RuleCountChanges();
+  readonly lists = new Set<number>();
+  readonly workspaces = new Set<number>();
+  /** Workspaces whose expression rules have changed. */
+  readonly expressions = new Set<number>();
+  readonly #days: DayCounts;
+
+  constructor(known: readonly NumberedItem[]) {
+    this.#days = new DayCounts(known);
+  }
+
+  /** Does an operation, and counts what it did. */
+  *operate({ seq, workspace, list }: NumberedItem, change: RuleOperation): Work<void> {
+    const done = yield* operate({ workspace, list, seq, operation: change });
+    this.counts.add(workspace, done.more);
+    this.kept.add(workspace, done.kept);
+    for (const changed of done.lists) this.lists.add(changed);
+    if (done.lists.length > 0) this.workspaces.add(workspace);
+    if (done.expressions) this.expressions.add(workspace);
+    yield* countOperation(this.#days, { workspace, seq, change, ...done });
+  }
+
+  /** Writes all counts; `now` (ms) is the time of the landing. */
+  write(now: number): Work<void>[] {
+    return [this.#days.write(now), writeRuleCounts(this.counts), writeRuleCounts(this.kept, 'kept_counts')];
+  }
+}

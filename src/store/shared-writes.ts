@@ -1,0 +1,54 @@
+/** The writes that are the same in both dialects. */
+import { feedChanges } from './accounts/feeds.ts';
+import { accountChanges } from './accounts/management.ts';
+import { replacementChanges } from './accounts/replacements.ts';
+import { deletedChanges } from './accounts/restore-deleted.ts';
+import { sampleChanges } from './accounts/samples.ts';
+import { sessionChanges } from './accounts/sessions.ts';
+import { sourceStateChanges } from './accounts/source-states.ts';
+import { sourceChanges } from './accounts/sources.ts';
+import { restoreChanges } from './restore.ts';
+import { bouncerChanges } from './seen/bouncers.ts';
+import { deviceChanges } from './seen/devices.ts';
+import { type Transact, transacted } from './work.ts';
+
+const CHANGES = {
+  ...accountChanges,
+  ...feedChanges,
+  ...deletedChanges,
+  ...restoreChanges,
+  ...sampleChanges,
+  ...sessionChanges,
+  ...replacementChanges,
+  ...bouncerChanges,
+  ...deviceChanges,
+  ...sourceChanges,
+  ...sourceStateChanges,
+};
+
+const AGAIN = { repeatable: true };
+/** A workspace may have thousands of lists and keys, ms. */
+const LONG = { limit: 60_000 };
+
+/** The writes; `transact` does the work of each. */
+export const sharedWrites = (transact: Transact) => ({
+  ...transacted(CHANGES, transact, {
+    bootstrap: { alone: true },
+    setSubscription: AGAIN,
+    revokeKey: AGAIN,
+    touchKeys: AGAIN,
+    rememberAnswer: AGAIN,
+    adoptStream: AGAIN,
+    closeSession: AGAIN,
+    renewSession: AGAIN,
+    endSessions: AGAIN,
+    seePerson: AGAIN,
+    keepReplacementPiece: AGAIN,
+    recordBouncers: AGAIN,
+    restoreLists: LONG,
+    restoreKeys: LONG,
+    writeSources: AGAIN,
+    claimLease: AGAIN,
+    releaseLease: AGAIN,
+  }),
+});

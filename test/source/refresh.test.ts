@@ -1,0 +1,264 @@
+/** Lists that come by themselves (SPEC D23.10 and following), from good, careless and hostile servers, over the embedded engine. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { stateOf } from '../../src/account/source.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import {
+  type Answer,
+  address,
+  alternating,
+  bare,
+  bomb,
+  cut,
+  dripping,
+  huge,
+  list,
+  listServer,
+  ownClock,
+  redirect,
+  short,
+  silent,
+  status,
+} from '../support/list-server.ts';
+import { DAY, HOUR, MINUTE, sourceWorld } from '../support/source-world.ts';
+
+const world = await sourceWorld({ DATA_DIR: temporaryFolder({ after }), SOURCE_SECONDS: '2', SOURCE_MAX_MB: '4' });
+const server = await listServer();
+after(async () => {
+  await world[Symbol.asyncDispose]();
+  await server[Symbol.asyncDispose]();
+});
+
+const lines = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => address(from + n));
+const text = (from: number, to: number) => `${lines(from, to).join('\n')}\n`;
+
+test('D23.10, D23.20 a list is what its origin has, as changes; what has not changed is one request and no batch', async () => {
+  server.set('/plain', list(text(0, 200)));
+  const source = await world.add('plain', { url: `${server.url}/plain` });
+  await world.run();
+  assert.deepEqual(await world.rules(source), lines(0, 200).sort());
+  assert.equal(world.state(source).entries, 200);
+  const batches = (await world.base.store.batches(world.workspaceId, { limit: 100 })).length;
+  const { etag, confirmedAt } = world.state(source);
+  await world.next(source);
+  assert.equal(server.asked.get('/plain'), 2);
+  assert.equal(server.headers.get('/plain')!['if-none-match'], etag);
+  assert.equal((await world.base.store.batches(world.workspaceId, { limit: 100 })).length, batches);
+  assert.ok(world.state(source).confirmedAt! >= confirmedAt! + HOUR);
+
+  server.set('/plain', list(text(10, 210)));
+  await world.next(source);
+  assert.deepEqual(await world.rules(source), lines(10, 210).sort());
+  const [run] = await world.base.store.sourceRuns(world.workspaceId, source.id);
+  assert.deepEqual([run!.outcome, run!.added, run!.removed], ['applied', 10, 10]);
+});
+
+const runs = async ({ id }: { readonly id: string }) => await world.base.store.sourceRuns(world.workspaceId, id);
+test('D23.10, D23.15 whatever a careless or hostile server does, the list is the last good one', async (t) => {
+  const good = text(0, 200);
+  const answers: Readonly<Record<string, readonly [answer: Answer, fault: RegExp]>> = {
+    silent: [silent, /it takes longer than 2 s/],
+    dripping: [dripping(good, 20), /it takes longer than 2 s/],
+    'cut in mid-line': [cut(good, 705, true), /it was cut short/],
+    'cut without a length': [cut(good, 705, false), /it was cut short/],
+    'short in mid-address': [short(good, good.length - 3), /does not end with a whole line/],
+    bomb: [bomb(64), /longer than 4194304 bytes/],
+    '500 MB': [huge(500), /longer than 4194304 bytes/],
+    '500 MB packed': [huge(500, true), /longer than 4194304 bytes/],
+    HTML: [bare('<!DOCTYPE html><html><body>Just a moment…</body></html>'), /web page/],
+    'moved into the house': [redirect('http://169.254.169.254/latest/meta-data/'), /169\.254\.169\.254 is in a private/],
+    'too many': [status(429), /the server answers 429/],
+    broken: [status(500), /the server answers 500/],
+    'signals, not a list': [bare('{"kind":"access_rule","op":"upsert"}\n'), /neither a list nor JSON/],
+    'fewer than it says': [bare(`# Entries : 4,000\n${good}`), /it is cut/],
+    'too many entries': [bare(text(0, 15_000)), /more than 10000 entries/],
+  };
+  const names = Object.keys(answers);
+  const sources = [];
+  for (const [i, name] of names.entries()) {
+    server.set(`/hostile/${i}`, list(good));
+    sources.push(await world.add(`hostile ${i}`, { url: `${server.url}/hostile/${i}`, guards: { maxEntries: 10_000 }, purpose: 'allow' }));
+    assert.ok(name);
+  }
+  await world.run();
+  for (const [i, name] of names.entries()) server.set(`/hostile/${i}`, answers[name]![0]);
+  const before = process.memoryUsage().rss;
+  let most = before;
+  const watch = setInterval(() => {
+    most = Math.max(most, process.memoryUsage().rss);
+  }, 10);
+  world.pass(HOUR + MINUTE);
+  await world.run();
+  clearInterval(watch);
+  t.diagnostic(`memory: ${Math.round((most - before) / 2 ** 20)} MiB more`);
+  for (const [i, name] of names.entries()) {
+    const { fault, failures, held } = world.state(sources[i]!);
+    assert.match(fault ?? '', answers[name]![1], name);
+    assert.deepEqual([failures, held], [1, null], name);
+    assert.deepEqual(await world.rules(sources[i]!), lines(0, 200).sort(), name);
+  }
+  for (const each of sources) await world.base.store.pauseSource(world.workspaceId, each.id, true);
+  assert.ok(most - before < 100 * 2 ** 20, `${most - before} bytes more`);
+});
+
+test('D23.13 a server that says when is asked then, and one that says no is not asked again until somebody resumes', async () => {
+  server.set('/busy', status(429, { 'retry-after': '7200' }));
+  server.set('/gone', status(403));
+  const [busy, gone] = [await world.add('busy', { url: `${server.url}/busy` }), await world.add('gone', { url: `${server.url}/gone` })];
+  await world.run();
+  const wait = world.state(busy).nextAt - world.now();
+  assert.ok(wait > 7_190_000 && wait <= 7_200_000, String(wait));
+  assert.equal(world.state(gone).stop, 'refused');
+  world.pass(30 * DAY);
+  await world.run();
+  assert.equal(server.asked.get('/gone'), 1);
+  await world.base.store.pauseSource(world.workspaceId, gone.id, false);
+  server.set('/gone', list(text(0, 3)));
+  await world.run();
+  assert.deepEqual(await world.rules(gone), lines(0, 3).sort());
+  assert.equal(world.state(gone).stop, null);
+  assert.deepEqual(
+    (await runs(gone)).map(({ outcome }) => outcome),
+    ['applied', 'stopped'],
+  );
+});
+
+test('D23.16, D23.17 a poisoned refresh is held with its difference; accepted it is that very content, discarded it is not asked about again', async () => {
+  server.set('/poison', list(text(0, 300)));
+  const source = await world.add('poison', { url: `${server.url}/poison` });
+  await world.run();
+  server.set('/poison', list(text(1000, 1600)));
+  const { held } = await world.next(source);
+  assert.match(held!.reason, /300 of 300 entries would be removed, more than 50 %; 600 would be added to the 300 that there are/);
+  assert.deepEqual([held!.difference!.added, held!.difference!.removed], [600, 300]);
+  assert.deepEqual(await world.rules(source), lines(0, 300).sort());
+  // It is still held when it comes again, also after its server has moved on.
+  await world.next(source);
+  assert.equal(world.state(source).held!.replacement, held!.replacement);
+  server.set('/poison', bare('<html>'));
+  await world.next(source);
+  await world.ask(source, 'accept');
+  await world.run();
+  assert.deepEqual(await world.rules(source), lines(1000, 1600).sort());
+  assert.deepEqual([world.state(source).held, (await world.record(source)).asked], [null, null]);
+  assert.equal((await runs(source))[0]!.outcome, 'applied');
+
+  server.set('/poison', list(text(5000, 5100)));
+  await world.next(source);
+  assert.ok(world.state(source).held !== null);
+  await world.ask(source, 'discard');
+  await world.run();
+  await world.next(source);
+  await world.next(source);
+  assert.equal(world.state(source).held, null);
+  assert.deepEqual(await world.rules(source), lines(1000, 1600).sort());
+  // What is good again needs nobody.
+  server.set('/poison', list(text(1001, 1601)));
+  await world.next(source);
+  assert.deepEqual(await world.rules(source), lines(1001, 1601).sort());
+});
+
+test('D23.16 comments only, faults among entries, wide networks and countries are held; what guard rails refuse is left out', async () => {
+  const cases: Readonly<Record<string, readonly [before: string, after: string, reason: RegExp]>> = {
+    'comments only': [text(0, 50), '# this list has moved\n; and is empty\n', /it is empty/],
+    faults: [text(0, 50), `${text(0, 50)}not an address\n`, /1 of 51 entries cannot be taken, more than 0 %: line 51/],
+    wide: [text(0, 50), `${text(0, 50)}16.0.0.0/6\n`, /1 networks are wider than it may have, such as 16\.0\.0\.0\/6/],
+    countries: ['country\nDE\n', '', /whole countries or ASNs: 1 country/],
+  };
+  const sources = new Map<string, Awaited<ReturnType<typeof world.add>>>();
+  for (const [name, [before]] of Object.entries(cases)) {
+    server.set(`/held/${name.replace(' ', '-')}`, list(before));
+    const reading = { format: name === 'countries' ? ('csv' as const) : null, paths: [], condition: null, collection: null };
+    sources.set(name, await world.add(`held ${name}`, { url: `${server.url}/held/${name.replace(' ', '-')}`, reading }));
+  }
+  await world.run();
+  for (const [name, [, after]] of Object.entries(cases)) if (after !== '') server.set(`/held/${name.replace(' ', '-')}`, list(after));
+  for (const [name, [, after, reason]] of Object.entries(cases)) {
+    const source = sources.get(name)!;
+    if (after !== '') await world.next(source);
+    assert.match(world.state(source).held?.reason ?? world.state(source).fault ?? 'not held', reason, name);
+    assert.deepEqual(await world.rules(source), after === '' ? [] : lines(0, 50).sort(), name);
+  }
+});
+
+test('D23.18 undoing a refresh gives what was before it; the content that was undone does not come again, and the next other one is held', async () => {
+  server.set('/undone', list(text(0, 100)));
+  const source = await world.add('undone', { url: `${server.url}/undone` });
+  await world.run();
+  server.set('/undone', list(text(3, 103)));
+  const { replacement } = await world.next(source);
+  const undone = await world.undo(replacement!);
+  assert.deepEqual(await world.rules(source), lines(0, 100).sort());
+  await world.next(source);
+  await world.next(source);
+  assert.deepEqual(await world.rules(source), lines(0, 100).sort());
+  assert.match((await runs(source))[0]!.text, /the one that was undone by batch/);
+  server.set('/undone', list(text(4, 104)));
+  await world.next(source);
+  assert.match(world.state(source).held!.reason, new RegExp(`the last refresh was undone by batch (${undone.join('|')})`));
+  await world.ask(source, 'accept');
+  await world.run();
+  assert.deepEqual(await world.rules(source), lines(4, 104).sort());
+});
+
+test('D23.19 a list whose content is not confirmed for too long is emptied as a whole, told before, and filled again; one that allows is not', async () => {
+  const away: Answer = status(500);
+  server.set('/stale', list(text(0, 40)));
+  const [block, allow] = [
+    await world.add('stale', { url: `${server.url}/stale` }),
+    await world.add('stale allow', { url: `${server.url}/stale`, purpose: 'allow' }),
+  ];
+  await world.run();
+  server.set('/stale', away);
+  world.pass(3.6 * DAY);
+  await world.run();
+  assert.equal(stateOf(block, world.state(block), world.now()), 'stale');
+  world.pass(3.3 * DAY);
+  await world.run();
+  assert.equal((await world.rules(block)).length, 40);
+  world.pass(0.2 * DAY);
+  await world.run();
+  assert.deepEqual(await world.rules(block), []);
+  assert.equal((await world.rules(allow)).length, 40);
+  assert.deepEqual([world.state(block).expired, (await runs(block))[1]!.outcome], [true, 'expired']);
+  world.pass(DAY);
+  await world.run();
+  server.set('/stale', list(text(0, 40)));
+  await world.next(block);
+  assert.deepEqual(await world.rules(block), lines(0, 40).sort());
+  assert.equal(world.state(block).expired, false);
+});
+
+test('D23.14 one download serves all who ask for an address, and one address of a host is asked at a time', async () => {
+  const answer = list(text(0, 20));
+  for (const path of ['/shared', '/other']) server.set(path, (...given) => void setTimeout(() => answer(...given), 30));
+  const shared = [];
+  for (let n = 0; n < 5; n++) shared.push(await world.add(`shared ${n}`, { url: `${server.url}/shared`, every: n === 4 ? 7200 : 3600 }));
+  const other = await world.add('other', { url: `${server.url}/other` });
+  server.most.clear();
+  server.asked.clear();
+  await world.run();
+  assert.deepEqual([server.asked.get('/shared'), server.asked.get('/other')], [1, 1]);
+  await world.next(shared[0]!);
+  await world.next(shared[0]!);
+  assert.deepEqual([server.asked.get('/shared'), server.headers.get('/shared')!['if-none-match'] !== undefined], [3, true]);
+  for (const each of [...shared, other]) assert.equal((await world.rules(each)).length, 20);
+});
+
+test("D23.20 alternating contents and a clock of the server's own do no harm: each content is applied, and the same one never twice", async () => {
+  server.set('/alternating', alternating(text(0, 100), text(5, 105)));
+  server.set('/clock', ownClock(text(0, 10), 1000));
+  const [source, clock] = [
+    await world.add('alternating', { url: `${server.url}/alternating` }),
+    await world.add('clock', { url: `${server.url}/clock` }),
+  ];
+  await world.run();
+  for (const from of [5, 0, 5, 0]) {
+    await world.next(source);
+    assert.deepEqual(await world.rules(source), lines(from, from + 100).sort());
+  }
+  await world.next(clock);
+  await world.next(clock);
+  assert.ok(server.headers.get('/clock')!['if-modified-since']!.includes('2031'));
+  assert.equal((await runs(clock)).filter(({ outcome }) => outcome === 'applied').length, 1);
+});

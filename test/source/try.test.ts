@@ -1,0 +1,161 @@
+/** Sources that are tried: over HTTP on a thread of its own, and at the command line. Nothing of them is kept. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { DEFAULT_GUARDS } from '../../src/account/source.ts';
+import { readConfig } from '../../src/config.ts';
+import { runTrial } from '../../src/runtime/sources/try-job.ts';
+import { sourceTrier } from '../../src/runtime/threads/source-try.ts';
+import type { TryJob, TryReport } from '../../src/source/try-source.ts';
+import { command, commandJson } from '../support/command.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { smallGeo } from '../support/geo.ts';
+import { bare, list, listServer, silent, status } from '../support/list-server.ts';
+import { sourceWorld } from '../support/source-world.ts';
+import { testEnvironment } from '../support/weir.ts';
+
+const DATA_DIR = temporaryFolder({ after });
+const settings = { DATA_DIR, PROTECTED_NETWORKS: 'private', SOURCE_NETWORKS: '127.0.0.1', ...smallGeo(DATA_DIR) };
+const world = await sourceWorld(settings);
+const server = await listServer();
+after(() => world[Symbol.asyncDispose]());
+const hosts = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, i) => `198.51.${(from + i) >> 8}.${(from + i) & 255}\n`).join('');
+server.set('/first', list(hosts(0, 300)));
+const first = await world.add('first', { url: `${server.url}/first` });
+await world.run();
+await world.landed();
+
+const read = readConfig(testEnvironment(settings) as Record<string, string>);
+assert.ok('config' in read);
+const { config } = read;
+const { guardRails, geo } = world.base;
+const tried = sourceTrier({ settings: config, guardRails, geo: () => geo.data() });
+const here = (asked: TryJob) =>
+  runTrial(asked, { settings: config, store: world.base.store, geo: geo.database(), guardRails, onStep: () => {} });
+const job = (path: string, more: Partial<TryJob['content']> = {}, listId: string | null = null): TryJob => ({
+  workspaceId: world.workspaceId,
+  listId,
+  credentials: {},
+  content: {
+    name: 'new',
+    url: server.url + path,
+    purpose: 'block',
+    guards: DEFAULT_GUARDS,
+    reading: { format: null, paths: [], condition: null, collection: null },
+    ...more,
+  },
+});
+
+test('D23.41 what is there, what is refused, what it has in common, and what feeds would have, from a thread of its own', async () => {
+  server.set(
+    '/new',
+    list(`# Entries : 7\n${hosts(298, 302)}198.51.1.44\nno\n10.0.0.0/8\n203.0.113.0/25\n`, {
+      'last-modified': 'Sun, 22 Nov 2026 10:00:00 GMT',
+    }),
+  );
+  const { content, trial, fault } = await tried(job('/new'));
+  assert.equal(fault, null);
+  assert.deepEqual(
+    { ...content, bytes: 0 },
+    {
+      bytes: 0,
+      last_modified: '2026-11-22T10:00:00.000Z',
+      said_entries: 7,
+      whole: 'said',
+      entries: 5,
+      v4: 5,
+      v6: 0,
+      countries: 0,
+      asns: 0,
+      addresses_v4: 132,
+      addresses_v6: 0,
+      widest_v4: '203.0.113.0/25',
+      widest_v6: null,
+      doubled: 1,
+      expired: 0,
+      passed: {},
+      faults: { count: 1, first: [{ place: 'line 7', message: '"no": must be an address, a network, an AS number or a country' }] },
+      refused: { count: 1, first: [{ place: 'line 8', message: '10.0.0.0/8 overlaps the protected network 10.0.0.0/8 (private)' }] },
+      protected: ['10.0.0.0/8 (private)'],
+    },
+  );
+  const common = { entries: 2, addresses_v4: 2, addresses_v6: 0 };
+  assert.deepEqual(trial?.overlaps, [
+    { kind: 'workspace', name: 'default', ...common },
+    { kind: 'list', name: 'first', ...common },
+  ]);
+  const row = (kind: string, name: string, before: number, entries: number) => ({
+    ...{ kind, name, action: 'block', entries_before: before, entries_after: entries, entry_limit: 131_072, fits: true },
+  });
+  assert.deepEqual(trial?.feeds, [row('list', 'new', 0, 3), row('workspace', 'default', 4, 6)]);
+  assert.deepEqual([trial?.present, trial?.added, trial?.removed, trial?.left_out], [0, 5, 0, 0]);
+  assert.deepEqual(trial?.holds, [
+    'guard rails refuse 1 of 7 entries, more than 10 %: line 7: "no": must be an address, a network, an AS number or a country',
+    '1 of 7 entries cannot be taken, more than 0 %: line 7: "no": must be an address, a network, an AS number or a country',
+  ]);
+});
+
+test('D23.41 a source that there is, tried with another content: what would come and go', async () => {
+  server.set('/other', list(hosts(10, 320)));
+  const { trial } = await here(job('/other', {}, first.listId));
+  assert.deepEqual([trial?.present, trial?.added, trial?.removed, trial?.holds], [300, 20, 10, []]);
+  assert.deepEqual(
+    trial?.feeds.map(({ kind, name }) => [kind, name]),
+    [
+      ['list', 'new'],
+      ['workspace', 'default'],
+    ],
+  );
+});
+
+test('D23.41 what cannot be fetched or read is told, and countries and ASNs would be held', async () => {
+  server.set('/gone', status(404));
+  server.set('/page', bare('<!DOCTYPE html><html>Just a moment</html>'));
+  server.set('/cut', bare('# Entries : 9\n192.88.99.1\n'));
+  server.set('/wide', bare('AS64500\nNL\n'));
+  for (const [path, fault] of [
+    ['/gone', /^the server answers 404$/],
+    ['/page', /web page or XML/],
+    ['/cut', /says that it has 9 entries, and 1 were read/],
+  ] as const) {
+    const report = await here(job(path));
+    assert.match(String(report.fault), fault);
+    assert.deepEqual([report.content, report.trial], [null, null]);
+  }
+  const { trial } = await here(job('/wide'));
+  assert.match(trial!.holds[0]!, /^whole countries or ASNs: 1 country, 1 ASN/);
+});
+
+test('D23.41 at the command line: an address, a source by its name, a row of the catalogue', async () => {
+  const tryIt = (...args: string[]) => command(['source', 'try', '--workspace', 'default', ...args], settings);
+  const { code, stdout } = await tryIt(`${server.url}/new`);
+  assert.equal(code, 0);
+  for (const line of [
+    /^whole {9}yes, it says that it has 7$/m,
+    /^not readable {2}1$/m,
+    /^protected {5}10\.0\.0\.0\/8 \(private\)$/m,
+    /^first +list +2 +2$/m,
+    /^default +workspace, block +4 +6 +131072 +fits$/m,
+    /^such a refresh would be held:$/m,
+  ])
+    assert.match(stdout, line);
+  const { content, trial } = await commandJson<TryReport>(['source', 'try', '--workspace', 'default', 'first'], settings);
+  assert.deepEqual([content?.entries, trial?.present, trial?.added, trial?.removed], [300, 300, 0, 0]);
+  const failed = await tryIt(`${server.url}/gone`);
+  assert.deepEqual([failed.code, /nothing of it can be taken: the server answers 404/.test(failed.stdout)], [1, true]);
+  assert.match((await tryIt('nothing')).stderr, /nothing is neither an address, nor a source of the workspace, nor in the catalogue/);
+  assert.match((await tryIt('http://10.1.2.3/')).stderr, /url leads to 10\.1\.2\.3, which is in a private, special or own network/);
+});
+
+test('D23.41 one of a workspace is tried at a time, and few in all', async () => {
+  server.set('/silent', silent);
+  const began = tried(job('/silent'));
+  await assert.rejects(tried(job('/new')), { code: 'REFUSED', message: /is being tried already/ });
+  const others = ['00000000-0000-4000-8000-000000000001', '00000000-0000-4000-8000-000000000002'];
+  const [second, third] = others.map((workspaceId) => tried({ ...job('/new'), workspaceId }));
+  await assert.rejects(third!, { code: 'LIMITED' });
+  await assert.rejects(second!, { code: 'NOT_FOUND', message: 'the workspace is gone' });
+  while (!server.asked.has('/silent')) await new Promise(setImmediate);
+  await server[Symbol.asyncDispose]();
+  assert.match(String((await began).fault), /cut short|socket hang up|reset/);
+});

@@ -1,0 +1,187 @@
+/** Sources of one workspace over real engines, in this process, refreshed when a test says so, by a clock that only the test moves. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { Client } from 'pg';
+import { NO_SETTINGS } from '../../src/account/list.ts';
+import { DEFAULT_GUARDS, type Source, type SourceGuards, type SourceSettings, type SourceState } from '../../src/account/source.ts';
+import { readConfig } from '../../src/config.ts';
+import { newHttpCounts } from '../../src/http/counts.ts';
+import { type PlannedUndo, undoBatches } from '../../src/manage/batches.ts';
+import type { SourceRecord } from '../../src/ports/source-store.ts';
+import { type Base, startBase } from '../../src/roles/base.ts';
+import { startLanding } from '../../src/roles/consumer.ts';
+import type { Close } from '../../src/roles/part.ts';
+import { startSignals } from '../../src/roles/signals.ts';
+import { refresherOf } from '../../src/roles/sources.ts';
+import type { AccessRule } from '../../src/rule.ts';
+import { createLogger } from '../../src/runtime/logging.ts';
+import type { Refresher } from '../../src/runtime/sources/refresher.ts';
+import { formatTarget } from '../../src/signal/target.ts';
+import { caughtUp } from '../../src/stream/lag.ts';
+import { smallGeo } from './geo.ts';
+import { PATIENT, testEnvironment } from './weir.ts';
+
+export const MINUTE = 60_000;
+export const HOUR = 60 * MINUTE;
+export const DAY = 24 * HOUR;
+
+export interface SourceWorld extends AsyncDisposable {
+  readonly base: Base;
+  readonly workspaceId: string;
+  readonly refresher: Refresher;
+  /** Another process, as far as leases go. */
+  another(): Refresher;
+  now(): number;
+  /** Moves the clock. */
+  pass(ms: number): void;
+  add(name: string, settings: Partial<Omit<SourceSettings, 'guards'>> & { readonly guards?: Partial<SourceGuards> }): Promise<Source>;
+  /** Begins what is due, and waits until it is done. */
+  run(with_?: Refresher): Promise<void>;
+  /** Lets the interval pass, and does that. */
+  next(source: Source): Promise<SourceState>;
+  record(source: Source): Promise<SourceRecord>;
+  /** How it is as the process that refreshes it knows it. */
+  state(source: Source): SourceState;
+  ask(source: Source, what: 'refresh' | 'accept' | 'discard'): Promise<void>;
+  /** The targets of its rules, sorted, when all has landed. */
+  rules(source: Source): Promise<string[]>;
+  /** Waits until all has landed. */
+  landed(): Promise<void>;
+  /** Lets the time of whoever refreshes run out, as when his process stands still. */
+  loseLease(): Promise<void>;
+  /** Undoes a refresh; the batches that did it. */
+  undo(replacement: string): Promise<readonly (string | null)[]>;
+}
+
+const BY = { keyId: null, actor: 'test' };
+
+/** `settings`: of a service, DATA_DIR among them. */
+export async function sourceWorld(settings: Readonly<Record<string, string>>): Promise<SourceWorld> {
+  const environment = { ROLES: 'consumer,sources', SOURCE_NETWORKS: '127.0.0.1', RATE_LIMIT_ENTRIES: '0', LOG_LEVEL: 'warn' };
+  const read = readConfig(testEnvironment({ ...environment, ...smallGeo(settings.DATA_DIR!), ...settings }) as Record<string, string>);
+  assert('config' in read, JSON.stringify(read));
+  const closing: Close[] = [];
+  const logger = createLogger(read.config.logLevel);
+  const onStop = (close: Close) => void closing.push(close);
+  const base = await startBase({ config: read.config, logger, log: (level, message) => logger[level](message), onStop }, undefined);
+  const { store, stream } = base;
+  await startLanding(base);
+  const { accept } = startSignals(base, { counts: newHttpCounts(), activity: undefined }, {}, stream);
+  let passed = 0;
+  const clock = { now: () => Date.now() + passed, monotonic: () => performance.now() + passed, random: () => 0 };
+  const organization = await store.createOrganization('org', 'active');
+  const workspace = await store.createWorkspace(organization.id, 'default');
+  const refreshers: Refresher[] = [];
+  const another = () => {
+    const made = refresherOf(base, accept!, clock);
+    refreshers.push(made);
+    return made;
+  };
+  const refresher = another();
+  const landed = async () => assert.equal(await caughtUp(stream, store), 0);
+  const world: SourceWorld = {
+    base,
+    workspaceId: workspace.id,
+    refresher,
+    another,
+    now: clock.now,
+    pass(ms) {
+      passed += ms;
+    },
+    async add(name, { guards, ...more }) {
+      const { source } = await store.createSource(
+        workspace.id,
+        {
+          id: randomUUID(),
+          name,
+          list: NO_SETTINGS,
+          secret: null,
+          url: 'http://127.0.0.1:9/',
+          purpose: 'block',
+          every: HOUR / 1000,
+          reading: { format: null, paths: [], condition: null, collection: null },
+          guards: { ...DEFAULT_GUARDS, ...guards },
+          credential: null,
+          copies: [],
+          catalogue: null,
+          ...more,
+        },
+        { maxSources: 0, maxLists: 0 },
+      );
+      return source;
+    },
+    async run(one = refresher) {
+      // What is due together may have to wait for its turn of the same host.
+      for (let before = -1; before !== one.known.size || [...one.known.values()].some(isWaiting); before = one.known.size) {
+        await one.tick(true);
+        await one.idle();
+      }
+    },
+    async next(source) {
+      passed += Math.max(0, world.state(source).nextAt - clock.now());
+      await world.run();
+      return world.state(source);
+    },
+    async record({ id }) {
+      const found = await store.source(workspace.id, id);
+      assert(found);
+      return found;
+    },
+    state({ id }) {
+      const known = refresher.known.get(id);
+      assert(known, 'this process does not refresh it');
+      return known.state;
+    },
+    async ask(source, what) {
+      const { held } = (await world.record(source)).state;
+      await store.askSource(workspace.id, source.id, {
+        what,
+        at: clock.now(),
+        by: BY,
+        ...(what !== 'refresh' && held !== null && { replacement: held.replacement }),
+      });
+    },
+    async rules({ listId }) {
+      await landed();
+      const targets: string[] = [];
+      for await (const { rule } of store.rules(workspace.id, { kind: 'access_rule', listId, now: clock.now() }))
+        targets.push(formatTarget((rule as AccessRule).target));
+      return targets.sort();
+    },
+    landed,
+    async loseLease() {
+      const release = 'UPDATE leases SET until = 0';
+      const { databaseUrl, dataDir } = read.config;
+      if (databaseUrl === undefined) {
+        using db = new DatabaseSync(join(dataDir, 'weir.db'), PATIENT);
+        db.exec(release);
+        return;
+      }
+      const client = new Client(databaseUrl);
+      await client.connect();
+      await client.query(release);
+      await client.end();
+    },
+    async undo(replacement) {
+      await landed();
+      const { batches } = JSON.parse((await store.replacement(workspace.id, replacement))!.head) as { batches: string[] };
+      const planned: PlannedUndo[] = [];
+      for (const id of [...batches].reverse())
+        planned.push({ batch: (await store.batch(workspace.id, id))!, preview: await store.undoPreview(workspace.id, id) });
+      const publish = (messages: Parameters<typeof stream.publish>[0]) => stream.publish(messages);
+      const ports = { reads: store, publish, untilLanded: () => caughtUp(stream, store) };
+      return (await undoBatches(ports, { workspaceId: workspace.id, organizationId: organization.id }, planned)).batches;
+    },
+    async [Symbol.asyncDispose]() {
+      for (const each of refreshers) await each.stop();
+      for (const close of closing.reverse()) await close();
+    },
+  };
+  return world;
+
+  function isWaiting({ record: { source }, state, isBusy, heldOffUntil }: Parameters<Parameters<typeof refresher.known.forEach>[0]>[0]) {
+    return isBusy || (!source.isPaused && state.stop === null && state.nextAt <= clock.now() && heldOffUntil <= clock.now());
+  }
+}
