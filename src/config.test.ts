@@ -170,3 +170,18 @@ test('D12.1, D12.8 metrics and TLS: half of a pair is a fault, and so is a short
     'TLS_CERT_FILE must be set, because TLS_CLIENT_CA_FILE is',
   ]);
 });
+
+test('D23.6 SECRETS_KEY is one key of 32 bytes, or the new one and the old one; its value is in no fault', () => {
+  const [hex, base64] = ['0f'.repeat(32), Buffer.alloc(32, 7).toString('base64')];
+  const read = (SECRETS_KEY: string) => readConfig({ SECRETS_KEY });
+  const keys = (text: string) => {
+    const found = read(text);
+    return 'config' in found ? found.config.secretsKey.map((key) => Buffer.from(key).toString('hex')) : found.faults;
+  };
+  assert.deepEqual(keys(hex), [hex]);
+  assert.deepEqual(keys(`${base64}, ${hex.toUpperCase()}`), ['07'.repeat(32), hex]);
+  assert.deepEqual(keys(base64.slice(0, -1)), ['07'.repeat(32)]);
+  assert.deepEqual(keys(`${hex},${hex},${hex}`), ['SECRETS_KEY must be one key, or the new one and the old one with a comma between']);
+  for (const wrong of ['change-me', hex.slice(2), Buffer.alloc(31).toString('base64'), `${hex},`])
+    assert.deepEqual(keys(wrong), ['SECRETS_KEY must be 32 bytes, as base64 (openssl rand -base64 32) or as 64 hexadecimal digits']);
+});

@@ -1,8 +1,6 @@
 /** A source: a list with an origin, which alone says what the list has (SPEC D23). What is set of one, how it is, and the one word for that. */
-import { WeirError } from '../errors.ts';
 import type { Form } from '../source/readers/form.ts';
 import type { Author } from './caller.ts';
-import type { AccessList } from './list.ts';
 
 /** Whether its list blocks, or is never blocked (ranges of providers and partners). */
 export const SOURCE_PURPOSES = ['block', 'allow'] as const;
@@ -58,7 +56,7 @@ export const SOURCE_GUARDS: { readonly [K in keyof SourceGuards]: GuardRow<K> } 
     least: 1,
     most: 1_000_000,
     fallback: 50,
-    help: 'most of its entries that may come or go in one refresh, %',
+    help: 'most of its entries that may be added or removed in one refresh, %',
   },
   refusedPercent: {
     field: 'refused_percent',
@@ -232,23 +230,6 @@ export const newState = (now: number): SourceState => ({
   cursor: null,
 });
 
-/** The state of a source that is read in another way from now on: it is fetched anew, and what was known of its content counts no more. */
-export const afresh = (state: SourceState, now: number): SourceState => ({
-  ...newState(now),
-  fetchedAt: state.fetchedAt,
-  confirmedAt: state.confirmedAt,
-  changedAt: state.changedAt,
-  entries: state.entries,
-  hasWide: state.hasWide,
-  applying: state.applying,
-  replacement: state.replacement,
-  undone: state.undone,
-  expired: state.expired,
-});
-
-/** The state of one that is resumed: it is fetched at once, whatever stopped it. */
-export const resumed = (state: SourceState, now: number): SourceState => ({ ...state, nextAt: now, failures: 0, fault: null, stop: null });
-
 /** What somebody wants of a source, until it is done. */
 export interface SourceAsk {
   readonly what: 'refresh' | 'accept' | 'discard';
@@ -299,41 +280,3 @@ export function stateOf(source: Pick<Source, 'purpose' | 'guards' | 'isPaused'>,
   };
   return TOLD_STATES.find((each) => holds[each])!;
 }
-
-const flat = ({ paths, condition, format, collection }: SourceReading) => ({ format, paths, where: condition, collection });
-
-/** What can be edited of a source, as JSON has it. */
-export const sourceSettingsJson = ({ url, purpose, every, reading, guards, credential, copies, catalogue }: SourceSettings) => ({
-  url,
-  purpose,
-  every,
-  ...flat(reading),
-  ...Object.fromEntries(GUARD_NAMES.map((name) => [SOURCE_GUARDS[name].field, guards[name]])),
-  auth: credential?.kind ?? null,
-  auth_header: credential?.kind === 'header' ? credential.name : null,
-  copies,
-  catalogue,
-});
-
-/** A change of what is set of a source; what it does not name stays as it is. */
-export type SourcePatch = Partial<SourceSettings>;
-
-/** Whether a change makes what is known of the content worthless. */
-export const isReadAnew = ({ url, purpose, reading, guards, credential }: SourcePatch): boolean =>
-  [url, purpose, reading, guards, credential].some((each) => each !== undefined);
-
-/** Why nobody but its source changes a list, and what to do instead (SPEC D23.2). */
-export const keptBySource = (name: string): string =>
-  `the list "${name}" is kept by the source "${name}", and nothing else changes it: to let something through, allow it in another list; to block more, use another list; to stop its refreshes: weir source pause ${JSON.stringify(name)}`;
-
-/** Why the list of a source is not deleted by itself (SPEC D23.3). */
-export const goesWithSource = (name: string): string =>
-  `the list "${name}" is that of the source "${name}", and goes with it: weir source delete ${JSON.stringify(name)}`;
-
-/** Throws REFUSED where a list is kept by a source, and who asks is not that. */
-export function requireOwnList({ name, sourceId }: Pick<AccessList, 'name' | 'sourceId'>, asks?: string): void {
-  if (sourceId !== null && sourceId !== asks) throw new WeirError('REFUSED', keptBySource(name));
-}
-
-/** A source as a store holds it, for `weir export` and `weir import`: without its secret. */
-export type SavedSource = SourceSettings & Pick<Source, 'id' | 'listId' | 'isPaused'> & Pick<SourceState, 'confirmedAt'>;

@@ -4,7 +4,6 @@
  */
 
 import type { FeedKind, ProposedFeed } from '../account/feed.ts';
-import type { DecisionAnswer, DecisionRequest } from '../bouncers/decisions.ts';
 import type { Message } from '../ports/stream.ts';
 import type { AccessAction } from '../rule.ts';
 import type { DocumentKind, DocumentVariant } from './document.ts';
@@ -81,8 +80,6 @@ export type BuildResult =
 export interface DocumentBuilder {
   /** Rejects when the store does not answer. */
   build(request: BuildRequest): Promise<BuildResult>;
-  /** A body for bouncers, of what was built last of the feed's decisions; undefined when nothing was, in this thread. */
-  decisions(request: DecisionRequest): Promise<DecisionAnswer | undefined>;
   /** Drops the snapshot of a document that nobody asks for any more. */
   forget(workspaceId: string, document: DocumentKind, feedId: string | null): Promise<void>;
 }

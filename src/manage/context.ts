@@ -51,6 +51,8 @@ export interface ManagePorts extends RuleManagement {
   readonly secretKeys: SecretKeys;
   /** Which addresses sources may be fetched from. */
   readonly sourceReach: Reach;
+  /** Has this process look at once at what was asked of sources; undefined where it does not refresh them. */
+  readonly refreshSources?: (() => void) | undefined;
   /** Tries sources. */
   readonly trySource: SourceTrier;
   /** Bytes that what is kept of a workspace may take; 0 = no limit. */

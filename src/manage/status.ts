@@ -1,9 +1,11 @@
 /** What runs, how full feeds are, and what of it needs attention (SPEC D10.15 to D10.17). */
 
+import type { ServiceGuardRails } from '../account/guard-rails.ts';
 import type { KeyInfo } from '../account/key.ts';
 import { DAY, isoTime } from '../clock.ts';
 import type { WatchedFeed } from '../document/watch/feed-watch.ts';
 import type { Check } from '../ports/health.ts';
+import type { SourceTrouble } from './sources/trouble.ts';
 
 /** What a process knows of itself. */
 export interface ProcessStatus {
@@ -16,6 +18,16 @@ export interface ProcessStatus {
   /** What `/readyz` shows. */
   readonly checks: Readonly<Record<string, Check>>;
   readonly feeds: readonly WatchedFeed[];
+  /** undefined: of an older weir. */
+  readonly judges?: JudgingSettings;
+}
+
+/** Settings of a server that decide what its feeds hold. */
+export interface JudgingSettings {
+  readonly guardRails: ServiceGuardRails;
+  /** Absolute paths of the operator's own files. */
+  readonly geoCountryFile?: string;
+  readonly geoAsnFile?: string;
 }
 
 /** An engine that the settings name; `reason` says why it does not answer. */
@@ -80,6 +92,8 @@ export interface StatusParts {
   readonly unusedKeys: readonly UnusedKey[] | null;
   /** Keys that are in use and end within 14 days. */
   readonly endingKeys: readonly EndingKey[] | null;
+  /** Sources that somebody has to look at. */
+  readonly sources: readonly SourceTrouble[] | null;
   /** Workspaces in which any network can be blocked. */
   readonly unguarded: readonly string[] | null;
   /** The names of workspaces by id. */
@@ -107,7 +121,7 @@ export function serviceStatus(parts: StatusParts): Status {
 }
 
 function foundOf(parts: StatusParts) {
-  const { store, stream, processes, geo, deadLetters, unusedKeys, endingKeys, unguarded, workspaces } = parts;
+  const { store, stream, processes, geo, deadLetters, unusedKeys, endingKeys, sources, unguarded, workspaces } = parts;
   const landing = landingOf(parts);
   const feeds = processes.flatMap((process) => process.feeds.map((feed) => feedJson(feed, process.pid, workspaces)));
   return {
@@ -119,6 +133,7 @@ function foundOf(parts: StatusParts) {
     dead_letters: deadLetters,
     unused_keys: unusedKeys,
     ending_keys: endingKeys,
+    sources,
     guard_rails_off: unguarded,
   };
 }
@@ -162,7 +177,7 @@ function agingOf({ geo, ending_keys: keys }: Found): string[] {
 }
 
 function urgentOf(found: Found): string[] {
-  const { engines, processes, landing, feeds, dead_letters: letters, guard_rails_off: unguarded } = found;
+  const { engines, processes, landing, feeds, dead_letters: letters, sources, guard_rails_off: unguarded } = found;
   const engine = (name: string, { ok, reason }: EngineStatus) => (ok ? [] : [`the ${name} does not answer: ${reason}`]);
   const red = ({ pid, checks }: { readonly pid: number; readonly checks: Readonly<Record<string, Check>> }) =>
     Object.entries(checks).flatMap(([name, { ok, reason }]) => (ok || name === 'landing' ? [] : [`${name} of process ${pid}: ${reason}`]));
@@ -176,6 +191,7 @@ function urgentOf(found: Found): string[] {
     ...feeds.flatMap(({ name, workspace, action, events }) =>
       events.map(({ text, since }) => `the ${action} feed "${name}" of ${workspace} ${text} (since ${since})`),
     ),
+    ...(sources ?? []).map(({ name, workspace, text }) => `the source "${name}" of ${workspace} ${text}`),
     ...(letters ? [`${letters} dead letters (weir dead-letter ls)`] : []),
     ...(unguarded?.length ? [`guard rails are off in ${unguarded.join(', ')} (docs/deployment.md)`] : []),
   ];

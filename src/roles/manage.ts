@@ -23,6 +23,7 @@ import type { Feeds } from './feeds.ts';
 import { resumeLeftBehind } from './resume.ts';
 import type { Seen } from './seen.ts';
 import type { Signals } from './signals.ts';
+import type { Sources } from './sources.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
@@ -33,6 +34,7 @@ export function startManage(
   { cache, forecast }: Feeds,
   { accept }: Signals,
   ownStatus: () => Promise<ProcessStatus>,
+  sources: Sources | undefined,
 ): ManagePorts | undefined {
   if (accept === undefined || !config.roles.includes('manage')) return undefined;
   const { now } = systemClock;
@@ -46,6 +48,7 @@ export function startManage(
     maxKeys: config.maxKeys,
     maxSources: config.maxSources,
     secretKeys: config.secretsKey,
+    refreshSources: sources && (() => void sources.tick(true)),
     sourceReach: sourceReach(config.sourceNetworks),
     trySource: sourceTrier({ settings: trySettings(config), guardRails, geo: () => geo.data() }),
     room: { audit: config.maxAuditMb * MEBIBYTE, answers: config.maxAnswersMb * MEBIBYTE },

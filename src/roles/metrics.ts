@@ -13,6 +13,7 @@ import type { Base } from './base.ts';
 import type { Landing } from './consumer.ts';
 import type { Feeds } from './feeds.ts';
 import type { Seen } from './seen.ts';
+import type { Sources } from './sources.ts';
 
 /** Dead letters that metrics count at most. */
 const DEAD_LETTERS_COUNTED = 10_000;
@@ -25,6 +26,7 @@ export function metricsOf(
   landing: Landing | undefined,
   ready: () => Promise<Record<string, Check>>,
   { refuse }: Pick<Authenticator, 'refuse'>,
+  sources: Sources | undefined,
 ): MetricsPage | undefined {
   if (measures === undefined) return undefined;
   const render = metricsPage({
@@ -36,6 +38,7 @@ export function metricsOf(
     feeds: cache,
     devices: past?.counts,
     endingKeys: past?.endingKeys,
+    sources: sources && (() => [...sources.known.values()].map(({ record: { source }, state }) => ({ source, state }))),
     geo: geo.data,
     certificateExpiry: tls?.expiresAt,
     process: measures.process,

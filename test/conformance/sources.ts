@@ -208,17 +208,26 @@ export function sourceConformance(driver: StoreDriver): void {
     );
     assert.deepEqual([runs[0], await store.sourceRuns(other.id, one.id)], [{ ...RUN, at: RUNS_KEPT - 1 }, []]);
 
+    // Of those in a row that changed nothing the last one is kept.
+    for (const at of [50, 51, 52]) await store.writeSources(lease, [update(one.id, { run: { ...RUN, outcome: 'unchanged', at } })]);
+    const later = await store.sourceRuns(workspace.id, one.id);
+    assert.deepEqual([later.length, later[0]!.at, later[1]!.at], [RUNS_KEPT, 52, RUNS_KEPT - 1]);
+
     await store.updateSource(workspace.id, one.id, { url: 'https://lists.example/other' });
     assert.deepEqual(
       [(await read()).state.etag, (await read()).state.stop],
       [null, null],
       'what was known of another address counts no more',
     );
+    const guards = { ...DEFAULT_GUARDS, changePercent: 80 };
+    const { state: judged } = await store.updateSource(workspace.id, two.id, { guards });
+    assert.deepEqual([judged.etag, judged.stop], [null, 'refused'], 'who refuses is asked again only where somebody resumes it');
+    assert.equal((await store.pauseSource(workspace.id, two.id, false)).state.stop, null);
     assert.deepEqual(await store.writeSources(lease, [update(one.id)]), [], 'it was made for the source as it was');
     await store.releaseLease('sources', 'a');
     await store.claimLease('sources', 'b', 60_000);
-    assert.equal(await store.writeSources(lease, [update(two.id, { state: { ...state, etag: null } })]), undefined);
-    assert.equal((await store.source(workspace.id, two.id))!.state.etag, '"e"');
+    assert.equal(await store.writeSources(lease, [update(two.id, { revision: 3 })]), undefined);
+    assert.equal((await store.source(workspace.id, two.id))!.state.etag, null);
   });
 
   test(`D4.11 D23.4 store ${name}: sources are restored onto their lists; those with a secret wait for it`, async (t) => {

@@ -255,10 +255,47 @@ suite('appliances', () => {
   });
 });
 
-test('docs: systemd takes the units that the pages of ipset, nginx and HAProxy show', { skip: needs('systemd-analyze') }, async (t) => {
-  for (const page of ['ipset', 'nginx', 'haproxy']) {
+test('4.5, D5.3 docs: nftables loads what was good before the network is up, keeps it while weir is away, and puts it back where it was flushed', {
+  skip: needs('nft', 'unshare', 'curl'),
+}, async (t) => {
+  const home = temporaryFolder(t);
+  const [table, load] = blocks('nftables', 'nft').map((text) => text.replaceAll('/var/lib/weir-feed', home));
+  writeFileSync(join(home, 'weir.nft'), table);
+  writeFileSync(join(home, 'load.nft'), load);
+  writeFileSync(join(home, 'curl.conf'), 'user = "api:none"\n');
+  const script = blocks('nftables', 'sh')
+    .find((text) => text.startsWith('#!'))!
+    .replaceAll('/var/lib/weir-feed', home)
+    .replaceAll('/etc/nftables.d', home)
+    .replaceAll('/run', home)
+    .replace('https://weir.example.com', 'http://127.0.0.1:9');
+  writeFileSync(join(home, 'weir-feed'), script);
+  writeFileSync(join(home, 'v4.good'), 'elements = { 192.0.2.0/24, 198.51.100.7/32 }\n');
+  writeFileSync(join(home, 'v6.good'), '');
+  const steps = `cd ${home}
+    show() { nft -s list set inet weir block4 > $1.set; nft -a list chain inet weir input > $1.chain; }
+    sh weir-feed boot && show boot
+    sh weir-feed boot && show again
+    sh weir-feed; echo $? > away.code; show away
+    nft flush ruleset; sh weir-feed; show flushed
+    echo '<html>' > page; mv page v4.elements; rm -f weir-feed.loaded; sh weir-feed; echo $? > broken.code; show broken
+    nft flush ruleset; echo '<html>' > page; mv page v4.good; sh weir-feed boot; nft list chain inet weir input > worst.chain
+  `;
+  await run('unshare', ['-rn', 'sh', '-c', steps]);
+  const of = (name: string) => readFileSync(join(home, name), 'utf8');
+  assert.match(of('boot.set'), /elements = \{ 192\.0\.2\.0\/24, 198\.51\.100\.7 \}/);
+  for (const step of ['again', 'away', 'flushed', 'broken']) assert.equal(of(`${step}.set`), of('boot.set'), step);
+  assert.equal(of('again.chain').match(/ drop/g)!.length, 2, 'what is loaded again does not stand there twice');
+  assert.deepEqual([of('away.code'), of('broken.code')], ['1\n', '1\n']);
+  assert.match(of('worst.chain'), /@block4 drop/);
+});
+
+test('docs: systemd takes the units that the pages of ipset, nftables, nginx and HAProxy show', {
+  skip: needs('systemd-analyze'),
+}, async (t) => {
+  for (const page of ['ipset', 'nftables', 'nginx', 'haproxy']) {
     const folder = temporaryFolder(t);
-    const names = [...(page === 'ipset' ? ['weir-feed-boot.service'] : []), 'weir-feed.service', 'weir-feed.timer'];
+    const names = [...(blocks(page, 'ini').length === 3 ? ['weir-feed-boot.service'] : []), 'weir-feed.service', 'weir-feed.timer'];
     const files = names.map((name) => join(folder, name));
     for (const [i, text] of blocks(page, 'ini').entries()) writeFileSync(files[i], text.replace('/usr/local/sbin/weir-feed', '/bin/true'));
     const { stderr } = await run('systemd-analyze', ['verify', ...files]);

@@ -15,6 +15,7 @@ import { beforeMidnight } from '../support/day.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { smallGeo } from '../support/geo.ts';
 import { ask, bearer, getFeed, type Headers, postSignals, type Reply } from '../support/http.ts';
+import { type ListServer, list, listServer } from '../support/list-server.ts';
 import { eventually, startWeir, type Weir } from '../support/weir.ts';
 
 type Json = Record<string, unknown>;
@@ -43,16 +44,18 @@ suite('management', () => {
   const folder = temporaryFolder({ after });
   const settings = {
     ...{ DATA_DIR: join(folder, 'data'), FEED_REBUILD_SECONDS: '0', RATE_LIMIT_MANAGE: '0', MAX_LISTS: '200', MAX_SOURCES: '0' },
+    SOURCE_NETWORKS: '127.0.0.1',
     ...smallGeo(folder),
   };
   let server: Weir;
+  let lists: ListServer;
   let workspace: string;
   /** May do everything in the workspace, in another one. */
   let admin: string;
   let stranger: string;
 
   before(async () => {
-    server = await startWeir(settings);
+    [server, lists] = await Promise.all([startWeir(settings), listServer()]);
     await command(['org', 'create', 'acme'], settings);
     const all = PERMISSIONS.flatMap((permission) => ['--permission', permission]);
     [{ workspaceId: workspace, key: admin }, { key: stranger }] = [
@@ -60,7 +63,10 @@ suite('management', () => {
       await newTenant(settings, { organization: 'acme', workspace: 'core' }, ...all),
     ];
   });
-  after(() => server.kill('SIGKILL'));
+  after(async () => {
+    await server.kill('SIGKILL');
+    await lists[Symbol.asyncDispose]();
+  });
 
   async function call(method: string, path: string, key: string, body?: unknown, headers: Headers = {}): Promise<Answer> {
     const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
@@ -131,6 +137,8 @@ suite('management', () => {
     createList: async () => ({ name: fresh('list') }),
     createFeed: async () => ({ name: fresh('feed'), all_lists: true }),
     createSource: async () => ({ name: fresh('source'), url: 'https://lists.invalid/a' }),
+    acceptSource: async () => ({}),
+    discardSource: async () => ({}),
     trySource: async () => ({ url: 'https://lists.invalid/a' }),
     changeKey: async () => ({ name: fresh('key') }),
     changeFeed: async () => ({ format: 'commented' }),
@@ -143,6 +151,19 @@ suite('management', () => {
   /** The id of what a request made: a resource, or a batch. */
   const madeBy = ({ body }: Answer): string | undefined => body.id ?? body.batches?.[0];
   const UNKNOWN = '0195a3c0-0000-7000-8000-0000000000ff';
+  /** A source with a refresh that is held back. */
+  async function heldSource(): Promise<string> {
+    const path = `/${fresh('held')}`;
+    lists.set(path, list(Array.from({ length: 9 }, (_, n) => `198.51.100.${n}\n`).join('')));
+    const { id } = (await make('/sources', { name: fresh('source'), url: lists.url + path })).body;
+    await eventually(async () => assert.equal((await get(`/sources/${id}`)).body.entries, 9));
+    lists.set(path, list('203.0.113.7\n'));
+    assert.equal((await call('POST', `/sources/${id}/refresh`, admin, {})).status, 202);
+    await eventually(async () => assert.equal((await get(`/sources/${id}`)).body.state, 'held'));
+    return String(id);
+  }
+  /** What a row needs in the place of what others do. */
+  const OWN: Readonly<Record<string, () => Promise<string>>> = { acceptSource: heldSource, discardSource: heldSource };
   const names = ({ path }: Operation) => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
   const target = (path: string, ids: Readonly<Record<string, string>>) => path.replace(/\{(\w+)\}/g, (_, name: string) => ids[name]!);
   const unknownPath = (row: Operation) => target(row.path, Object.fromEntries(names(row).map((name) => [name, UNKNOWN])));
@@ -310,7 +331,7 @@ suite('management', () => {
     const { body: who } = await get('/whoami');
     for (const row of OPERATIONS.filter(({ audit }) => audit !== null)) {
       const ids: Record<string, string> = {};
-      for (const name of names(row)) ids[name] = await RESOURCES[name]!();
+      for (const name of names(row)) ids[name] = await (OWN[row.name] ?? RESOURCES[name])!();
       const body = await bodyOf(row);
       const restored = /^\/(lists|feeds)\/.*(?=\/restore$)/.exec(target(row.path, ids))?.[0];
       if (restored !== undefined) await call('DELETE', restored, admin, undefined, { 'if-match': '*' });
@@ -597,7 +618,8 @@ suite('management', () => {
     await getFeed(server.url, stranger);
     const { body } = await get('/status');
     assert.deepEqual(Object.keys(body).sort(), [
-      ...['attention', 'ending_keys', 'engines', 'feeds', 'geo', 'guard_rails_off', 'landing', 'processes', 'unused_keys', 'urgent'],
+      ...['attention', 'ending_keys', 'engines', 'feeds', 'geo', 'guard_rails_off', 'landing', 'processes', 'sources', 'unused_keys'],
+      'urgent',
     ]);
     assert.ok(body.feeds.length > 0 && body.feeds.every((feed) => feed.workspace_id === workspace));
     assert.deepEqual(

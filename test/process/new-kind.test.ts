@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -71,14 +71,9 @@ function addScheme(copy: Copy): void {
 /** The tables are those of another expression kind under their own names. */
 function addTables(copy: Copy): void {
   for (const dialect of ['sqlite', 'postgres']) {
+    const { stdout } = spawnSync(process.execPath, [join(ROOT, 'scripts/kind-tables.mjs'), 'dns_rules', dialect], { encoding: 'utf8' });
     const migrations = `src/store/migrations/${dialect}`;
-    const schema = readdirSync(copy.path(migrations))
-      .sort()
-      .map((name) => readFileSync(copy.path(`${migrations}/${name}`), 'utf8'))
-      .join('\n');
-    const statements = schema.match(/^(CREATE TABLE|CREATE INDEX|ALTER TABLE) waf_rules\w* .*?;$/gms)!;
-    const tables = statements.join('\n').replaceAll('waf_rules', 'dns_rules');
-    copy.edit(`${migrations}/999-dns-rules.sql`, () => tables, `${migrations}/001-initial.sql`);
+    copy.edit(`${migrations}/999-dns-rules.sql`, () => stdout, `${migrations}/001-initial.sql`);
   }
 }
 

@@ -5,6 +5,7 @@ import type { Network } from '@weir/network/network.ts';
 import { parseNetwork } from '@weir/network/parse.ts';
 import { blockGuards, NO_GUARD_RAILS } from '../../src/account/guard-rails.ts';
 import { NO_SETTINGS } from '../../src/account/list.ts';
+import { decisionBuilder } from '../../src/bouncers/make/decision-builder.ts';
 import { instantOf } from '../../src/clock.ts';
 import { explain } from '../../src/document/explain/explain.ts';
 import { documentBuilder } from '../../src/document/make/document-builder.ts';
@@ -33,7 +34,7 @@ test('D10.1, D10.4 property: explain agrees with the bytes of every feed: rules 
     const { store, clock, workspace, geo, spans, options } = await world(random);
     const builder = documentBuilder({
       ...options,
-      recordTold: store.recordTold,
+      versioned: decisionBuilder({ store, recordTold: store.recordTold, clock }).contents,
       geo: () => geo,
       phaseOf: () => 'request',
       clock,

@@ -39,7 +39,7 @@ export class BouncerReplica extends Replica {
     this.#endpoints = bouncerEndpoints({
       decisions: findDecisions(
         this.cache,
-        (request) => this.builder.decisions(request),
+        (request) => this.decisions(request),
         () => clock.monotonic(),
       ),
       bouncers: this.bouncers,

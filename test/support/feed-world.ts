@@ -7,6 +7,7 @@ import { type FeedKind, feedRevision } from '../../src/account/feed.ts';
 import { blockGuards, NO_GUARD_RAILS, type ServiceGuardRails } from '../../src/account/guard-rails.ts';
 import { type AccessList, type ListSettings, NO_SETTINGS } from '../../src/account/list.ts';
 import { NO_WORKSPACE_SETTINGS, type WorkspaceSettings } from '../../src/account/workspace.ts';
+import { type DecisionAnswers, decisionBuilder } from '../../src/bouncers/make/decision-builder.ts';
 import type { Clock } from '../../src/clock.ts';
 import type { DocumentBuilder } from '../../src/document/builder.ts';
 import { levelCode } from '../../src/document/levels.ts';
@@ -397,6 +398,7 @@ interface ReplicaOptions {
 export class Replica {
   readonly cache: DocumentCache;
   readonly builder: DocumentBuilder;
+  readonly decisions: DecisionAnswers['decisions'];
   readonly errors: Error[] = [];
   /** Lines of the log, each with its level before it. */
   readonly log: string[] = [];
@@ -406,9 +408,11 @@ export class Replica {
     const geo = options.geo ?? (() => GEO);
     const guard = blockGuards({ ...NO_GUARD_RAILS, self: [], ...options.guardRails });
     const report = (error: Error) => this.errors.push(error);
+    const { decisions, contents } = decisionBuilder({ store, recordTold: (...args) => store.recordTold(...args), clock });
+    this.decisions = decisions;
     this.builder = documentBuilder({
       store,
-      recordTold: (...args) => store.recordTold(...args),
+      versioned: contents,
       geo,
       guard,
       phaseOf: () => 'request',

@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto';
 import type { AddressSet } from '@weir/network/address-set.ts';
 import type { Network } from '@weir/network/network.ts';
 import type { Snapshot } from '../../document/held/snapshot.ts';
-import { DEFAULT_ENTRY_LIMIT } from '../../document/variant.ts';
+import type { TakenContent, VersionedContent } from '../../document/make/versioned-content.ts';
+import { entryLimitOf } from '../../document/variant.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { StoreReads, StoreWrites } from '../../ports/store.ts';
 import type { DecisionAnswer, DecisionRequest } from '../decisions.ts';
@@ -21,16 +22,8 @@ interface ToldStore {
   record(record: Parameters<StoreWrites['recordTold']>[2]): ReturnType<StoreWrites['recordTold']>;
 }
 
-/** What came of a build: `version` names the content, undefined when it exceeds the cap; `lapsesAt` in whole seconds. */
-interface Taken {
-  readonly version: string | undefined;
-  readonly entryCount: number;
-  readonly entryLimit: number;
-  readonly lapsesAt: number;
-}
-
 /** What the feed thread holds for the bouncers of one feed. */
-export class FeedDecisions {
+export class FeedDecisions implements VersionedContent {
   readonly #store: ToldStore;
   #told: Told | undefined;
   #content: DecisionContent | undefined;
@@ -54,10 +47,10 @@ export class FeedDecisions {
     snapshot: Snapshot,
     parts: { readonly asOf: number; readonly geo: GeoDatabase; readonly guarded: AddressSet | undefined },
     now: number,
-  ): Promise<Taken> {
+  ): Promise<TakenContent> {
     const told = await this.#joined(now);
     const { profile } = snapshot.head;
-    const entryLimit = profile.maxEntries ?? DEFAULT_ENTRY_LIMIT;
+    const entryLimit = entryLimitOf(profile);
     const { singleAddresses } = profile;
     const made = { listOf: this.#numberLists(snapshot), coverage: this.#coverage };
     const content = decisionContent(snapshot, { ...parts, ...made, entryLimit, singleAddresses });

@@ -5,10 +5,11 @@ import { stat } from 'node:fs/promises';
 import type { SavedFeed } from '../../account/feed.ts';
 import type { SavedKey } from '../../account/key.ts';
 import type { SavedList } from '../../account/list.ts';
-import type { SavedSource } from '../../account/source.ts';
+import type { SavedSource } from '../../account/source-change.ts';
 import type { Workspace, WorkspaceSettings } from '../../account/workspace.ts';
 import { DAY, isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
+import { parsedJson } from '../../json.ts';
 import { ACCEPTANCE, LIMITS } from '../../signal/limits.ts';
 import { readLines, readUtf8 } from '../../source/readers/lines.ts';
 import type { Line } from './line-shapes.ts';
@@ -99,7 +100,7 @@ function fileChecker() {
   const lists = new Set<string>();
   const feeds = new Set<string>();
   const sources = new Set<string>();
-  let hasDefault = false;
+  let defaultList: string | undefined;
   let last: Word | undefined;
   const UNKNOWN_LIST = 'list_id: no line before is this list';
 
@@ -109,9 +110,9 @@ function fileChecker() {
     list: entry('list', LIST_LINE, (list) => {
       counts.lists += 1;
       if (lists.has(list.id)) return 'id: an earlier line has it';
-      if (list.isDefault && hasDefault) return 'default: an earlier list is the default one';
+      if (list.isDefault && defaultList !== undefined) return 'default: an earlier list is the default one';
       lists.add(list.id);
-      hasDefault ||= list.isDefault;
+      if (list.isDefault) defaultList = list.id;
       return { list };
     }),
     feed: entry('feed', FEED_LINE, (feed) => {
@@ -124,6 +125,7 @@ function fileChecker() {
       counts.sources += 1;
       if (sources.has(source.listId)) return 'list_id: an earlier line has it';
       sources.add(source.listId);
+      if (source.listId === defaultList) return 'list_id: the default list has no source';
       return lists.has(source.listId) ? { source } : UNKNOWN_LIST;
     }),
     key: entry('key', KEY_LINE, (key) => {
@@ -138,7 +140,7 @@ function fileChecker() {
       return rule.listId === null || lists.has(rule.listId) ? { rule } : UNKNOWN_LIST;
     }),
     end: (given) => {
-      if (!hasDefault) return 'no list before is the default one';
+      if (defaultList === undefined) return 'no list before is the default one';
       const odd = (Object.keys(counts) as (keyof Counts)[]).find((what) => countOf(given, what) !== counts[what]);
       return odd && `end.${odd}: the file has ${counts[odd]}; lines were removed or added`;
     },
@@ -147,7 +149,7 @@ function fileChecker() {
   return {
     /** The entry of a line, undefined for head and end, or what is wrong. */
     line(text: string): Entry | string | undefined {
-      const member = firstMember(text);
+      const member = Object.entries(parsedJson(text) ?? {})[0];
       if (last === undefined && member?.[0] !== 'weir_export') return 'this is not the first line of a file that weir export has written';
       if (member === undefined) return 'this is not a JSON object; the file may have been cut here';
       const [name, value] = member;
@@ -175,11 +177,3 @@ const entry =
     const found = typeof item === 'string' ? item : accept(item);
     return typeof found === 'string' ? `${word}.${found}` : found;
   };
-
-function firstMember(text: string): [name: string, value: unknown] | undefined {
-  try {
-    return Object.entries(JSON.parse(text) as object)[0];
-  } catch {
-    return undefined;
-  }
-}

@@ -1,14 +1,14 @@
 /** `weir source`: lists with an origin (SPEC D23). */
 import type { Command } from 'commander';
-import type { SourceRun } from '../../account/source.ts';
-import { isoTime } from '../../clock.ts';
 import { sourceReach } from '../../fetch/reach.ts';
 import { byCommand } from '../../manage/context.ts';
 import { deletionPreview } from '../../manage/deletion.ts';
+import { runJson } from '../../manage/sources/refreshes.ts';
 import { type SourceJson, sourceJson } from '../../manage/sources/source-json.ts';
 import { durationText } from '../../manage/sources/source-settings.ts';
 import { changeSource, createSource, deleteSource, findSource, pauseSource, type SourceChange } from '../../manage/sources/sources.ts';
 import type { Store } from '../../ports/store.ts';
+import { findCatalogue } from '../../source/catalogue.ts';
 import { comesBack, previewLines } from '../account/deletions.ts';
 import type { AddCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
@@ -40,7 +40,8 @@ export function sourceCommands(add: AddCommand): void {
         const wanted = { ...settingsGiven(options), ...(await secretGiven(options)), ...origin };
         return sourceJson(await createSource(sourceChange(store, workspace, context), wanted), await store.ping());
       },
-      show: ({ name, id, url, every }) => `source ${printable(name)} ${id}: ${url}, every ${durationText(every)}`,
+      show: ({ name, id, url, every, catalogue }) =>
+        [`source ${printable(name)} ${id}: ${url}, every ${durationText(every)}`, ...whatToKnow(catalogue)].join('\n'),
     },
   );
   add('source ls', 'list the sources of a workspace, and how they are', inWorkspace, {
@@ -123,14 +124,17 @@ export function sourceCommands(add: AddCommand): void {
   });
 }
 
+/** What the catalogue says of a source that was made of it. */
+function whatToKnow(catalogue: string | null): string[] {
+  const row = catalogue === null ? undefined : findCatalogue(catalogue);
+  return row === undefined ? [] : [`terms: ${row.terms}`, ...(row.note === undefined ? [] : [`to know: ${row.note}`])];
+}
+
 const deleteOptions = (c: Command): Command =>
   inWorkspace(c)
     .option('--keep-list', 'its list stays with its rules, as an ordinary one')
     .option('--for-good', 'it cannot be brought back, and its rules do not count any more')
     .option('--yes', 'do it without asking');
-
-/** A refresh as JSON has it. */
-const runJson = ({ at, ...run }: SourceRun) => ({ at: isoTime(at), ...run });
 
 type Shown = SourceJson & { readonly runs: readonly ReturnType<typeof runJson>[] };
 

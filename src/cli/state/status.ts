@@ -5,11 +5,11 @@ import { isEnding } from '../../account/key.ts';
 import { WeirError } from '../../errors.ts';
 import { loadGeo } from '../../geo/load.ts';
 import { geoStatus } from '../../geo/status.ts';
+import { type SourceTrouble, troubleOf } from '../../manage/sources/trouble.ts';
 import { type EngineStatus, endingKeyJson, isUnused, type StatusParts, serviceStatus, unusedKeyJson } from '../../manage/status.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import { geoFiles } from '../../runtime/geo.ts';
-import { serviceGuardRails } from '../../runtime/guard-rails.ts';
 import { readStatusFiles } from '../../runtime/ledgers/status-file.ts';
+import { servedSettings } from '../../runtime/served-settings.ts';
 import { unlanded } from '../../stream/lag.ts';
 import type { AddCommand } from '../command.ts';
 import type { Context } from '../context.ts';
@@ -49,7 +49,7 @@ async function readParts(context: Context): Promise<StatusParts> {
     if (isMissing) throw new WeirError('USAGE', `there is no DATA_DIR ${config.dataDir}`);
     return readLag(context);
   });
-  const geo = await attempt(() => loadGeo(geoFiles(config), cacheDir));
+  const geo = await attempt(() => loadGeo(servedSettings(config).geo, cacheDir));
   const ages = 'fault' in geo ? undefined : geoStatus(geo.value, now);
   return {
     store: engine(config.databaseUrl === undefined ? 'embedded' : 'PostgreSQL', stored),
@@ -61,20 +61,33 @@ async function readParts(context: Context): Promise<StatusParts> {
   };
 }
 
-type Stored = Pick<StatusParts, 'deadLetters' | 'unusedKeys' | 'endingKeys' | 'unguarded' | 'workspaces'>;
-const NOT_STORED: Stored = { deadLetters: null, unusedKeys: null, endingKeys: null, unguarded: null, workspaces: new Map() };
+type Stored = Pick<StatusParts, 'deadLetters' | 'unusedKeys' | 'endingKeys' | 'sources' | 'unguarded' | 'workspaces'>;
+const NOT_STORED: Stored = { deadLetters: null, unusedKeys: null, endingKeys: null, sources: null, unguarded: null, workspaces: new Map() };
 
 async function readStored({ config }: Context, store: StoreReads, now: number): Promise<Stored> {
   const workspaces = await store.workspaces();
-  const isOff = areOff(serviceGuardRails(config));
+  const isOff = areOff(servedSettings(config).guardRails);
   const keys = await Promise.all(workspaces.map(async (workspace) => [workspace, await store.keys(workspace.id)] as const));
   return {
     deadLetters: (await store.deadLetters(MOST_LETTERS)).length,
     unusedKeys: keys.flatMap(([workspace, of]) => of.filter((key) => isUnused(key, now)).map((key) => unusedKeyJson(key, workspace.name))),
     endingKeys: keys.flatMap(([workspace, of]) => of.filter((key) => isEnding(key, now)).map((key) => endingKeyJson(key, workspace.name))),
+    sources: await troubled(store, new Map(workspaces.map(({ id, name }) => [id, name])), now),
     unguarded: workspaces.filter((workspace) => isOff && areOff(workspace)).map(({ name }) => name),
     workspaces: new Map(workspaces.map(({ id, name }) => [id, name])),
   };
+}
+
+/** The sources of all workspaces that somebody has to look at. */
+async function troubled(store: StoreReads, names: ReadonlyMap<string, string>, now: number): Promise<SourceTrouble[]> {
+  const found: SourceTrouble[] = [];
+  let after: string | null = null;
+  do {
+    const page: Awaited<ReturnType<StoreReads['allSources']>> = await store.allSources({ after, limit: 500 });
+    found.push(...page.items.flatMap((record) => troubleOf(record, names.get(record.source.workspaceId) ?? '', now) ?? []));
+    after = page.next;
+  } while (after !== null);
+  return found;
 }
 
 /** Landing that is behind is given some seconds to get on. */

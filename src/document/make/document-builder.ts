@@ -3,10 +3,9 @@
  * that expire (`renewal.ts`) and renders the variant (`render-document.ts`).
  */
 import type { BlockGuard, GuardRails } from '../../account/guard-rails.ts';
-import { FeedDecisions } from '../../bouncers/make/feed-decisions.ts';
 import { type Clock, instantOf, secondOf, within } from '../../clock.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
-import type { StoreReads, StoreWrites } from '../../ports/store.ts';
+import type { StoreReads } from '../../ports/store.ts';
 import { oneByOne } from '../../serial.ts';
 import type { BuildRequest, BuildResult, DocumentBuilder } from '../builder.ts';
 import { DECISIONS, type DecisionsVariant, DOCUMENTS, type DocumentKind, type DocumentVariant, revisionOf } from '../document.ts';
@@ -18,11 +17,13 @@ import { exceptionsOf } from './content.ts';
 import { render } from './render-document.ts';
 import type { OverCap, RenderedDocument } from './render-feed.ts';
 import type { PhaseOf } from './render-rules.ts';
+import type { VersionedContents } from './versioned-content.ts';
 
 /** What builds are made with. */
 export interface DocumentBuilderOptions {
-  readonly store: Pick<StoreReads, 'snapshot' | 'follow' | 'ruleStates' | 'rulesById' | 'told'>;
-  readonly recordTold: StoreWrites['recordTold'];
+  readonly store: Pick<StoreReads, 'snapshot' | 'follow' | 'ruleStates' | 'rulesById'>;
+  /** What is told in changes (the document `decisions`). */
+  readonly versioned: VersionedContents;
   /** The geo data to use now; a reload makes it another. */
   readonly geo: () => GeoDatabase;
   /** The service's guard rails and a workspace's together. */
@@ -41,8 +42,6 @@ interface DocumentState {
   snapshot: Snapshot | undefined;
   /** The rules of its workspace, of which those of its snapshot are a part. */
   readonly rules: WorkspaceRules;
-  /** What its bouncers are told, once they are. */
-  decisions: FeedDecisions | undefined;
   /** The builds of a document run one after the other. */
   readonly inTurn: ReturnType<typeof oneByOne>;
 }
@@ -61,13 +60,8 @@ export function documentBuilder(options: DocumentBuilderOptions): DocumentBuilde
       const key = documentKey(request.workspaceId, request.variant.document, request.feedId);
       const state = documents.get(key) ?? newDocument(rulesOf(request.workspaceId));
       documents.set(key, state);
-      if (request.offline)
-        return state.snapshot === undefined ? { kind: 'no_snapshot' } : buildFrom(state, state.snapshot, request, options);
+      if (request.offline) return state.snapshot === undefined ? { kind: 'no_snapshot' } : buildFrom(state.snapshot, request, options);
       return state.inTurn(() => buildDocument(state, request, options));
-    },
-    async decisions(request) {
-      const state = documents.get(documentKey(request.workspaceId, DECISIONS.document, request.feedId));
-      return state?.decisions?.answer(request, options.clock.now());
     },
     async forget(workspaceId, document, feedId) {
       const key = documentKey(workspaceId, document, feedId);
@@ -76,6 +70,7 @@ export function documentBuilder(options: DocumentBuilderOptions): DocumentBuilde
       if (state === undefined) return;
       // A build that is under way would give it a snapshot again.
       await state.inTurn(async () => {});
+      if (document === DECISIONS.document && !documents.has(key)) options.versioned.forget(workspaceId, feedId);
       state.rules.release(state.snapshot?.parts ?? []);
       if (state.rules.isIdle && workspaces.get(workspaceId) === state.rules) workspaces.delete(workspaceId);
     },
@@ -85,7 +80,6 @@ export function documentBuilder(options: DocumentBuilderOptions): DocumentBuilde
 const newDocument = (rules: WorkspaceRules): DocumentState => ({
   snapshot: undefined,
   rules,
-  decisions: undefined,
   inTurn: oneByOne(),
 });
 const documentKey = (workspaceId: string, document: DocumentKind, feedId: string | null) => `${workspaceId}/${document}/${feedId ?? ''}`;
@@ -106,7 +100,7 @@ async function buildDocument(state: DocumentState, request: BuildRequest, option
       : within(readSnapshot(store, { workspaceId, feedId }, instantOf(clock), document, sequence), READ_LIMIT, 'the store', clock);
     state.snapshot = await read;
   }
-  return state.snapshot === undefined ? { kind: 'gone' } : buildFrom(state, state.snapshot, request, options);
+  return state.snapshot === undefined ? { kind: 'gone' } : buildFrom(state.snapshot, request, options);
 }
 
 /**
@@ -136,16 +130,11 @@ async function sharedSnapshot(
   return { head: found.head, parts: found.parts, at: { ...found.at, sequence }, stored: new Map(), ranges };
 }
 
-async function buildFrom(
-  state: DocumentState,
-  snapshot: Snapshot,
-  request: BuildRequest,
-  options: DocumentBuilderOptions,
-): Promise<BuildResult> {
+async function buildFrom(snapshot: Snapshot, request: BuildRequest, options: DocumentBuilderOptions): Promise<BuildResult> {
   const second = secondOf(options.clock.now());
   const geo = options.geo();
   const { variant } = request;
-  if (variant.document === 'decisions') return buildDecisions(state, snapshot, request, second, geo, options);
+  if (variant.document === 'decisions') return buildDecisions(snapshot, request, second, geo, options);
   const rendered = await renderAt(second, snapshot, { ...request, variant }, geo, options);
   const source = sourceOf(snapshot, request, { geoVersion: geo.version, asOf: second }, rendered);
   if (rendered.kind === 'too_large') return { kind: 'too_large', ...source, hint: rendered.hint };
@@ -167,7 +156,6 @@ function sourceOf(
 
 /** The decisions of a feed: a content without bytes, whose bodies are made for each bouncer. */
 async function buildDecisions(
-  state: DocumentState,
   snapshot: Snapshot,
   request: BuildRequest,
   second: number,
@@ -175,20 +163,14 @@ async function buildDecisions(
   options: DocumentBuilderOptions,
 ): Promise<BuildResult> {
   const { workspaceId, feedId, offline } = request;
-  const { store, recordTold, guard, clock } = options;
+  const { versioned, guard, clock } = options;
   await renewDueRules(snapshot, second, second, offline ? undefined : renewalReads(workspaceId, options));
-  state.decisions ??= new FeedDecisions({
-    read: (after) => within(store.told(workspaceId, feedId, after), ASK_LIMIT, 'the store', clock),
-    record: (record) => within(recordTold(workspaceId, feedId, record), ASK_LIMIT, 'the store', clock),
-  });
   const guarded = guard(snapshot.head.guardRails).protected;
-  const { version, ...counted } = await state.decisions.take(snapshot, { asOf: second, geo, guarded }, clock.now());
+  const { version, ...counted } = await versioned.of(workspaceId, feedId).take(snapshot, { asOf: second, geo, guarded }, clock.now());
   const source = sourceOf(snapshot, request, { geoVersion: geo.version, asOf: second }, counted);
-  if (version === undefined) return { kind: 'too_large', ...source, hint: DECISIONS_HINT };
+  if (version === undefined) return { kind: 'too_large', ...source, hint: versioned.hint };
   return { kind: 'document', ...source, hash: version, bytes: new Uint8Array(), stampsAt: [], parts: undefined };
 }
-
-const DECISIONS_HINT = 'Narrow or remove rules, or raise the max_entries of the list or feed; single addresses count one by one.';
 
 const renewalReads = (workspaceId: string, { store, clock }: DocumentBuilderOptions): RenewalReads => ({
   states: (ids) => within(store.ruleStates(workspaceId, ids), ASK_LIMIT, 'the store', clock),

@@ -1,6 +1,6 @@
 /** An import that makes a list equal to its file (SPEC D11.4, D15.41). */
 
-import { requireOwnList } from '../../account/source.ts';
+import { requireOwnList } from '../../account/kept-list.ts';
 import { type ForecastFields, forecastFields } from '../../document/watch/forecast-fields.ts';
 import { WeirError } from '../../errors.ts';
 import type { StoreReads } from '../../ports/store.ts';
@@ -42,7 +42,7 @@ export async function replaceByImport(
   if (content.entries === undefined) throw new WeirError('USAGE', 'replace is for plain lists, and this file holds signals');
   const list = await findList(store, caller.workspaceId, ref ?? (await store.defaultList(caller.workspaceId))!);
   requireOwnList(list, caller.sourceId);
-  if (preview) return previewed(ports, { caller, listId: list.id, action, refused }, content);
+  if (preview) return { ...(await previewEqual(ports, { caller, listId: list.id, action, refused }, all(content))), batches: [] };
   const id = await openReplacement(ports, caller, list, { action, refused }, 'planning');
   const before = { list: list.name, action, refused, steps: 0, batches: [] };
   const head = await planReplacement(ports, equalPorts(ports, caller), { id, caller, listId: list.id, isSure }, before, all(content));
@@ -55,20 +55,26 @@ export async function replaceByImport(
   return { plan: head.plan!, batches: head.batches, id };
 }
 
-/** Rules that a preview looks up, to tell what becomes of feeds without them. */
-const MOST_GONE = 50_000;
+/** Changes of rules that a preview counts in feeds; those that would go have to be looked up for that. */
+const MOST_CHANGES = 50_000;
 
-async function previewed(ports: ImportReplacePorts, task: EqualTask, content: ImportContent): Promise<ReplacedBy> {
+/** What making a list equal to these entries would do to it, and to feeds; nothing is changed. */
+export async function previewEqual(
+  ports: ImportReplacePorts,
+  task: EqualTask,
+  entries: Parameters<typeof planEqual>[2],
+): Promise<{ readonly plan: EqualPlan; readonly feeds: ForecastFields }> {
   const { store, forecast, now, pause } = ports;
   const { workspaceId, organizationId } = task.caller;
   await ports.untilLanded();
   const messages: Message[] = [];
   let isTooMuch = false;
-  const plan = await planEqual(equalPorts(ports, task.caller), task, all(content), async (step) => {
+  const plan = await planEqual(equalPorts(ports, task.caller), task, entries, async (step) => {
     for (const message of step) {
       const ids = (JSON.parse(message.value) as { rule_ids?: number[] }).rule_ids;
+      isTooMuch ||= messages.length + (ids?.length ?? 1) > MOST_CHANGES;
+      if (isTooMuch) return;
       if (ids === undefined) messages.push(message);
-      else if (messages.length + ids.length > MOST_GONE) isTooMuch = true;
       else {
         for (const { rule } of await store.rulesById(workspaceId, 'access_rule', ids)) {
           const { target, action } = rule as AccessRule;
@@ -80,9 +86,9 @@ async function previewed(ports: ImportReplacePorts, task: EqualTask, content: Im
       }
     }
   });
-  if (messages.length === 0) return { plan, batches: [], feeds: { feeds: [] } };
-  if (isTooMuch) return { plan, batches: [], feeds: { feeds: 'unknown', feeds_reason: 'too much would be removed to count it' } };
-  return { plan, batches: [], feeds: await forecastFields(forecast, { workspaceId, listId: task.listId, messages }, false) };
+  if (isTooMuch) return { plan, feeds: { feeds: 'unknown', feeds_reason: 'too much would change to count it' } };
+  if (messages.length === 0) return { plan, feeds: { feeds: [] } };
+  return { plan, feeds: await forecastFields(forecast, { workspaceId, listId: task.listId, messages }, false) };
 }
 
 async function* all({ found }: ImportContent): AsyncGenerator<ImportContent['found'][number]> {

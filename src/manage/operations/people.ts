@@ -16,9 +16,8 @@ const PERSON = {
 } as const satisfies Fields;
 
 export const PEOPLE_OPERATIONS: readonly Operation[] = [
-  operation('listPeople', 'GET /people', {
+  operation('listPeople', 'GET /people', 'manage', {
     summary: 'People whom a provider has named, as they were seen in the workspace in the last 90 days, last seen first',
-    permission: 'manage',
     answer: answerOf('People', { people: listOf(PERSON) }),
     run: async ({ store, workspaceId }) => ({ people: (await store.people(workspaceId)).map(personJson) }),
   }),

@@ -6,10 +6,13 @@ import { WeirError } from '../../errors.ts';
 import { answerOf, type Fields, nullable, Type } from '../../json-schema.ts';
 import type { ManageContext } from '../context.ts';
 import { type Operation, operation } from '../operation.ts';
+import { troubleOf } from '../sources/trouble.ts';
 import { endingKeyJson, isUnused, type ProcessStatus, type Status, serviceStatus, unusedKeyJson } from '../status.ts';
 
 /** Keys that are looked at for unused ones. */
 const MOST_KEYS = 1000;
+/** Sources that are looked at for trouble. */
+const MOST_SOURCES = 1000;
 
 /** The status of the service, with the feeds, keys and guard rails of one workspace. */
 async function readStatus({ store, service, workspaceId, guardRails, now }: ManageContext): Promise<Status> {
@@ -17,6 +20,7 @@ async function readStatus({ store, service, workspaceId, guardRails, now }: Mana
   if (workspace === undefined) throw new WeirError('NOT_FOUND', 'the workspace is gone');
   const processes = (await service.processes()).map(withoutReasons);
   const { items: keys } = await store.keyPage(workspaceId, { after: null, limit: MOST_KEYS });
+  const { items: sources } = await store.sourcePage(workspaceId, { after: null, limit: MOST_SOURCES });
   const { country, asn } = service.geo();
   return serviceStatus({
     store: { kind: service.engines.store, ...checkOf(processes, 'store') },
@@ -28,6 +32,7 @@ async function readStatus({ store, service, workspaceId, guardRails, now }: Mana
     deadLetters: null,
     unusedKeys: keys.filter((key) => isUnused(key, now())).map((key) => unusedKeyJson(key, workspace.name)),
     endingKeys: keys.filter((key) => isEnding(key, now())).map((key) => endingKeyJson(key, workspace.name)),
+    sources: sources.flatMap((record) => troubleOf(record, workspace.name, now()) ?? []),
     unguarded: areOff(guardRails) && areOff(workspace) ? [workspace.name] : [],
     workspaces: new Map([[workspaceId, workspace.name]]),
   });
@@ -65,6 +70,7 @@ const STATUS = answerOf('Status', {
   geo: [{ country_age_days: 3, asn_age_days: 3 }, free],
   unused_keys: someOf('Valid keys that were not seen for a week.'),
   ending_keys: someOf('Keys that end within 14 days and were used within 30.'),
+  sources: someOf('Sources that somebody has to look at.'),
   guard_rails_off: [[], Type.Array(Type.String())],
   processes: [
     [
@@ -97,17 +103,15 @@ function geoKindJson(data: Readonly<Record<string, unknown>>): object {
 }
 
 export const STATUS_OPERATIONS: readonly Operation[] = [
-  operation('getStatus', 'GET /status', {
+  operation('getStatus', 'GET /status', 'rules:read', {
     summary: 'What runs, how full the feeds of the workspace are, and what needs attention',
     description: 'The processes are those on the machine that answers (docs/status.md).',
-    permission: 'rules:read',
     answer: STATUS,
     run: readStatus,
     show: (status) => ({ body: statusBody(status) }),
   }),
-  operation('getGeo', 'GET /geo', {
+  operation('getGeo', 'GET /geo', 'rules:read', {
     summary: 'Which country and ASN data are in use, and how old they are',
-    permission: 'rules:read',
     answer: answerOf('GeoData', { version: 'a1b2c3', country: GEO_KIND, asn: GEO_KIND }),
     run: async ({ service }) => service.geo(),
     show: ({ version, country, asn }) => ({ body: { version, country: geoKindJson(country), asn: geoKindJson(asn) } }),

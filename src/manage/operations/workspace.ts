@@ -87,9 +87,8 @@ const shown = (workspace: Workspace, context: ManageContext): Outcome => ({
 });
 
 export const WORKSPACE_OPERATIONS: readonly Operation[] = [
-  operation('getWorkspace', 'GET /workspace', {
+  operation('getWorkspace', 'GET /workspace', 'rules:read', {
     summary: 'What is set of the workspace, and what its own feed is like',
-    permission: 'rules:read',
     answer: WorkspaceAnswer,
     async run({ store, workspaceId }) {
       const workspace = await store.workspace(workspaceId);
@@ -98,10 +97,9 @@ export const WORKSPACE_OPERATIONS: readonly Operation[] = [
     },
     show: shown,
   }),
-  operation('changeWorkspace', 'PATCH /workspace', {
+  operation('changeWorkspace', 'PATCH /workspace', 'manage', {
     summary: 'Change the guard rails of the workspace, what its own feed leaves out, or who may what; what is not named stays',
     description: 'A key cannot give or take a role that may do more than itself (403).',
-    permission: 'manage',
     body: Type.Object(Object.fromEntries(Object.entries(WORKSPACE_SETTINGS).map(([field, schema]) => [field, Type.Optional(schema)]))),
     bodyBytes: 128 * 1024,
     answer: WorkspaceAnswer,

@@ -29,7 +29,6 @@ export function countBuilds(builder: DocumentBuilder, { seconds, bytes }: BuildC
     observe(times, (monotonic() - begun) / 1000);
   };
   return {
-    decisions: (request) => builder.decisions(request),
     forget: builder.forget,
     async build(request) {
       const begun = monotonic();

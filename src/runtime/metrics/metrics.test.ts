@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { DEFAULT_GUARDS, newState, type Source } from '../../account/source.ts';
 import { newHttpCounts } from '../../http/counts.ts';
 import { exposition, histogramSamples, labelsOf } from './exposition.ts';
 import { metricsPage } from './metrics.ts';
@@ -14,6 +15,7 @@ const SOURCES: MetricSources = {
   feeds: undefined,
   devices: undefined,
   endingKeys: undefined,
+  sources: undefined,
   geo: () => ({ country: { date: '2026-11-01' }, asn: { date: '2026-11-20' } }) as never,
   certificateExpiry: undefined,
   process: { read: async () => ({ threads: [], cpuSeconds: 1, residentMemory: 2, startedAt: 3, loopDelay: [] }) },
@@ -82,5 +84,29 @@ test('D12.1 the text format: labels are escaped, a histogram adds up, and number
     'b_sum{k="v"} 9.5',
     'b_count{k="v"} 3',
     '',
+  ]);
+});
+
+test('D23.23 sources are counted by their state, and each tells the age of its content, its failures, and whether it waits for somebody', async () => {
+  const now = Date.parse('2026-11-11T12:00:00Z');
+  const source = (name: string, more: Partial<Source> = {}) =>
+    ({ id: name, workspaceId: 'w', name, purpose: 'block', guards: DEFAULT_GUARDS, isPaused: false, ...more }) as Source;
+  const good = { ...newState(now), fetchedAt: now, confirmedAt: now - 60_000, entries: 7 };
+  const sources = [
+    { source: source('good'), state: good },
+    { source: source('bad'), state: { ...newState(now), fetchedAt: null, failures: 4, stop: 'refused' as const } },
+    { source: source('paused', { isPaused: true }), state: { ...good, held: {} as never } },
+  ];
+  const page = await metricsPage({ ...SOURCES, sources: () => sources })();
+  const lines = page.split('\n').filter((line) => /^weir_source.*[1-9]/.test(line) && !line.endsWith(' 0'));
+  assert.deepEqual(lines, [
+    'weir_sources{state="paused"} 1',
+    'weir_sources{state="stopped"} 1',
+    'weir_sources{state="ok"} 1',
+    'weir_source_content_age_seconds{workspace="w",source="good"} 60',
+    'weir_source_failures{workspace="w",source="bad"} 4',
+    'weir_source_held{workspace="w",source="paused"} 1',
+    'weir_source_entries{workspace="w",source="good"} 7',
+    'weir_source_entries{workspace="w",source="paused"} 7',
   ]);
 });

@@ -4,6 +4,7 @@ import type { Check } from '../../ports/health.ts';
 import { shared } from '../../serial.ts';
 import { exposition, histogramSamples, labelsOf, type Metric, rememberedLabels, type Sample } from './exposition.ts';
 import { LABELS_REMEMBERED, type MetricSources, MOST_SERIES, OTHER, type Reading, readAll } from './reading.ts';
+import { contentAge, type MeasuredSource, perSource, statesOf } from './sources.ts';
 
 const DAY = 86_400;
 
@@ -93,6 +94,19 @@ export const METRICS: readonly Metric<Reading>[] = [
   gauge('weir_keys_ending', 'Keys that end within 14 days and were used within 30; weir status names them', ({ endingKeys }) =>
     one(endingKeys?.()),
   ),
+  gauge('weir_sources', 'Sources of all workspaces by their state, told by the process that refreshes them', ({ sources, now }) =>
+    statesOf(sources, now()),
+  ),
+  gauge('weir_source_content_age_seconds', 'Time since the content of a source was last confirmed, by workspace and name', (reading) =>
+    everySource(reading, (one) => contentAge(one, reading.now())),
+  ),
+  gauge('weir_source_failures', 'Refreshes of a source that have failed in a row', (reading) =>
+    everySource(reading, ({ state }) => state.failures),
+  ),
+  gauge('weir_source_held', '1 when a refresh of a source is held back and waits for somebody', (reading) =>
+    everySource(reading, ({ state }) => Number(state.held !== null)),
+  ),
+  gauge('weir_source_entries', 'Entries of a source', (reading) => everySource(reading, ({ state }) => state.entries)),
   gauge('weir_geo_age_seconds', 'Age of the geo data in use, in whole days', function* ({ geo, now }) {
     const data = geo();
     for (const kind of GEO_KINDS) {
@@ -120,10 +134,17 @@ export const METRICS: readonly Metric<Reading>[] = [
 
 /** Writes the page of metrics; who asks while it is being written gets the same. */
 export function metricsPage(sources: MetricSources): () => Promise<string> {
-  const labels = { listLabels: rememberedLabels(LABELS_REMEMBERED), feedLabels: rememberedLabels(LABELS_REMEMBERED) };
+  const labels = {
+    listLabels: rememberedLabels(LABELS_REMEMBERED),
+    feedLabels: rememberedLabels(LABELS_REMEMBERED),
+    sourceLabels: rememberedLabels(LABELS_REMEMBERED),
+  };
   const writing = shared<string>();
   return () => writing(async () => exposition(METRICS, await readAll(sources, labels)));
 }
+
+const everySource = ({ sources, sourceLabels }: Reading, pick: (one: MeasuredSource) => number | undefined) =>
+  perSource(sources.slice(0, MOST_SERIES), sourceLabels, pick);
 
 const one = (value: number | undefined): Sample[] => (value === undefined ? [] : [{ value }]);
 

@@ -7,6 +7,7 @@ import type { HttpCounts } from '../../ports/http-counts.ts';
 import type { BuildCounts } from './builds.ts';
 import { labelsOf, type RememberedLabels } from './exposition.ts';
 import type { ProcessReading, ProcessWatch } from './process.ts';
+import type { MeasuredSource } from './sources.ts';
 
 /** Where the metrics are read. What this process does not do is undefined, and its metrics are left out. */
 export interface MetricSources {
@@ -23,6 +24,8 @@ export interface MetricSources {
   readonly endingKeys: (() => number | undefined) | undefined;
   /** How many devices pull regularly, and how many have stopped within a day. */
   readonly devices: (() => { readonly pulling: number; readonly stopped: number } | undefined) | undefined;
+  /** The sources that this process refreshes. */
+  readonly sources: (() => readonly MeasuredSource[]) | undefined;
   readonly geo: () => GeoData;
   /** When the certificate of the service ends, ms since 1970. */
   readonly certificateExpiry: (() => number) | undefined;
@@ -32,7 +35,7 @@ export interface MetricSources {
 }
 
 /** What is asked for before the page is written: a source that did not answer is undefined. */
-export interface Reading extends Omit<MetricSources, 'readiness' | 'landed' | 'deadLetters' | 'process' | 'feeds'> {
+export interface Reading extends Omit<MetricSources, 'readiness' | 'landed' | 'deadLetters' | 'process' | 'feeds' | 'sources'> {
   readonly checks: Readonly<Record<string, Check>>;
   readonly landed: number | undefined;
   readonly deadLetters: number | undefined;
@@ -41,6 +44,8 @@ export interface Reading extends Omit<MetricSources, 'readiness' | 'landed' | 'd
   readonly feedLabels: readonly string[];
   readonly bodyBytes: number | undefined;
   readonly process: ProcessReading;
+  readonly sources: readonly MeasuredSource[];
+  readonly sourceLabels: RememberedLabels;
   /** By UUID: there may be thousands on a page, and they never change. */
   readonly listLabels: RememberedLabels;
 }
@@ -57,7 +62,7 @@ const WORKSPACE_FEED = 'workspace';
 
 export async function readAll(
   sources: MetricSources,
-  { listLabels, feedLabels }: Record<'listLabels' | 'feedLabels', RememberedLabels>,
+  { listLabels, feedLabels, sourceLabels }: Record<'listLabels' | 'feedLabels' | 'sourceLabels', RememberedLabels>,
 ): Promise<Reading> {
   const inTime = (ask: (() => Promise<number>) | undefined) => ask && within(ask(), PATIENCE, 'a source').catch(() => undefined);
   const [checks, process, landed, deadLetters] = await Promise.all([
@@ -75,6 +80,8 @@ export async function readAll(
     landed,
     deadLetters,
     feeds,
+    sources: sources.sources?.() ?? [],
+    sourceLabels,
     bodyBytes: sources.feeds?.bodyBytes(),
     feedLabels: (feeds ?? [])
       .slice(0, MOST_SERIES)

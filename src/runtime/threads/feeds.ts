@@ -1,5 +1,6 @@
 import type { Worker } from 'node:worker_threads';
 import type { ServiceGuardRails } from '../../account/guard-rails.ts';
+import type { DecisionAnswers } from '../../bouncers/make/decision-builder.ts';
 import type { DocumentBuilder, FeedCounter, FeedMeasurer, FeedPreviewer } from '../../document/builder.ts';
 import type { FeedExplainer } from '../../document/explain/explain.ts';
 import type { GeoData } from '../../geo/data.ts';
@@ -8,7 +9,7 @@ import { methodsOf, remoteCalls } from './rpc.ts';
 import { startWaiting, type WaitingThread } from './waiting-thread.ts';
 
 /** The methods that the feed thread serves. */
-export interface FeedThreadMethods extends DocumentBuilder, FeedPreviewer, FeedExplainer, FeedMeasurer, FeedCounter {
+export interface FeedThreadMethods extends DocumentBuilder, FeedPreviewer, FeedExplainer, FeedMeasurer, FeedCounter, DecisionAnswers {
   /** Uses these geo data from now on. */
   useGeo(data: GeoData): Promise<void>;
   /** Answers when the thread has time. */
@@ -32,7 +33,7 @@ export interface FeedRules {
 }
 
 /** The feed thread as the main thread sees it. */
-export interface FeedThread extends DocumentBuilder, FeedPreviewer, FeedExplainer, FeedMeasurer, FeedCounter {
+export interface FeedThread extends DocumentBuilder, FeedPreviewer, FeedExplainer, FeedMeasurer, FeedCounter, DecisionAnswers {
   useGeo(data: GeoData): Promise<void>;
   /** Resolves when the thread answers, rejects when it cannot be started. */
   ping(): Promise<void>;

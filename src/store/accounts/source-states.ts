@@ -45,9 +45,16 @@ function* writeSource({ id, revision, state, run: done, answered = -1 }: SourceU
   // What was asked since stays.
   if (row.asked !== null && JSON.parse(String(row.asked)).at === answered) yield* run('UPDATE sources SET asked = NULL WHERE pk = $1', pk);
   if (done === undefined) return true;
-  const last = yield* one('SELECT max(n) AS n FROM source_runs WHERE source_pk = $1', pk);
-  const n = Number(last?.n ?? 0) + 1;
-  yield* run('INSERT INTO source_runs (source_pk, n, run) VALUES ($1, $2, $3)', pk, n, JSON.stringify(done));
+  const last = yield* one('SELECT n, run FROM source_runs WHERE source_pk = $1 ORDER BY n DESC LIMIT 1', pk);
+  // Of those in a row that changed nothing the last one is kept: the others would leave no room for what did.
+  const isSame = done.outcome === 'unchanged' && last !== undefined && JSON.parse(String(last.run)).outcome === 'unchanged';
+  const n = Number(last?.n ?? 0) + (isSame ? 0 : 1);
+  yield* run(
+    'INSERT INTO source_runs (source_pk, n, run) VALUES ($1, $2, $3) ON CONFLICT (source_pk, n) DO UPDATE SET run = excluded.run',
+    pk,
+    n,
+    JSON.stringify(done),
+  );
   yield* run('DELETE FROM source_runs WHERE source_pk = $1 AND n <= $2', pk, n - RUNS_KEPT);
   return true;
 }

@@ -1,17 +1,7 @@
 /** Sources: reading them, and every change of one as a transaction with its audit row, the same in both dialects (SPEC D23). */
 import type { Author } from '../../account/caller.ts';
-import {
-  afresh,
-  isReadAnew,
-  newState,
-  resumed,
-  type SavedSource,
-  type Source,
-  type SourceAsk,
-  type SourceSettings,
-  type SourceState,
-  sourceSettingsJson,
-} from '../../account/source.ts';
+import { newState, type Source, type SourceAsk, type SourceSettings, type SourceState } from '../../account/source.ts';
+import { afresh, isReadAnew, resumed, type SavedSource, sourceSettingsJson } from '../../account/source-change.ts';
 import { WeirError } from '../../errors.ts';
 import type { SourceReads, SourceRecord, SourceWrites } from '../../ports/source-store.ts';
 import { pageOf } from '../page.ts';
@@ -112,8 +102,9 @@ export const sourceChanges = {
     const before = yield* held(workspaceId, id);
     const settings = settingsOf(before);
     requireState(sourceSettingsJson(settings), ifMatch);
-    const isAnew = isReadAnew(patch) || secret !== undefined;
-    const state = isAnew ? afresh(stateOf(before), yield* instant(now)) : stateOf(before);
+    const isElsewhere = patch.url !== undefined || secret !== undefined;
+    const isAnew = isElsewhere || isReadAnew(patch);
+    const state = isAnew ? afresh(stateOf(before), yield* instant(now), isElsewhere) : stateOf(before);
     yield* write(id, {
       settings: JSON.stringify({ ...settings, ...patch }),
       state: JSON.stringify(state),
@@ -262,9 +253,10 @@ export function* bringBackSource(now: string, workspacePk: number, listPk: numbe
 
 /** An id that another has is not taken; a list that has a source already is left to that. */
 function* restoreSource(now: string, workspacePk: number, { id, listId, isPaused, confirmedAt, ...settings }: SavedSource): Work<void> {
-  const list = yield* one('SELECT pk, source_id FROM lists WHERE id = $1 AND workspace_pk = $2', listId, workspacePk);
+  const list = yield* one('SELECT pk, source_id, is_default FROM lists WHERE id = $1 AND workspace_pk = $2', listId, workspacePk);
   if (list === undefined) throw noSuch('list', listId);
   if (list.source_id !== null) return;
+  if (Number(list.is_default) === 1) throw new WeirError('REFUSED', 'the default list of a workspace has no source');
   const own = (yield* one('SELECT id FROM sources WHERE id = $1', id)) === undefined ? id : crypto.randomUUID();
   const stop = settings.credential === null ? null : 'secret';
   const state: SourceState = { ...newState(yield* instant(now)), confirmedAt, stop };

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { parseNetwork } from '@weir/network/parse.ts';
 import { blockGuards, NO_GUARD_RAILS } from '../../../src/account/guard-rails.ts';
 import { type ListSettings, NO_SETTINGS } from '../../../src/account/list.ts';
+import { decisionBuilder } from '../../../src/bouncers/make/decision-builder.ts';
 import { systemClock } from '../../../src/clock.ts';
 import type { BuildResult } from '../../../src/document/builder.ts';
 import { documentBuilder } from '../../../src/document/make/document-builder.ts';
@@ -65,7 +66,8 @@ test('D5.22, D5.23 feeds that follow, and share their lists, have the bytes, tag
   const nowhere = { v4: new Uint32Array(), v6: new Uint32Array() };
   const geo = (): GeoDatabase => ({ version: '1', ranges: () => nowhere, hasAsn: () => true });
   const guard = blockGuards({ ...NO_GUARD_RAILS, self: [] });
-  const parts = { recordTold: store.recordTold, geo, guard, phaseOf: () => 'request' as const, clock };
+  const versioned = decisionBuilder({ store, recordTold: store.recordTold, clock }).contents;
+  const parts = { versioned, geo, guard, phaseOf: () => 'request' as const, clock };
   const following = documentBuilder({ store: counted, ...parts });
   const random = seededRandom(5);
   const { pick, below } = random;
@@ -142,7 +144,7 @@ test('D5.13, D7.6 a feed never has a block without the never-block rule that was
   const nowhere = { v4: new Uint32Array(), v6: new Uint32Array() };
   const builder = documentBuilder({
     store,
-    recordTold: store.recordTold,
+    versioned: decisionBuilder({ store, recordTold: store.recordTold, clock: systemClock }).contents,
     geo: () => ({ version: '1', ranges: () => nowhere, hasAsn: () => true }),
     guard: blockGuards({ ...NO_GUARD_RAILS, self: [] }),
     phaseOf: () => 'request',

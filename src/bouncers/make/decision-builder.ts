@@ -1,0 +1,53 @@
+/** The decisions of all feeds on the feed thread: the builder of documents keeps them up to date, bouncers ask for them. */
+import { type Clock, within } from '../../clock.ts';
+import type { VersionedContent, VersionedContents } from '../../document/make/versioned-content.ts';
+import type { StoreReads, StoreWrites } from '../../ports/store.ts';
+import type { DecisionAnswer, DecisionRequest } from '../decisions.ts';
+import { FeedDecisions } from './feed-decisions.ts';
+
+/** How long the store may take to tell or note what bouncers were told, ms. */
+const ASK_LIMIT = 2_000;
+
+export interface DecisionBuilderOptions {
+  readonly store: Pick<StoreReads, 'told'>;
+  readonly recordTold: StoreWrites['recordTold'];
+  readonly clock: Clock;
+}
+
+/** Answers bouncers. */
+export interface DecisionAnswers {
+  /** A body for bouncers, of what was built last of the feed's decisions; undefined when nothing was, in this thread. */
+  decisions(request: DecisionRequest): Promise<DecisionAnswer | undefined>;
+}
+
+export function decisionBuilder({
+  store,
+  recordTold,
+  clock,
+}: DecisionBuilderOptions): DecisionAnswers & { readonly contents: VersionedContents } {
+  const feeds = new Map<string, FeedDecisions>();
+  return {
+    async decisions(request) {
+      return feeds.get(keyOf(request.workspaceId, request.feedId))?.answer(request, clock.now());
+    },
+    contents: {
+      hint: 'Narrow or remove rules, or raise the max_entries of the list or feed; single addresses count one by one.',
+      of(workspaceId, feedId): VersionedContent {
+        const key = keyOf(workspaceId, feedId);
+        const known = feeds.get(key);
+        if (known !== undefined) return known;
+        const made = new FeedDecisions({
+          read: (after) => within(store.told(workspaceId, feedId, after), ASK_LIMIT, 'the store', clock),
+          record: (record) => within(recordTold(workspaceId, feedId, record), ASK_LIMIT, 'the store', clock),
+        });
+        feeds.set(key, made);
+        return made;
+      },
+      forget(workspaceId, feedId) {
+        feeds.delete(keyOf(workspaceId, feedId));
+      },
+    },
+  };
+}
+
+const keyOf = (workspaceId: string, feedId: string | null) => `${workspaceId}/${feedId ?? ''}`;
