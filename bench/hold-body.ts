@@ -13,12 +13,13 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import { KEY, startWeir, type Weir, weir as weirCommand } from '../test/support/weir.ts';
+import { KEY, startWeir, weir as weirCommand } from '../test/support/weir.ts';
 import { ENGINE_OPTION, openEngine } from './support/engine.ts';
 import { type Figure, report } from './support/figures.ts';
 import { quantile } from './support/load.ts';
 import { watchMachine } from './support/machine.ts';
 import { memoryMb } from './support/process.ts';
+import { STALLS, stallsOf } from './support/stalls-of.ts';
 
 const BYTES = 16 * 1024 * 1024;
 const CONNECTIONS = 24;
@@ -166,7 +167,7 @@ async function main(): Promise<void> {
       RATE_LIMIT_FEEDS: '0',
       RATE_LIMIT_ENTRIES: '0',
       LOG_LEVEL: 'error',
-      NODE_OPTIONS: `--import=${new URL('support/stalls.ts', import.meta.url)}`,
+      ...STALLS,
     };
     const weir = await startWeir(settings);
     await command(['workspace', 'create', 'poller', '--org', 'default'], settings);
@@ -211,17 +212,6 @@ async function main(): Promise<void> {
   }
   await engine.stop();
   report(rows, figures);
-}
-
-/** How long each turn of the main thread has worked since the last call, ms of CPU in order, and how many times longer they lasted. */
-async function stallsOf(weir: Weir): Promise<{ turns: number[]; stretch: number }> {
-  const known = weir.output().stderr.length;
-  weir.child.kill('SIGUSR2');
-  for (;;) {
-    const line = /^stalls (.*)\n/m.exec(weir.output().stderr.slice(known));
-    if (line !== null) return JSON.parse(line[1]);
-    await sleep(20);
-  }
 }
 
 const spread = (latencies: number[]) => [quantile(latencies, 0.5), quantile(latencies, 0.999), Math.max(...latencies)];

@@ -1,4 +1,5 @@
 /** The composition root: the parts of a process in the order in which they start; they stop in the reverse order. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from './clock.ts';
 import { createApp } from './http/app.ts';
@@ -16,7 +17,9 @@ import { startKeys, startSeen } from './roles/seen.ts';
 import { announce, listen } from './roles/serve.ts';
 import { startSignals } from './roles/signals.ts';
 import { startSources } from './roles/sources.ts';
+import { serviceGuardRails } from './runtime/guard-rails.ts';
 import { createLogger } from './runtime/logging.ts';
+import { judgingSettings } from './runtime/served-settings.ts';
 import type { WaitingThread } from './runtime/threads/waiting-thread.ts';
 import type { WriterData } from './runtime/threads/writer.ts';
 import type { Config } from './settings/settings.ts';
@@ -80,6 +83,7 @@ async function start(common: Common, { stdout, writer }: ServiceOptions, close: 
     startedAt,
     checks: await ready(),
     feeds: seen.watch.feeds(),
+    judges: judgingSettings(config, serviceGuardRails(config)),
   });
   const metrics = metricsOf(base, seen, feeds, landing, ready, authentication, sources);
   const app = createApp({

@@ -6,10 +6,10 @@ import { may } from './session.js';
 
 /**
  * @typedef {object} Names
- * @property {{ id: string, name: string, default: boolean }[]} lists
+ * @property {{ id: string, name: string, default: boolean, source: string | null }[]} lists
  * @property {(id: string | null | undefined) => string} listName
  * @property {(id: string | null) => { kind: 'workspace' | 'list' | 'composed', id: string, name: string }} feedOf The feed of an id: a list's, one made of lists; null: the workspace's.
- * @property {(id: string | null | undefined) => string} keyName A key that is not known is told by the end of its id.
+ * @property {(id: string | null | undefined) => string} keyName A key, or the source whose refresh it is; one that is not known is told by the end of its id.
  */
 
 /** @param {import('./session.js').Session} session @returns {Names} */
@@ -21,6 +21,8 @@ export function useNames(session) {
     const named = new Map(lists.map((/** @type {any} */ { id, name }) => [id, name]));
     const feeds = new Map((value?.feeds ?? []).map((/** @type {any} */ { id, name }) => [id, name]));
     const keys = new Map((value?.keys ?? []).map((/** @type {any} */ { id, name, prefix }) => [id, name ?? prefix]));
+    // What a refresh has sent is sent by its source.
+    for (const { source, name } of lists) if (source !== null) keys.set(source, `source ${name}`);
     const shown = (/** @type {string | null | undefined} */ id) => (id ? `…${id.slice(-8)}` : '');
     return {
       lists,
@@ -42,7 +44,7 @@ async function readNames(readsKeys) {
     readsKeys ? allPages('/keys', 'keys') : [],
   ]);
   return {
-    lists: lists.map(({ id, name, default: isDefault }) => ({ id, name, default: isDefault })),
+    lists: lists.map(({ id, name, default: isDefault, source_id: source }) => ({ id, name, default: isDefault, source })),
     feeds: feeds.map(({ id, name }) => ({ id, name })),
     keys: keys.map(({ id, name, prefix }) => ({ id, name, prefix })),
   };

@@ -1,8 +1,6 @@
 /** A source: a list with an origin, which alone says what the list has (SPEC D23). What is set of one, how it is, and the one word for that. */
-import { WeirError } from '../errors.ts';
 import type { Form } from '../source/readers/form.ts';
 import type { Author } from './caller.ts';
-import type { AccessList } from './list.ts';
 
 /** Whether its list blocks, or is never blocked (ranges of providers and partners). */
 export const SOURCE_PURPOSES = ['block', 'allow'] as const;
@@ -58,7 +56,7 @@ export const SOURCE_GUARDS: { readonly [K in keyof SourceGuards]: GuardRow<K> } 
     least: 1,
     most: 1_000_000,
     fallback: 50,
-    help: 'most of its entries that may come or go in one refresh, %',
+    help: 'most of its entries that may be added or removed in one refresh, %',
   },
   refusedPercent: {
     field: 'refused_percent',
@@ -325,19 +323,6 @@ export type SourcePatch = Partial<SourceSettings>;
 /** Whether a change makes what is known of the content worthless. */
 export const isReadAnew = ({ url, purpose, reading, guards, credential }: SourcePatch): boolean =>
   [url, purpose, reading, guards, credential].some((each) => each !== undefined);
-
-/** Why nobody but its source changes a list, and what to do instead (SPEC D23.2). */
-export const keptBySource = (name: string): string =>
-  `the list "${name}" is kept by the source "${name}", and nothing else changes it: to let something through, allow it in another list; to block more, use another list; to stop its refreshes: weir source pause ${JSON.stringify(name)}`;
-
-/** Why the list of a source is not deleted by itself (SPEC D23.3). */
-export const goesWithSource = (name: string): string =>
-  `the list "${name}" is that of the source "${name}", and goes with it: weir source delete ${JSON.stringify(name)}`;
-
-/** Throws REFUSED where a list is kept by a source, and who asks is not that. */
-export function requireOwnList({ name, sourceId }: Pick<AccessList, 'name' | 'sourceId'>, asks?: string): void {
-  if (sourceId !== null && sourceId !== asks) throw new WeirError('REFUSED', keptBySource(name));
-}
 
 /** A source as a store holds it, for `weir export` and `weir import`: without its secret. */
 export type SavedSource = SourceSettings & Pick<Source, 'id' | 'listId' | 'isPaused'> & Pick<SourceState, 'confirmedAt'>;

@@ -3,7 +3,8 @@ import type { Caller } from '../account/caller.ts';
 import type { Permission } from '../account/permission.ts';
 import type { BodyLimit } from './bodies/body.ts';
 import type { Answered, Call } from './call.ts';
-import type { Group, HttpFault } from './errors.ts';
+import type { HttpFault } from './errors.ts';
+import type { Group } from './groups.ts';
 import type { Identity } from './manage/identify.ts';
 import type { Served } from './served.ts';
 

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import { errorBody, type Group, type HttpFault, statusIn } from './errors.ts';
+import { errorBody, type HttpFault, statusIn } from './errors.ts';
+import type { Group } from './groups.ts';
 
 /** A whole answer. Its body is complete before the first byte is sent. */
 export interface Answer {

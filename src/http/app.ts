@@ -21,8 +21,8 @@ import { consoleSessions, identifyByEither } from './console/sessions.ts';
 import { newHttpCounts } from './counts.ts';
 import { type DeviceLedger, pollOf } from './device-ledger.ts';
 import { docs } from './docs/docs.ts';
-import { GROUPS, type Group } from './errors.ts';
 import type { DocumentAnswer } from './feeds/headers.ts';
+import { GROUP_NAMES, GROUPS, type Group } from './groups.ts';
 import { identifyByKey } from './manage/identify.ts';
 import { type MetricsPage, readers } from './metrics.ts';
 import { router } from './router.ts';
@@ -100,7 +100,7 @@ export function createApp(parts: AppParts): App {
   const traces = tracer && requestTraces(tracer);
   const budget = bodyBudget(settings.bodyBudgetMb * 1024 * 1024, LIMITS.batchBytes, counts);
 
-  const groupGates = Object.fromEntries(GROUPS.map((group) => [group, gateOf(parts, group, counts)])) as Record<Group, Gate>;
+  const groupGates = Object.fromEntries(GROUP_NAMES.map((group) => [group, gateOf(parts, group, counts)])) as Record<Group, Gate>;
   const sessions = sessionsOf(parts, groupGates.manage);
   const byKey = identifyByKey(groupGates.manage);
   const gates: Gates = {
@@ -185,21 +185,11 @@ const appOf = (server: Server, scheme: string): App => ({
   },
 });
 
-/** The settings of the groups' limits of requests. */
-const LIMIT_OF: Readonly<Record<Group, 'rateLimitSignals' | 'rateLimitFeeds' | 'rateLimitManage'>> = {
-  signal: 'rateLimitSignals',
-  feed: 'rateLimitFeeds',
-  rules: 'rateLimitFeeds',
-  agent: 'rateLimitFeeds',
-  bouncer: 'rateLimitFeeds',
-  manage: 'rateLimitManage',
-};
-
 function gateOf({ settings, authenticator, access }: AppParts, group: Group, counts: HttpCounts): Gate {
   const onLimit = () => {
-    counts.limited[`${group}_requests`] += 1;
+    counts.limited[`${group}_requests`]! += 1;
   };
-  return gate(group, authenticator, rateLimiter(settings[LIMIT_OF[group]]), onLimit, ({ request }, keyId) => {
+  return gate(group, authenticator, rateLimiter(settings[GROUPS[group].limit]), onLimit, ({ request }, keyId) => {
     if (request !== undefined) access?.identify(request, keyId);
   });
 }

@@ -1,8 +1,9 @@
 /** Counting what the HTTP layer does (SPEC D12.3). */
 import { newHistogram, observe } from '../histogram.ts';
-import type { EntryKind, EntryOutcome, HttpCounts } from '../ports/http-counts.ts';
+import type { EntryKind, EntryOutcome, HttpCounts, RequestLimit } from '../ports/http-counts.ts';
 import { KINDS } from '../rule.ts';
 import type { Outcome } from '../signal/accept.ts';
+import { GROUP_NAMES } from './groups.ts';
 
 /** Bounds of the times of requests, seconds: a 304 from memory takes less than the first, the body of a slow client more than the last. */
 const SECONDS = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10];
@@ -19,12 +20,7 @@ export const newHttpCounts = (): HttpCounts => ({
   entries: new Map([...KINDS, 'unknown' as const].map((kind) => [kind, noEntries()])),
   listEntries: new Map(),
   limited: {
-    signal_requests: 0,
-    feed_requests: 0,
-    rules_requests: 0,
-    agent_requests: 0,
-    bouncer_requests: 0,
-    manage_requests: 0,
+    ...Object.fromEntries(GROUP_NAMES.map((group): [RequestLimit, number] => [`${group}_requests`, 0])),
     entries: 0,
     body_bytes: 0,
     failed_authentications: 0,

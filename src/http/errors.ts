@@ -1,9 +1,6 @@
 import type { ErrorCode } from '../errors.ts';
 import { type BatchFault, MOST_DETAILS, refusalText } from '../signal/faults.ts';
-
-/** The groups of endpoints. Signals and management have one shape of error body (spec 7.2), bouncers another (SPEC D14.11), the others a third (spec 7.3). */
-export const GROUPS = ['signal', 'feed', 'rules', 'agent', 'bouncer', 'manage'] as const;
-export type Group = (typeof GROUPS)[number];
+import { GROUPS, type Group } from './groups.ts';
 
 /** The name of each error status in the bodies of signals and management. */
 const NAMES: Record<number, string> = {
@@ -54,18 +51,18 @@ export interface HttpFault {
 }
 
 /** Whether the errors of a group have the shape of signals. */
-export const isSignalShape = (group: Group): boolean => group === 'signal' || group === 'manage';
+export const isSignalShape = (group: Group): boolean => GROUPS[group].errors === 'signal';
 
 /** What bouncers' own clients know. */
 const BOUNCER_TEXTS: Record<number, string> = { ...TEXTS, 403: 'access forbidden' };
 
 /** The status of an error in a group: to bouncers a key that is not known is a forbidden one (SPEC D14.11). */
-export const statusIn = (group: Group, status: number): number => (group === 'bouncer' && status === 401 ? 403 : status);
+export const statusIn = (group: Group, status: number): number => (GROUPS[group].errors === 'bouncer' && status === 401 ? 403 : status);
 
-/** The body of an error: signals and management `{error, message, code}` with `details` on 400, bouncers `{message}`, all others `{success, error, details}`. */
+/** The body of an error in the shape of its group: `{error, message, code}` with `details` on 400, `{message}`, or `{success, error, details}`. */
 export function errorBody(group: Group, fault: HttpFault): string {
   const { status, message, details } = fault;
-  if (group === 'bouncer') return JSON.stringify({ message: message ?? BOUNCER_TEXTS[statusIn(group, status)] });
+  if (GROUPS[group].errors === 'bouncer') return JSON.stringify({ message: message ?? BOUNCER_TEXTS[statusIn(group, status)] });
   if (!isSignalShape(group)) return JSON.stringify({ success: false, error: message ?? FEED_TEXTS[status], details: details ?? {} });
   return JSON.stringify(errorFields(fault));
 }

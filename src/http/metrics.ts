@@ -1,13 +1,18 @@
 /** The page that Prometheus reads (SPEC D12.1, D12.2). */
 import { hash, timingSafeEqual } from 'node:crypto';
 import { type Answer, NO_SNIFFING } from './answer.ts';
-import { CHALLENGES, readKey } from './auth/credentials.ts';
+import { readKey } from './auth/credentials.ts';
 import type { Call } from './call.ts';
 import type { HttpFault } from './errors.ts';
+import { GROUPS } from './groups.ts';
 
 /** The text format of Prometheus. */
 const TYPE = 'text/plain; version=0.0.4; charset=utf-8';
-const NO_READER: HttpFault = { status: 401, message: 'Invalid or missing token', headers: { 'WWW-Authenticate': CHALLENGES.signal } };
+const NO_READER: HttpFault = {
+  status: 401,
+  message: 'Invalid or missing token',
+  headers: { 'WWW-Authenticate': GROUPS.signal.challenges },
+};
 
 /** The metrics, and who may read them. */
 export interface MetricsPage {

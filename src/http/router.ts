@@ -3,7 +3,8 @@ import findMyWay from 'find-my-way';
 import { type Address, nameOf, pathsOf } from './address.ts';
 import { ADDRESSES, OTHER } from './addresses.ts';
 import type { Answered, Call } from './call.ts';
-import type { Group, HttpFault } from './errors.ts';
+import type { HttpFault } from './errors.ts';
+import type { Group } from './groups.ts';
 import type { Served } from './served.ts';
 import { pathOf } from './target.ts';
 
@@ -116,7 +117,7 @@ const ROOT = /^(?:\/v\d+)?\/[^/]*/;
 const rootOf = (path: string): string => ROOT.exec(path)?.[0] ?? '';
 
 /** The groups of addresses by the first part of their paths: also what is not there has the shape of what is beside it. */
-const GROUPS = new Map(ADDRESSES.flatMap((row) => pathsOf(row).map((path) => [rootOf(path), row.group] as const)));
+const BY_ROOT = new Map(ADDRESSES.flatMap((row) => pathsOf(row).map((path) => [rootOf(path), row.group] as const)));
 
 /** The group whose error bodies an address uses. */
-export const groupOf = (target: string): Group => GROUPS.get(rootOf(pathOf(target))) ?? 'signal';
+export const groupOf = (target: string): Group => BY_ROOT.get(rootOf(pathOf(target))) ?? 'signal';

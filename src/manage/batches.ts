@@ -34,8 +34,12 @@ export interface PlannedUndo {
   readonly preview: UndoPreview;
 }
 
-/** Why a batch cannot be undone whose changes are given up (SPEC D9.10). */
-export const GIVEN_UP = 'too much has changed since; undo is no longer possible';
+/** Of a batch whose changes are given up (SPEC D9.10), and of one whose lists are deleted (D9.11). */
+const GIVEN_UP = 'too much has changed since; undo is no longer possible';
+const GONE = 'its list is deleted, and nothing comes back into it; weir list restore brings the list back with its rules for seven days';
+
+/** Why one that is not `undoable` cannot be undone. */
+export const notUndoable = ({ isGone }: Pick<BatchInfo, 'isGone'>): string => (isGone ? GONE : GIVEN_UP);
 
 /**
  * What undoing these batches would do, the newest first. Rejects with NOT_FOUND, and with REFUSED when there is nothing to undo, or when what
@@ -50,7 +54,7 @@ export async function planUndo(
   const batches: BatchInfo[] = [];
   for (const id of new Set(await batchesOf(reads, workspaceId, ids))) batches.push(await knownBatch(reads, workspaceId, id));
   const lost = batches.find(({ undoable }) => !undoable);
-  if (lost !== undefined) throw new WeirError('REFUSED', `batch ${lost.id}: ${GIVEN_UP}`);
+  if (lost !== undefined) throw new WeirError('REFUSED', `batch ${lost.id}: ${notUndoable(lost)}`);
   // Of the same instant are batches that were sent together: they are named in their order.
   batches.reverse().sort((a, b) => b.receivedAt - a.receivedAt);
   const planned: PlannedUndo[] = [];

@@ -1,7 +1,7 @@
 /** Deleting lists and feeds: what goes with them is told first, and for seven days they come back (SPEC D15.50 to D15.52). */
 import type { ComposedFeed } from '../account/feed.ts';
+import { goesWithSource } from '../account/kept-list.ts';
 import type { AccessList } from '../account/list.ts';
-import { goesWithSource } from '../account/source.ts';
 import { isoTime } from '../clock.ts';
 import { WeirError } from '../errors.ts';
 import { type Fields, listOf, nullable, Type } from '../json-schema.ts';

@@ -22,8 +22,6 @@ export interface OperationSpec<Q extends TObject, B extends TObject, T> {
   readonly summary: string;
   /** More of it, for the API document. */
   readonly description?: string;
-  /** null: every key that is not bound to a list or feed. */
-  readonly permission: Permission | null;
   /** Also keys that are bound to a list may do it, for that list. */
   readonly bound?: true;
   /** Parameters of the query: texts, integers, booleans. No others are taken. */
@@ -66,16 +64,19 @@ export interface Operation extends Omit<AnySpec, 'audit' | 'show'>, Required<Pic
   readonly method: Method;
   /** Below /v1/manage, such as `/lists/{list}`. */
   readonly path: string;
+  /** null: every key that is not bound to a list or feed. */
+  readonly permission: Permission | null;
 }
 
 /** A row whose query, body and value have types of their own. `request`: its method and path. */
 export function operation<T, Q extends TObject = TObject<Record<never, never>>, B extends TObject = TObject<Record<never, never>>>(
   name: string,
   request: `${Method} /${string}`,
+  permission: Permission | null,
   spec: OperationSpec<Q, B, T>,
 ): Operation {
   const [method, path] = request.split(' ');
-  return { name, method, path, audit: null, show: (body: object) => ({ body }), ...spec } as unknown as Operation;
+  return { name, method, path, permission, audit: null, show: (body: object) => ({ body }), ...spec } as unknown as Operation;
 }
 
 /** The error of a field or parameter whose value no schema can judge. */

@@ -1,5 +1,6 @@
 /** What runs, how full feeds are, and what of it needs attention (SPEC D10.15 to D10.17). */
 
+import type { ServiceGuardRails } from '../account/guard-rails.ts';
 import type { KeyInfo } from '../account/key.ts';
 import { DAY, isoTime } from '../clock.ts';
 import type { WatchedFeed } from '../document/watch/feed-watch.ts';
@@ -17,6 +18,16 @@ export interface ProcessStatus {
   /** What `/readyz` shows. */
   readonly checks: Readonly<Record<string, Check>>;
   readonly feeds: readonly WatchedFeed[];
+  /** undefined: of an older weir. */
+  readonly judges?: JudgingSettings;
+}
+
+/** Settings of a server that decide what its feeds hold. */
+export interface JudgingSettings {
+  readonly guardRails: ServiceGuardRails;
+  /** Absolute paths of the operator's own files. */
+  readonly geoCountryFile?: string;
+  readonly geoAsnFile?: string;
 }
 
 /** An engine that the settings name; `reason` says why it does not answer. */

@@ -2,14 +2,12 @@
 import type { Histogram } from '../histogram.ts';
 import type { Kind } from '../rule.ts';
 
+/** The limit of requests of a group of addresses. */
+export type RequestLimit = `${string}_requests`;
+
 /** The limits that are answered with 429, or at which a connection is closed. */
 export type LimitName =
-  | 'signal_requests'
-  | 'feed_requests'
-  | 'rules_requests'
-  | 'agent_requests'
-  | 'bouncer_requests'
-  | 'manage_requests'
+  | RequestLimit
   | 'entries'
   | 'body_bytes'
   | 'failed_authentications'

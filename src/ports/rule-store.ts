@@ -125,8 +125,10 @@ export interface BatchInfo {
   /** The batch that it undid, and the newest undo of it that stands. */
   readonly undoes: string | null;
   readonly undoneBy: string | null;
-  /** Whether what it replaced is still known (SPEC D9.10). */
+  /** Whether what it replaced is still known (SPEC D9.10), and somewhere that it could come back to. */
   readonly undoable: boolean;
+  /** Whether all lists that it touched are deleted, so that undoing it would bring nothing. */
+  readonly isGone: boolean;
 }
 
 /** What undoing a batch would do now, in rules. */

@@ -1,6 +1,6 @@
 import type { Caller } from '../account/caller.ts';
+import { keptBySource } from '../account/kept-list.ts';
 import { type AccessList, idsText } from '../account/list.ts';
-import { keptBySource } from '../account/source.ts';
 import type { StoreReads } from '../ports/store.ts';
 import type { Refusal } from './refusal.ts';
 

@@ -132,6 +132,34 @@ export function undoConformance(driver: StoreDriver): void {
     assert.equal((await rules()).length, 1);
   });
 
+  test(`D9.11 store ${name}: a batch all of whose lists are deleted says that undoing it brings nothing; one that reaches further does not`, async (t) => {
+    const { store, workspace, land } = await fixture(t, driver);
+    const list = await store.createList(workspace.id, 'gone', NO_SETTINGS);
+    const [alone, both, named, undo] = [newBatchId(T0), newBatchId(T0), newBatchId(T0), newBatchId(T0)];
+    const there = { batchId: both, change: upsert(access(HOSTS[1])) };
+    await land([{ batchId: alone, listId: list.id, change: upsert(access(HOSTS[0])) }]);
+    await land([{ batchId: both, listId: list.id, change: upsert(access(HOSTS[1])) }, there]);
+    await land([{ batchId: named, listId: list.id, change: { change: 'upsert', kind: 'waf_rule', rule: waf('r-1') } }]);
+    await land([{ batchId: undo, listId: list.id, change: { change: 'undo', batchId: both } }]);
+    const told = async (id: string) => {
+      const found = (await store.batch(workspace.id, id))!;
+      return [found.undoable, found.isGone];
+    };
+    for (const id of [alone, both, named, undo]) assert.deepEqual(await told(id), [true, false]);
+    await store.deleteList(workspace.id, list.id);
+    assert.deepEqual(
+      [await told(alone), await told(both), await told(named), await told(undo)],
+      [
+        [false, true],
+        [true, false],
+        [true, false],
+        [true, false],
+      ],
+    );
+    await store.restoreDeleted(workspace.id, list.id, {});
+    assert.deepEqual(await told(alone), [true, false]);
+  });
+
   test(`D9.3, D9.11 store ${name}: what is told of an undo is what it does: nothing in a deleted list, nothing twice, nothing that is undone already`, async (t) => {
     const { store, workspace, land, rules } = await fixture(t, driver);
     const list = await store.createList(workspace.id, 'edge', NO_SETTINGS);

@@ -128,7 +128,7 @@ export const SCENARIOS = {
       await sleep(500);
       assert.deepEqual(await store.positionStreams(), [old], 'nothing of the new topic has landed');
       const { DATABASE_URL, KAFKA_BROKERS, KAFKA_TOPIC } = deployment.settings;
-      const { code, stderr } = await runWeir(['stream', 'adopt'], { DATABASE_URL, KAFKA_BROKERS, KAFKA_TOPIC });
+      const { code, stderr } = await runWeir(['stream', 'adopt', '--yes'], { DATABASE_URL, KAFKA_BROKERS, KAFKA_TOPIC });
       assert.equal(code, 0, stderr);
     },
   },

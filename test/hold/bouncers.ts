@@ -11,6 +11,7 @@ import { ask, postSignals } from '../support/http.ts';
 import { KEY } from '../support/weir.ts';
 import type { BouncerFlood } from './bouncer-flood.thread.ts';
 import { on, type Settings, sending } from './checks.ts';
+import { neighbourOf, WATCHED } from './neighbour.ts';
 
 /** How long after a flood what came of it has been written, ms: bouncers are written once a minute. */
 const WRITTEN = 62_000;
@@ -27,7 +28,8 @@ async function flood(options: BouncerFlood): Promise<Record<number, number>> {
 
 /** Usage metrics and pulls of one key under thousands of names, until they have been written: what a bouncer and polls of another tenant get. */
 export const bouncerNames = (settings: Settings): Promise<Figure[]> =>
-  on(settings, async ({ url, pid }) => {
+  on({ ...settings, ...WATCHED }, async (weir) => {
+    const { url } = weir;
     const { key: junk } = await newTenant({ ...settings }, { organization: 'default', workspace: 'junk' }, '--permission', 'feed:read');
     const networks = Array.from({ length: 1000 }, (_, n) => ({
       type: 'access_rules',
@@ -39,34 +41,31 @@ export const bouncerNames = (settings: Settings): Promise<Figure[]> =>
     await sleep(2_000);
     const pull = () => ask(url, '/v1/decisions/stream', { headers: { 'x-api-key': KEY, 'user-agent': 'mine/1' } });
     for (let n = 0; n < 20 && !(await pull()).text.startsWith('{"new":[]'); n += 1) await sleep(500);
-    const idle = memoryMb(pid);
-    const machine = await watchMachine();
+    const neighbour = await neighbourOf(weir, settings);
     let busy = true;
     let notReady = 0;
-    const waits: number[] = [];
-    const polling = (async () => {
+    const asking = (async () => {
       while (busy) {
-        const began = performance.now();
-        const { status } = await ask(url, '/v1/threat/feeds', { headers: { authorization: `Bearer ${KEY}` } });
-        waits.push(status === 200 ? performance.now() - began : Number.POSITIVE_INFINITY);
         if ((await ask(url, '/readyz')).status !== 200) notReady += 1;
         await sleep(20);
       }
     })();
     const to = { url, key: junk };
-    const reported = await flood({ ...to, method: 'POST', target: '/v1/usage-metrics', bytes: 256 * 1024, count: REPORTS });
-    const pulled = await flood({ ...to, method: 'GET', target: '/v1/decisions/stream', bytes: 0, count: PULLS });
-    await sleep(WRITTEN);
-    busy = false;
-    await polling;
-    const bare = Math.max(...(await machine.end()));
-    const peak = memoryMb(pid, 'VmHWM');
-    const { text } = await pull();
     const what = `${REPORTS} usage metrics and ${PULLS} pulls, each under a name of its own`;
+    let [reported, pulled]: Record<number, number>[] = [{}, {}];
+    const polls = await neighbour.during(what, async () => {
+      reported = await flood({ ...to, method: 'POST', target: '/v1/usage-metrics', bytes: 256 * 1024, count: REPORTS });
+      pulled = await flood({ ...to, method: 'GET', target: '/v1/decisions/stream', bytes: 0, count: PULLS });
+      await sleep(WRITTEN);
+    });
+    busy = false;
+    await asking;
+    const memory = neighbour.memory(what);
+    const { text } = await pull();
     return [
       { what: `${what}: answered`, figure: (reported[201] ?? 0) + (pulled[200] ?? 0), limit: REPORTS + PULLS, least: true },
-      { what: `${what}: memory over idle, MiB`, figure: peak - idle, limit: 200 },
-      { what: 'the same: worst poll of another tenant, ms', figure: Math.max(...waits), limit: 50, machine: bare },
+      memory,
+      ...polls,
       { what: 'the same: /readyz not 200', figure: notReady, limit: 0 },
       { what: "the same: decisions that another tenant's bouncer is told again", figure: JSON.parse(text).new.length, limit: 0 },
     ];

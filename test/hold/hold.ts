@@ -14,7 +14,10 @@ import { printTable } from '../../bench/support/load.ts';
 import { noPostgres, startPostgres } from '../support/postgres.ts';
 import { bouncerFilters, bouncerNames } from './bouncers.ts';
 import { deafClients, keyFlood, type Settings, slowPosts, whileLanding } from './checks.ts';
+import { hostileGeo } from './geo.ts';
+import { growthOfOne } from './growth.ts';
 import { importsOfLines } from './imports.ts';
+import { slowSignIns } from './sign-in.ts';
 import { undoPreviews } from './undo.ts';
 
 interface Part {
@@ -53,6 +56,16 @@ const check = (name: string, engine: 'embedded' | 'PostgreSQL', work: (settings:
   },
 });
 
+/** What one tenant, or a stranger, may take from the others. */
+const ofOneTenant = (engine: 'embedded' | 'PostgreSQL'): readonly Part[] => [
+  check('names of bouncers', engine, bouncerNames),
+  check('undo previews', engine, undoPreviews),
+  check('imports', engine, importsOfLines),
+  check('slow sign-ins', engine, slowSignIns),
+  check('growth', engine, growthOfOne),
+  check('hostile geo data', engine, hostileGeo),
+];
+
 const BODIES = 'brackets, open;empty entries;v2, arrays;v2, text';
 const ON_POSTGRES = [
   bench('bodies, PostgreSQL', 'hold-body.ts', '--engine', 'postgres', '--seconds', '3', '--only', 'empty entries;v2, text'),
@@ -60,9 +73,7 @@ const ON_POSTGRES = [
   check('flood of unknown keys', 'PostgreSQL', keyFlood),
   check('landing', 'PostgreSQL', whileLanding),
   check('slow posts', 'PostgreSQL', slowPosts),
-  check('names of bouncers', 'PostgreSQL', bouncerNames),
-  check('undo previews', 'PostgreSQL', undoPreviews),
-  check('imports of lines', 'PostgreSQL', importsOfLines),
+  ...ofOneTenant('PostgreSQL'),
 ];
 const PARTS: readonly Part[] = [
   { ...check('clients that do not read', 'embedded', deafClients), waits: true },
@@ -72,10 +83,8 @@ const PARTS: readonly Part[] = [
   check('flood of unknown keys', 'embedded', keyFlood),
   check('landing', 'embedded', whileLanding),
   check('slow posts', 'embedded', slowPosts),
-  check('names of bouncers', 'embedded', bouncerNames),
-  check('undo previews', 'embedded', undoPreviews),
+  ...ofOneTenant('embedded'),
   check('filters of bouncers', 'embedded', bouncerFilters),
-  check('imports of lines', 'embedded', importsOfLines),
   ...(postgres === undefined ? [] : ON_POSTGRES),
 ];
 

@@ -454,7 +454,7 @@ suite('keys', () => {
       const { id, key } = await createKey('default');
       for (const server of [main, twin])
         assert.deepEqual([await statusOf(server, SIGNAL, { key }), await statusOf(server, FEED, { key })], [200, 200]);
-      const { code, stderr } = await weir(['key', 'revoke', id], settings);
+      const { code, stderr } = await weir(['key', 'revoke', id, '--yes'], settings);
       assert.deepEqual([code, stderr], [0, '']);
       for (const server of [main, twin]) await turnsTo(401, server, key);
       assert.ok(
@@ -632,7 +632,7 @@ suite('limits and the bootstrap key', () => {
   test('D2.3 a bootstrap key once revoked stays revoked; the last use of a key is kept', async () => {
     const [{ id }] = await json<Key[]>('key', 'ls', '--workspace', 'default');
     assert.equal(await statusOf(server, FEED, { key: BOOTSTRAP }), 200);
-    await json('key', 'revoke', id);
+    await json('key', 'revoke', id, '--yes');
     await turnsTo(401, server, BOOTSTRAP, [FEED]);
     assert.equal(await server.kill('SIGTERM'), 0);
     const keys = await json<(Key & { last_used_at: string })[]>('key', 'ls', '--workspace', 'default');

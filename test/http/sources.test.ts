@@ -260,11 +260,22 @@ suite('sources', () => {
   });
 
   test('D23.7 a source is made by address or from the catalogue, set, paused and resumed; MAX_SOURCES is told', async () => {
-    const made = await weirJson<Json>('source', 'add', 'feodo', '--name', 'botnets', '--max-entries', '9', '--copies', 'default');
+    // In a store that nobody serves: nothing asks the real addresses.
+    const alone = { ...settings, DATA_DIR: join(folder, 'alone') };
+    await command(['org', 'create', 'acme'], alone);
+    await command(['workspace', 'create', 'w', '--org', 'acme'], alone);
+    const add = async (...args: string[]) => await commandText(['source', 'add', ...args, '--workspace', 'w'], alone);
+    const made = JSON.parse(await add('feodo', '--name', 'botnets', '--max-entries', '9', '--copies', 'default', '--json')) as Json;
     assert.deepEqual(
       [made.name, made.catalogue, made.every, made.may_be_empty, made.max_entries, made.copies, made.purpose],
       ['botnets', 'feodo', 3600, true, 9, ['default'], 'block'],
     );
+    assert.match(
+      await add('firehol-level1', '--every', '1d'),
+      /^source firehol-level1 \S+: https:\S+, every 1d\nterms: .+\nto know: .*PROTECTED_NETWORKS/,
+    );
+    const botnets = { catalogue: 'feodo', name: 'botnets', url: 'https://lists.invalid/a' };
+    assert.equal((await call('POST', '/sources', botnets)).body.catalogue, 'feodo');
     await weir('source', 'pause', 'botnets');
     const slow = await call('POST', '/sources', { name: 'slow', url: `${origin.url}/drop`, every: 86_400 * 7 });
     assert.equal(slow.body.stale_after, 86_400 * 14, 'two refreshes may fail');

@@ -40,7 +40,10 @@ async function assertRefused(settings: Settings, args = ['serve']): Promise<void
 
 /** After `weir stream adopt` a new store lands what comes, and nothing of before. */
 async function assertAnew(t: TestContext, settings: Settings): Promise<void> {
-  assert.match(await commandText(['stream', 'adopt'], settings), /^the store starts anew: what the stream \S+ holds is left alone/);
+  assert.match(
+    await commandText(['stream', 'adopt', '--yes'], settings),
+    /^the store starts anew: what the stream \S+ holds is left alone/,
+  );
   const { url } = await weirFor(t, settings);
   assert.equal((await postSignals(url, KEY, block('192.0.2.2'))).status, 200);
   await eventually(async () => assert.equal((await getFeed(url, KEY)).text, '192.0.2.2/32\n'));

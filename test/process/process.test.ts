@@ -350,7 +350,7 @@ suite('stop', { concurrency: 4 }, () => {
   });
 });
 
-test('D4.5, D1.3, D1.17 a stream made anew: landing stops, /readyz is 503 and says what to do, nothing is lost; weir stream adopt cures it', async (t) => {
+test('D4.5, D1.3, D1.17 a stream made anew: landing stops, /readyz is 503 and says what to do, nothing is lost; weir stream adopt asks, and cures it', async (t) => {
   const folder = temporaryFolder(t);
   const settings = { DATA_DIR: folder };
   const before = await running(t, settings);
@@ -372,7 +372,14 @@ test('D4.5, D1.3, D1.17 a stream made anew: landing stops, /readyz is 503 and sa
   await eventually(async () => assert.equal((await readyz(halted.url)).checks.landing.lag_messages, 1));
   assert.equal(await feed(halted.url), '192.0.2.1/32\n', 'the feed stays as it was');
 
-  const adopted = await command(['stream', 'adopt'], settings);
+  const asked = await command(['stream', 'adopt'], settings);
+  assert.equal(asked.code, 2);
+  assert.match(
+    asked.stderr,
+    /^weir: landing starts over with the stream .* weir restore puts a backup back instead\nnothing has changed; add --yes to do it\n$/,
+  );
+  assert.equal((await readyz(halted.url)).checks.landing.ok, false);
+  const adopted = await command(['stream', 'adopt', '--yes'], settings);
   assert.deepEqual([adopted.code, adopted.stderr], [0, '']);
   // Without a restart.
   await eventually(async () => assert.equal(await feed(halted.url), '192.0.2.1/32\n192.0.2.7/32\n'));

@@ -1,4 +1,5 @@
 /** What is kept of the usage metrics of a bouncer (SPEC D14.12): what `weir bouncer ls` shows, whatever else was sent. */
+import { parsedJson } from '../../json.ts';
 
 /** Components of one report, items of one component, labels of one item, characters of one text. */
 const COMPONENTS = 2;
@@ -59,12 +60,7 @@ const componentOf = ({ type, name, version, os, utc_startup_timestamp, metrics }
 
 /** What is kept of a report, as JSON of at most 4,096 characters, in the form in which it was sent; undefined when that is no JSON object. */
 export function keptMetrics(body: Buffer): string | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(body.toString());
-  } catch {
-    return undefined;
-  }
+  const value = parsedJson(body.toString());
   if (!isObject(value)) return undefined;
   const components = objectsOf(value.remediation_components).slice(0, COMPONENTS).map(componentOf);
   for (;;) {

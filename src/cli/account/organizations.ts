@@ -17,9 +17,8 @@ const SUBSCRIPTION = ['--subscription <state>', SUBSCRIPTIONS.join(' or '), oneO
 
 export function organizationCommands(add: AddCommand): void {
   add('org create <name>', 'make an organization', (c) => c.option(...SUBSCRIPTION, 'active'), {
-    async run(context, [name], options) {
-      return organizationJson(await (await context.store()).createOrganization(readName(name), options.subscription, context.author));
-    },
+    run: async (context, [name], options) =>
+      organizationJson(await (await context.store()).createOrganization(readName(name), options.subscription, context.author)),
     show: (org) => `organization ${org.name} ${org.id}`,
   });
   add('org set <org>', 'change an organization', (c) => c.requiredOption(...SUBSCRIPTION), {

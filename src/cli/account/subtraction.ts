@@ -6,8 +6,7 @@ import { countWithoutSubtraction, feedContent } from '../../document/make/conten
 import { geoDatabase } from '../../geo/database.ts';
 import { loadGeo } from '../../geo/load.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import { geoFiles } from '../../runtime/geo.ts';
-import { serviceGuardRails } from '../../runtime/guard-rails.ts';
+import { servedSettings } from '../../runtime/served-settings.ts';
 import type { Context } from '../context.ts';
 
 /** Entries of a block feed of both families, with what is cut out of it now and without. */
@@ -25,8 +24,9 @@ export type FindCost = (
 
 /** Loads the geo data first, so that a file that cannot be used stops a command before it changes anything. */
 export async function subtractionCosts({ config }: Context): Promise<FindCost> {
-  const geo = geoDatabase(await loadGeo(geoFiles(config), config.dataDir));
-  const guardOf = blockGuards(serviceGuardRails(config));
+  const served = servedSettings(config);
+  const geo = geoDatabase(await loadGeo(served.geo, config.dataDir));
+  const guardOf = blockGuards(served.guardRails);
   return async (store, workspaceId, feedId) => {
     const now = instantOf(systemClock);
     const snapshot = await readSnapshot(store, { workspaceId, feedId }, now);

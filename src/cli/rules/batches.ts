@@ -1,7 +1,7 @@
 /** `weir batch` and `weir undo`. */
 
 import { WeirError } from '../../errors.ts';
-import { batchJson, effectText, GIVEN_UP, knownBatch, planUndo, previewJson, undoBatches } from '../../manage/batches.ts';
+import { batchJson, effectText, knownBatch, notUndoable, planUndo, previewJson, undoBatches } from '../../manage/batches.ts';
 import { findKeyNamed } from '../../manage/find.ts';
 import type { Operated } from '../../manage/operate.ts';
 import { type Names, namesIn } from '../../manage/rules/rule-json.ts';
@@ -50,12 +50,14 @@ export function batchCommands(add: AddCommand): void {
       const store = await context.reads();
       const workspace = await workspaceId(store, options.workspace);
       const batch = await knownBatch(store, workspace, id);
-      return { ...namedBatch(batch, await namesIn(store, workspace)), undo: previewJson(await store.undoPreview(workspace, batch.id)) };
+      const named = namedBatch(batch, await namesIn(store, workspace));
+      const why = batch.undoable ? {} : { not_undoable: notUndoable(batch) };
+      return { ...named, ...why, undo: previewJson(await store.undoPreview(workspace, batch.id)) };
     },
-    show: ({ undo, ...batch }) =>
+    show: ({ undo, not_undoable: why, ...batch }) =>
       [
         ...Object.entries(batch).map(([name, value]) => `${name.replaceAll('_', ' ')}: ${value ?? '-'}`),
-        batch.undoable ? `undo ${effectLines(undo)}` : GIVEN_UP,
+        why ?? `undo ${effectLines(undo)}`,
       ].join('\n'),
   });
   add(

@@ -12,8 +12,7 @@ import { subtractionCommand } from '../../manage/kept-blocked.ts';
 import { namesIn, type RuleSource } from '../../manage/rules/rule-json.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { ACCESS_ACTIONS, type AccessAction } from '../../rule.ts';
-import { geoFiles } from '../../runtime/geo.ts';
-import { serviceGuardRails } from '../../runtime/guard-rails.ts';
+import { servedSettings } from '../../runtime/served-settings.ts';
 import { formatTarget } from '../../signal/target.ts';
 import type { AddCommand } from '../command.ts';
 import { printable } from '../context.ts';
@@ -35,12 +34,13 @@ export function lookupCommand(add: AddCommand): void {
       async run(context, [text], { workspace: name, feed, list, action, entries: counts }) {
         const target = targetOf(text);
         const { config } = context;
+        const served = servedSettings(config);
         const store = await context.reads();
         const workspace = pick(await store.workspaces(), name, 'workspace');
         const options = {
           store,
-          geo: geoDatabase(await loadGeo(geoFiles(config), config.dataDir)),
-          guard: blockGuards(serviceGuardRails(config)),
+          geo: geoDatabase(await loadGeo(served.geo, config.dataDir)),
+          guard: blockGuards(served.guardRails),
           now: instantOf(systemClock),
         };
         const feedIds = await feedsAsked(store, workspace.id, { feed, list });

@@ -4,20 +4,30 @@ import type { Store } from '../../ports/store.ts';
 import type { Stream } from '../../ports/stream.ts';
 import { endsOf, isBlank } from '../../runtime/lost-store.ts';
 import type { AddCommand } from '../command.ts';
+import { confirm } from '../confirm.ts';
+
+const RESTORE = 'weir restore puts a backup back instead';
 
 export function streamCommands(add: AddCommand): void {
-  add('stream adopt', 'start over with the stream that is here now, when landing has stopped because the old one is gone', (c) => c, {
-    async run(context) {
+  const about = 'start over with the stream that is here now, when landing has stopped because the old one is gone';
+  add('stream adopt', about, (c) => c.option('--yes', 'do it without asking'), {
+    async run(context, _args, { yes }) {
       const [stream, store] = [await context.stream(), await context.store(true)];
       const streamId = await stream.id();
       const ends = await endsOf(stream);
       if (ends.size > 0 && (await isBlank(store))) {
         // Its messages are of workspaces that are gone: they could only become dead letters.
+        await confirm(context, `the store starts anew: what the stream ${streamId} holds never lands; ${RESTORE}`, yes);
         await store.adoptStream(streamId, ends, context.author);
         return { stream_id: streamId, adopted: true, anew: true };
       }
       if (await hasLanded(stream, store))
         throw new WeirError('USAGE', `landing goes on with the stream ${streamId} as it is: there is nothing to adopt`);
+      await confirm(
+        context,
+        `landing starts over with the stream ${streamId}: what another one held that had not landed is given up, and this one lands from its beginning; ${RESTORE}`,
+        yes,
+      );
       await store.adoptStream(streamId, undefined, context.author);
       return { stream_id: streamId, adopted: true, anew: false };
     },

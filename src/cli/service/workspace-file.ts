@@ -9,6 +9,7 @@ import type { SavedSource } from '../../account/source.ts';
 import type { Workspace, WorkspaceSettings } from '../../account/workspace.ts';
 import { DAY, isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
+import { parsedJson } from '../../json.ts';
 import { ACCEPTANCE, LIMITS } from '../../signal/limits.ts';
 import { readLines, readUtf8 } from '../../source/readers/lines.ts';
 import type { Line } from './line-shapes.ts';
@@ -148,7 +149,7 @@ function fileChecker() {
   return {
     /** The entry of a line, undefined for head and end, or what is wrong. */
     line(text: string): Entry | string | undefined {
-      const member = firstMember(text);
+      const member = Object.entries(parsedJson(text) ?? {})[0];
       if (last === undefined && member?.[0] !== 'weir_export') return 'this is not the first line of a file that weir export has written';
       if (member === undefined) return 'this is not a JSON object; the file may have been cut here';
       const [name, value] = member;
@@ -176,11 +177,3 @@ const entry =
     const found = typeof item === 'string' ? item : accept(item);
     return typeof found === 'string' ? `${word}.${found}` : found;
   };
-
-function firstMember(text: string): [name: string, value: unknown] | undefined {
-  try {
-    return Object.entries(JSON.parse(text) as object)[0];
-  } catch {
-    return undefined;
-  }
-}

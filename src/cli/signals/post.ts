@@ -1,5 +1,7 @@
 /** Posts one batch of signals for `weir send`, again and again where that helps. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
+import { parsedJson } from '../../json.ts';
 import type { DryRunAnswer } from './dry-run.ts';
 
 /** Tries of one batch on 429, 5xx and a connection that fails; the pauses double from the first on, ms. */
@@ -119,13 +121,7 @@ function readAnswer({ text, reason, batch }: Answer): BatchAnswer {
 }
 
 /** The object in an answer's body; an empty one when there is none. */
-function read(text: string): object {
-  try {
-    return Object(JSON.parse(text));
-  } catch {
-    return {};
-  }
-}
+const read = (text: string): object => Object(parsedJson(text));
 
 /** RFC 9110, 10.2.3: seconds or a date; ms. */
 function readRetryAfter(value: string | null): number {

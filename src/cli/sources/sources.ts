@@ -8,6 +8,7 @@ import { type SourceJson, sourceJson } from '../../manage/sources/source-json.ts
 import { durationText } from '../../manage/sources/source-settings.ts';
 import { changeSource, createSource, deleteSource, findSource, pauseSource, type SourceChange } from '../../manage/sources/sources.ts';
 import type { Store } from '../../ports/store.ts';
+import { findCatalogue } from '../../source/catalogue.ts';
 import { comesBack, previewLines } from '../account/deletions.ts';
 import type { AddCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
@@ -39,7 +40,8 @@ export function sourceCommands(add: AddCommand): void {
         const wanted = { ...settingsGiven(options), ...(await secretGiven(options)), ...origin };
         return sourceJson(await createSource(sourceChange(store, workspace, context), wanted), await store.ping());
       },
-      show: ({ name, id, url, every }) => `source ${printable(name)} ${id}: ${url}, every ${durationText(every)}`,
+      show: ({ name, id, url, every, catalogue }) =>
+        [`source ${printable(name)} ${id}: ${url}, every ${durationText(every)}`, ...whatToKnow(catalogue)].join('\n'),
     },
   );
   add('source ls', 'list the sources of a workspace, and how they are', inWorkspace, {
@@ -120,6 +122,12 @@ export function sourceCommands(add: AddCommand): void {
     show: ({ id, name, list_kept: isKept, restorable_until: until }) =>
       `source ${printable(name)} ${id} is deleted${isKept ? '; its list stays, with its rules' : until === null ? ' for good' : `; weir list restore ${JSON.stringify(name)} brings it back, paused, until ${until}`}`,
   });
+}
+
+/** What the catalogue says of a source that was made of it. */
+function whatToKnow(catalogue: string | null): string[] {
+  const row = catalogue === null ? undefined : findCatalogue(catalogue);
+  return row === undefined ? [] : [`terms: ${row.terms}`, ...(row.note === undefined ? [] : [`to know: ${row.note}`])];
 }
 
 const deleteOptions = (c: Command): Command =>

@@ -7,8 +7,7 @@ import { loadGeo } from '../../geo/load.ts';
 import { findSource } from '../../manage/sources/sources.ts';
 import { trialOf } from '../../manage/sources/try-source.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import { geoFiles } from '../../runtime/geo.ts';
-import { serviceGuardRails } from '../../runtime/guard-rails.ts';
+import { servedSettings } from '../../runtime/served-settings.ts';
 import { runTrial } from '../../runtime/sources/try-job.ts';
 import { findCatalogue } from '../../source/catalogue.ts';
 import type { TryReport } from '../../source/try-source.ts';
@@ -32,8 +31,8 @@ export function tryCommand(add: AddCommand): void {
         const report = await runTrial(job, {
           settings: config,
           store,
-          geo: geoDatabase(await loadGeo(geoFiles(config), config.dataDir)),
-          guardRails: serviceGuardRails(config),
+          geo: geoDatabase(await loadGeo(servedSettings(config).geo, config.dataDir)),
+          guardRails: servedSettings(config).guardRails,
           onStep: (text) => void (stderr.isTTY === true ? stderr.write(`\r\x1b[K${printable(text)}`) : undefined),
         });
         if (stderr.isTTY === true) stderr.write('\r\x1b[K');

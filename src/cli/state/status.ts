@@ -8,9 +8,8 @@ import { geoStatus } from '../../geo/status.ts';
 import { type SourceTrouble, troubleOf } from '../../manage/sources/trouble.ts';
 import { type EngineStatus, endingKeyJson, isUnused, type StatusParts, serviceStatus, unusedKeyJson } from '../../manage/status.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import { geoFiles } from '../../runtime/geo.ts';
-import { serviceGuardRails } from '../../runtime/guard-rails.ts';
 import { readStatusFiles } from '../../runtime/ledgers/status-file.ts';
+import { servedSettings } from '../../runtime/served-settings.ts';
 import { unlanded } from '../../stream/lag.ts';
 import type { AddCommand } from '../command.ts';
 import type { Context } from '../context.ts';
@@ -50,7 +49,7 @@ async function readParts(context: Context): Promise<StatusParts> {
     if (isMissing) throw new WeirError('USAGE', `there is no DATA_DIR ${config.dataDir}`);
     return readLag(context);
   });
-  const geo = await attempt(() => loadGeo(geoFiles(config), cacheDir));
+  const geo = await attempt(() => loadGeo(servedSettings(config).geo, cacheDir));
   const ages = 'fault' in geo ? undefined : geoStatus(geo.value, now);
   return {
     store: engine(config.databaseUrl === undefined ? 'embedded' : 'PostgreSQL', stored),
@@ -67,7 +66,7 @@ const NOT_STORED: Stored = { deadLetters: null, unusedKeys: null, endingKeys: nu
 
 async function readStored({ config }: Context, store: StoreReads, now: number): Promise<Stored> {
   const workspaces = await store.workspaces();
-  const isOff = areOff(serviceGuardRails(config));
+  const isOff = areOff(servedSettings(config).guardRails);
   const keys = await Promise.all(workspaces.map(async (workspace) => [workspace, await store.keys(workspace.id)] as const));
   return {
     deadLetters: (await store.deadLetters(MOST_LETTERS)).length,

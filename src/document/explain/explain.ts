@@ -8,7 +8,7 @@ import { renderFeed } from '../make/render-feed.ts';
 import { storedVariant, variantOf } from '../variant.ts';
 import { explainFeed, type FeedExplanation, type FeedSource } from './explain-feed.ts';
 import type { KeptBlocked, NeverBlocked } from './kept-blocked.ts';
-import { type ExplainOptions, feedSources, touchingRules } from './sources.ts';
+import { type ExplainOptions, feedSources, rulesByFeed, touchingRules } from './sources.ts';
 
 /** What is asked; without `feedIds` about every feed. */
 export interface Asked {
@@ -62,8 +62,10 @@ export async function explain({ workspace, target, action, feedIds, counts }: As
   const sources = (await feedSources(store, workspace)).filter(({ id }) => feedIds === undefined || (id !== null && feedIds.includes(id)));
   const question = { target, action, asOf: secondOf(now.wall), geo, guard };
   const feeds: Explained[] = [];
+  const rulesOf = rulesByFeed(rules);
   for (const source of sources) {
-    const explanation = explainFeed(source, rules, question);
+    await options.pause?.();
+    const explanation = explainFeed(source, rulesOf(source), question);
     const isConcerned = explanation.rules.length > 0 || feedIds !== undefined;
     const size = counts && isConcerned ? await feedSize(source, workspace, action, options) : undefined;
     const told = explanation.rules.slice(0, options.mostTold);

@@ -16,7 +16,7 @@ import {
   type Verdict,
   verdict,
 } from './explain-feed.ts';
-import { type ExplainOptions, feedSources, touchingRules } from './sources.ts';
+import { type ExplainOptions, feedSources, rulesByFeed, touchingRules } from './sources.ts';
 
 /** A target that is never to be blocked, by a rule of this list, whether that has landed or is only thought of. */
 export interface NeverBlocked {
@@ -63,12 +63,15 @@ export async function keptBlocked({ workspace, target, listId }: NeverBlocked, o
   const question = { target, action: 'block', asOf, geo, guard: options.guard(workspace) } as const;
   const isExact = ({ rule }: StoredAccessRule) => rule.action === 'block' && formatTarget(rule.target) === formatTarget(target);
   const feeds: KeepingFeed[] = [];
+  const rulesOf = rulesByFeed(rules);
   for (const source of await feedSources(store, workspace)) {
-    const given = roled(rules, source, 'block');
+    await options.pause?.();
+    const own = rulesOf(source);
+    const given = roled(own, source, 'block');
     const isIn = (of: typeof given) => verdict(asked, contentOf(source, of, question, 'both'));
     const now = isIn(given);
     if (now === 'out') continue;
-    const subtraction = subtractionOf(source, rules, { ...question, asked, family: 'both' });
+    const subtraction = subtractionOf(source, own, { ...question, asked, family: 'both' });
     const exact = given.filter(({ stored }) => isExact(stored) && !isKept(source, stored));
     const unblocked = exact.length > 0 && isIn(given.filter((each) => !exact.includes(each))) === 'out';
     const wayOut: WayOut =

@@ -22,13 +22,15 @@ export interface ExplainOptions {
   readonly mostRules?: number | undefined;
   /** Rules that are told of each feed at most. Undefined: all. */
   readonly mostTold?: number | undefined;
+  /** Lets others get on; called often. Rejects where it takes too long. Undefined: nobody waits. */
+  readonly pause?: (() => Promise<void> | undefined) | undefined;
 }
 
 /** The active access rules of a workspace that have an address in common with a target, or are on this very one. */
 export async function touchingRules(
   workspaceId: string,
   target: Target,
-  { store, geo, now, mostRules }: ExplainOptions,
+  { store, geo, now, mostRules, pause }: ExplainOptions,
 ): Promise<StoredAccessRule[]> {
   let looked = 0;
   const asked = addressesOf(target, 'both', geo);
@@ -37,6 +39,7 @@ export async function touchingRules(
     const found: StoredAccessRule[] = [];
     for await (const rule of store.rules(workspaceId, { kind: 'access_rule', now: now.wall, ...(match && { match }) })) {
       looked += 1;
+      if (looked % TURN === 0) await pause?.();
       if (looked > (mostRules ?? Number.POSITIVE_INFINITY)) throw tooManyRules(looked - 1);
       if (isMeant(rule as StoredAccessRule)) found.push(rule as StoredAccessRule);
     }
@@ -56,8 +59,29 @@ export async function touchingRules(
   return [...new Map(found.map((stored) => [stored.id, stored])).values()];
 }
 
+/** Rules that are looked at before others get on. */
+const TURN = 100;
+
 const tooManyRules = (most: number) =>
   new WeirError('REFUSED', `more than ${most} rules would have to be looked at; ask about an address or a smaller network`);
+
+/**
+ * The rules that may concern a feed, in their order: those of its lists, and never-block rules of all lists. With many lists each has few of
+ * them, so that not every rule is compared with every feed.
+ */
+export function rulesByFeed(rules: readonly StoredAccessRule[]): (feed: FeedSource) => readonly StoredAccessRule[] {
+  const places = new Map(rules.map((stored, place) => [stored, place]));
+  const allows = rules.filter(({ rule }) => rule.action === 'allow');
+  const blocks = Map.groupBy(
+    rules.filter(({ rule }) => rule.action !== 'allow'),
+    ({ listId }) => listId,
+  );
+  return ({ lists }) => {
+    if (lists === null) return rules;
+    const own = [...lists].flatMap((list) => blocks.get(list) ?? []);
+    return [...own, ...allows].sort((a, b) => places.get(a)! - places.get(b)!);
+  };
+}
 
 /** All feeds of a workspace. */
 export async function feedSources(store: Pick<StoreReads, 'directory' | 'feeds'>, workspace: Workspace): Promise<FeedSource[]> {

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { test } from 'node:test';
 import type { Caller } from '../../account/caller.ts';
 import { NO_GUARD_RAILS } from '../../account/guard-rails.ts';
-import type { Group } from '../errors.ts';
+import type { Group } from '../groups.ts';
 import { authenticator } from './authenticator.ts';
 
 const KEY = 'weir_abcdefghijklmnopqrstuvwxyz0123456789ABCDEFG';

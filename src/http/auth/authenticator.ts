@@ -6,8 +6,9 @@ import type { Failures, HttpCounts } from '../../ports/http-counts.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { shared } from '../../serial.ts';
 import { newHttpCounts } from '../counts.ts';
-import type { Group, HttpFault } from '../errors.ts';
-import { CHALLENGES, readKey } from './credentials.ts';
+import type { HttpFault } from '../errors.ts';
+import { GROUPS, type Group } from '../groups.ts';
+import { readKey } from './credentials.ts';
 import { failureLimiter } from './failures.ts';
 import { type KeyRevision, watchKeyRevision } from './key-revision.ts';
 import { bytesOf, type RememberedKey, rememberedKeys } from './remembered-keys.ts';
@@ -185,7 +186,7 @@ export function authenticator({ store, now, monotonic, counts = newHttpCounts(),
 }
 
 /** Asks for credentials (SPEC D2.6). */
-const challenge = (group: Group): HttpFault => ({ status: 401, headers: { 'WWW-Authenticate': CHALLENGES[group] } });
+const challenge = (group: Group): HttpFault => ({ status: 401, headers: { 'WWW-Authenticate': GROUPS[group].challenges } });
 
 /** SHA-256 of the key in an Authorization header, as `RememberedKeys` takes it; undefined when the header holds no key. */
 function digestOf(group: Group, authorization: string | undefined): string | undefined {

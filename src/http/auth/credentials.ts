@@ -1,29 +1,22 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Group } from '../errors.ts';
+import { GROUPS, type Group } from '../groups.ts';
 
 const BEARER = /^bearer +[\x21-\x7e]{8,64} *$/i;
 const BASIC = /^basic +([^ ]+) *$/i;
 /** The user `api`; the password is everything after the first colon. */
 const USER = /^api:([\x21-\x7e]{8,64})$/;
 
-/** The WWW-Authenticate challenges of each group (spec 5). Feeds also take HTTP Basic, for devices that know nothing else. */
-export const CHALLENGES: Record<Group, string[]> = {
-  signal: ['Bearer'],
-  rules: ['Bearer'],
-  agent: ['Bearer'],
-  bouncer: ['Bearer'],
-  manage: ['Bearer'],
-  feed: ['Basic realm="threat-feed", charset="UTF-8"', 'Bearer'],
-};
-
-/** What a request to a group shows, as an Authorization header has it: bouncers send their key in a header of their own. */
-export const shownIn = (group: Group, { authorization, 'x-api-key': key }: IncomingHttpHeaders): string | undefined =>
-  group === 'bouncer' && key !== undefined ? `Bearer ${key}` : authorization;
+/** What a request to a group shows, as an Authorization header has it. */
+export function shownIn(group: Group, headers: IncomingHttpHeaders): string | undefined {
+  const { keyHeader } = GROUPS[group];
+  const key = keyHeader && headers[keyHeader];
+  return key === undefined ? headers.authorization : `Bearer ${key}`;
+}
 
 /** The API key in an Authorization header; undefined when it holds none in a form that the group accepts. */
 export function readKey(group: Group, authorization = ''): string | undefined {
   if (BEARER.test(authorization)) return authorization.slice('bearer '.length).trim();
-  if (group !== 'feed') return undefined;
+  if (!GROUPS[group].takesBasic) return undefined;
   const credentials = BASIC.exec(authorization)?.[1];
   return credentials === undefined ? undefined : USER.exec(decodeBase64(credentials))?.[1];
 }

@@ -1,4 +1,5 @@
 /** The console at /console/: one page for all its addresses, its files, and signing in and out (SPEC D18). */
+import { parsedJson } from '../../json.ts';
 import { type Answer, jsonAnswer, movedTo } from '../answer.ts';
 import type { BodyLimit } from '../bodies/body.ts';
 import type { Answered, Call } from '../call.ts';
@@ -92,21 +93,13 @@ function sessionAnswer(session: OpenSession | null, cookie = session?.cookie): A
 
 /** The key and the name of who signs in, or what is wrong with them. */
 export function readSignIn(call: Call, _who: null, bytes: Buffer): SignIn | HttpFault {
-  const { key, name } = fieldsOf(bytes);
+  const { key, name } = Object(parsedJson(bytes.toString())) as Readonly<Record<string, unknown>>;
   const actor = typeof name === 'string' && name.isWellFormed() ? readActor(encodeURIComponent(name)) : null;
   if (typeof key !== 'string' || key.trim() === '') return fault('key', 'must be an API key');
   if (actor === null) return fault('name', 'must be your name, for the audit log');
   return typeof actor === 'string'
     ? { call, key: key.trim(), actor }
     : fault('name', 'must be at most 100 characters and no control characters');
-}
-
-function fieldsOf(bytes: Buffer): Readonly<Record<string, unknown>> {
-  try {
-    return Object(JSON.parse(bytes.toString()));
-  } catch {
-    return {};
-  }
 }
 
 const fault = (field: string, message: string): HttpFault => badRequest([{ field, message, value: null }]);

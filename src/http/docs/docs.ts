@@ -2,10 +2,10 @@
 import { type Answer, jsonAnswer, movedTo } from '../answer.ts';
 import type { Call } from '../call.ts';
 import type { HttpFault } from '../errors.ts';
+import { GROUP_NAMES, GROUPS } from '../groups.ts';
 import type { Docs } from '../served.ts';
-import { DOCUMENTED } from './openapi.ts';
 
-const PAGES = Object.fromEntries(DOCUMENTED.map((group) => [group, `/docs/${group}/swagger/`]));
+const PAGES = Object.fromEntries(GROUP_NAMES.map((group) => [GROUPS[group].docs, `/docs/${GROUPS[group].docs}/swagger/`]));
 
 /** The documentation. `baseUrl`: the server of the documents; `console`: whether there is a console. */
 export function docs({ baseUrl, console }: { readonly baseUrl: string | undefined; readonly console: boolean }): Docs {

@@ -1,16 +1,12 @@
 /** The OpenAPI documents, one for each group, from the rows of its addresses; a group's `openapi.ts` says what does not follow from them. */
 import type { TSchema } from 'typebox';
 import { type Address, pathsOf } from '../address.ts';
-import { CHALLENGES } from '../auth/credentials.ts';
 import { missing } from '../auth/gate.ts';
 import { BUSY, ENCODED } from '../bodies/body.ts';
-import { errorBody, type Group, type HttpFault, malformedIn, statusIn } from '../errors.ts';
+import { errorBody, type HttpFault, malformedIn, statusIn } from '../errors.ts';
 import type { Parameter } from '../feeds/parameters.ts';
+import { GROUPS, type Group } from '../groups.ts';
 import { notAllowed } from '../router.ts';
-
-/** The groups of addresses that have a document, as its address calls them. */
-export const DOCUMENTED = ['signal', 'feeds', 'rules', 'agent', 'bouncer', 'manage'] as const;
-export type Documented = (typeof DOCUMENTED)[number];
 
 /** What the document of a group says beside its addresses. */
 export interface Api {
@@ -102,7 +98,7 @@ function faultsOf({ group, needs, body }: Address, other: HttpFault): Faults {
     401: {
       says: 'Invalid or missing API key, or a key without organization or workspace.',
       examples: { 'no valid key': { status: 401 } },
-      headers: { 'WWW-Authenticate': header('How to authenticate; one header per scheme.', CHALLENGES[group!].join(', ')) },
+      headers: { 'WWW-Authenticate': header('How to authenticate; one header per scheme.', GROUPS[group!].challenges.join(', ')) },
     },
     402: { says: 'The subscription is not active.', examples: { 'subscription inactive': { status: 402 } } },
     403: { says: 'The key is valid but not permitted.', examples: needs == null ? {} : { 'no permission': missing(needs) } },

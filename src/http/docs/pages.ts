@@ -8,14 +8,15 @@ import type { Call } from '../call.ts';
 import type { HttpFault } from '../errors.ts';
 import { FEED_API } from '../feeds/openapi.ts';
 import { type File, fileAnswer, fileOf } from '../files.ts';
+import { GROUP_NAMES, GROUPS, type Group } from '../groups.ts';
 import { MANAGE_API } from '../manage/openapi.ts';
 import { RULES_API } from '../rules/openapi.ts';
 import { SIGNAL_API } from '../signals/openapi.ts';
-import { type Api, apiDocument, type Documented } from './openapi.ts';
+import { type Api, apiDocument } from './openapi.ts';
 
-const APIS: Readonly<Record<Documented, Api>> = {
+const APIS: Readonly<Record<Group, Api>> = {
   signal: SIGNAL_API,
-  feeds: FEED_API,
+  feed: FEED_API,
   rules: RULES_API,
   agent: AGENT_API,
   bouncer: BOUNCER_API,
@@ -94,18 +95,19 @@ export function documentPages(baseUrl: string): (call: Call) => Answer | HttpFau
   const made = new Map<string, File>();
   return (call) => {
     const path = call.params['*']!;
-    const [, group = '', rest = ''] = /^(\w+)\/swagger(|\/.*)$/.exec(path) ?? [];
-    if (!Object.hasOwn(APIS, group)) return { status: 404 };
-    if (rest === '/static/index.html') return movedTo(`/docs/${group}/swagger/`);
-    const file = made.get(path) ?? make(group as Documented, rest, baseUrl);
+    const [, name = '', rest = ''] = /^(\w+)\/swagger(|\/.*)$/.exec(path) ?? [];
+    const group = GROUP_NAMES.find((each) => GROUPS[each].docs === name);
+    if (group === undefined) return { status: 404 };
+    if (rest === '/static/index.html') return movedTo(`/docs/${name}/swagger/`);
+    const file = made.get(path) ?? make(group, rest, baseUrl);
     if (file === undefined) return { status: 404 };
     made.set(path, file);
     return fileAnswer(call, file, HEADERS);
   };
 }
 
-function make(group: Documented, rest: string, baseUrl: string): File | undefined {
-  if (rest === '') return fileOf(HTML, Buffer.from(pageAt(`/docs/${group}/swagger/static`)));
+function make(group: Group, rest: string, baseUrl: string): File | undefined {
+  if (rest === '') return fileOf(HTML, Buffer.from(pageAt(`/docs/${GROUPS[group].docs}/swagger/static`)));
   if (rest === '/') return fileOf(HTML, Buffer.from(pageAt('./static')));
   // YAML has all of JSON in it.
   if (rest === '/json') return fileOf('application/json; charset=utf-8', documentOf(group, baseUrl));
@@ -116,5 +118,4 @@ function make(group: Documented, rest: string, baseUrl: string): File | undefine
   return type === undefined ? undefined : fileOf(type, readFileSync(new URL(import.meta.resolve(`swagger-ui-dist/${name}`))));
 }
 
-const documentOf = (group: Documented, baseUrl: string): Buffer =>
-  Buffer.from(JSON.stringify(apiDocument(APIS[group], ADDRESSES, baseUrl)));
+const documentOf = (group: Group, baseUrl: string): Buffer => Buffer.from(JSON.stringify(apiDocument(APIS[group], ADDRESSES, baseUrl)));

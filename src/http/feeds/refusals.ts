@@ -4,8 +4,8 @@ import type { Found } from '../../document/serve/cache.ts';
 import type { Representation } from '../../document/serve/representation.ts';
 import { sharesText } from '../../document/shares.ts';
 import { MOST_DETAILS } from '../../signal/faults.ts';
-import { CHALLENGES } from '../auth/credentials.ts';
 import type { HttpFault } from '../errors.ts';
+import { GROUPS } from '../groups.ts';
 import { entryHeaders } from './headers.ts';
 
 /** The fault of a key that is bound to another list or feed. */
@@ -27,7 +27,7 @@ const REFUSALS: { readonly [K in NoFeed['kind']]: (found: Extract<NoFeed, { kind
     message: 'The name matches more than one access-rules list; use the UUID of one of them',
     details: { lists: lists.slice(0, MOST_DETAILS) },
   }),
-  no_workspace: () => ({ status: 401, headers: { 'www-authenticate': CHALLENGES.feed } }),
+  no_workspace: () => ({ status: 401, headers: { 'www-authenticate': GROUPS.feed.challenges } }),
   too_large: ({ entryCount, entryLimit, hint, shares, staleSince }) => ({
     status: 413,
     message: TOO_LARGE,
@@ -47,5 +47,5 @@ export const tellable = (found: NoFeed, { listId, feedId }: Pick<Caller, 'listId
 export function documentRefusalOf(found: NoFeed): HttpFault {
   const fault = refusalOf(found);
   if (found.kind === 'too_large') return { ...fault, message: 'The document exceeds the maximum number of entries' };
-  return found.kind === 'no_workspace' ? { ...fault, headers: { 'www-authenticate': CHALLENGES.rules } } : fault;
+  return found.kind === 'no_workspace' ? { ...fault, headers: { 'www-authenticate': GROUPS.rules.challenges } } : fault;
 }

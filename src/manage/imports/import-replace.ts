@@ -1,6 +1,6 @@
 /** An import that makes a list equal to its file (SPEC D11.4, D15.41). */
 
-import { requireOwnList } from '../../account/source.ts';
+import { requireOwnList } from '../../account/kept-list.ts';
 import { type ForecastFields, forecastFields } from '../../document/watch/forecast-fields.ts';
 import { WeirError } from '../../errors.ts';
 import type { StoreReads } from '../../ports/store.ts';

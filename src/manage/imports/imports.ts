@@ -69,6 +69,7 @@ export interface Imported extends ForecastFields {
  */
 export async function importFile(ports: ImportPorts, request: ImportRequest): Promise<Imported | Refused> {
   const { pause } = ports;
+  await pause();
   const content = await readImport(request, pause);
   const wide = await wideOf(content.entries ?? [], ports.geo(), pause);
   if (wide !== undefined && !request.isSure && !request.preview)

@@ -1,5 +1,7 @@
 /** The content of a replacement as it is sent: one JSON object a line, each an entry, what is wrong at its place, or why a row asks for nothing. */
+
 import { WeirError } from '../../errors.ts';
+import { parsedJson } from '../../json.ts';
 import type { Replacement } from '../../ports/replacement-store.ts';
 import type { StoreReads, StoreWrites } from '../../ports/store.ts';
 import { isObject } from '../../signal/normalize.ts';
@@ -60,19 +62,11 @@ function* linesOf(bytes: Buffer): Generator<Buffer> {
 }
 
 function readPartLine(bytes: Buffer, number: number, defaults: ListDefaults): readonly (PlacedEntry | LineFault | PassedRow)[] {
-  const value = parsed(bytes);
+  const value = parsedJson(readUtf8(bytes));
   const place = isObject(value) && typeof value.place === 'string' ? value.place.slice(0, 200) : `line ${number}`;
   if (!isObject(value)) return [{ fault: 'this is no JSON object', place }];
   if (typeof value.fault === 'string') return [{ fault: value.fault.slice(0, 1000), place }];
   if (typeof value.passed === 'string') return [{ passed: value.passed.slice(0, 200), place }];
   const read = readRow(rowOf(value), defaults);
   return 'entries' in read ? read.entries.map((entry) => ({ entry, place })) : [{ ...read, place }];
-}
-
-function parsed(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(readUtf8(bytes) ?? '');
-  } catch {
-    return undefined;
-  }
 }

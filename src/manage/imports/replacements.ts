@@ -4,8 +4,8 @@
  */
 import { v7 } from 'uuid';
 import type { Caller } from '../../account/caller.ts';
+import { requireOwnList } from '../../account/kept-list.ts';
 import type { AccessList } from '../../account/list.ts';
-import { requireOwnList } from '../../account/source.ts';
 import { WeirError } from '../../errors.ts';
 import type { Replacement } from '../../ports/replacement-store.ts';
 import type { StoreReads, StoreWrites } from '../../ports/store.ts';

@@ -78,10 +78,9 @@ function inSteps(minutes: readonly ActivityCounts[], field: keyof ActivityCounts
 }
 
 export const ACTIVITY_OPERATIONS: readonly Operation[] = [
-  operation('getActivity', 'GET /activity', {
+  operation('getActivity', 'GET /activity', 'rules:read', {
     summary: 'Entries accepted, failed and landed, and polls, of the last day',
     description: 'As the process that answers has seen them since its start; entries landed of all processes.',
-    permission: 'rules:read',
     query: Type.Object({
       minutes: Type.Optional(Type.Integer({ minimum: 1, maximum: ACTIVITY_MINUTES, description: 'How far back; 60 when absent.' })),
       step: Type.Optional(Type.Integer({ minimum: 1, maximum: 60, description: 'Minutes that are summed; 1 when absent.' })),
@@ -102,9 +101,8 @@ export const ACTIVITY_OPERATIONS: readonly Operation[] = [
       };
     },
   }),
-  operation('getHistory', 'GET /history', {
+  operation('getHistory', 'GET /history', 'rules:read', {
     summary: 'What was added, expired, removed and undone day by day, and how large the block feed was',
-    permission: 'rules:read',
     query: Type.Object({
       feed: Type.Optional(Type.String({ maxLength: 200, description: "UUID or name of a list or feed; the workspace's when absent." })),
       days: Type.Optional(Type.Integer({ minimum: 1, maximum: KEPT_DAYS, description: 'How many, today included; 30 when absent.' })),
@@ -117,9 +115,8 @@ export const ACTIVITY_OPERATIONS: readonly Operation[] = [
       return { days: (await store.feedDays(workspaceId, feedId, { from: to - days + 1, to })).map(dayJson) };
     },
   }),
-  operation('listDevices', 'GET /devices', {
+  operation('listDevices', 'GET /devices', 'rules:read', {
     summary: 'What pulls feeds: address, answers, and how far behind its content is',
-    permission: 'rules:read',
     query: Type.Object({
       ...PAGE_QUERY,
       key: Type.Optional(Type.String({ maxLength: 36, description: 'Only those with the key of this id.' })),

@@ -12,11 +12,10 @@ export const LATE = answerOf('LateAnswer', {
 });
 
 export const ANSWER_OPERATIONS: readonly Operation[] = [
-  operation('getAnswer', 'GET /answers/{answer}', {
+  operation('getAnswer', 'GET /answers/{answer}', null, {
     summary: 'The answer to a request that took longer than a client waits',
     description:
       'Status and body are those of the answer once it is there, errors included, for ten minutes and to the key that asked; 202 until then. It is known to the process that was asked.',
-    permission: null,
     answer: LATE,
     refusals: { 404: `there is no late answer "${ID}" of this key` },
     async run({ late, caller }, { params }) {

@@ -23,9 +23,8 @@ const ENTRY = {
 } as const satisfies Fields;
 
 export const AUDIT_OPERATIONS: readonly Operation[] = [
-  operation('listAudit', 'GET /audit', {
+  operation('listAudit', 'GET /audit', 'manage', {
     summary: 'Who changed what, newest first; kept for 90 days',
-    permission: 'manage',
     query: Type.Object(PAGE_QUERY),
     answer: pageSchema('AuditLog', 'entries', ENTRY),
     async run({ store, workspaceId }, { query }) {

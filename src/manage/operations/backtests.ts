@@ -96,11 +96,10 @@ async function start(context: ManageContext, { as: view = 'recorded', kind = 'wa
 }
 
 export const BACKTEST_OPERATIONS: readonly Operation[] = [
-  operation('startBacktest', 'POST /backtests', {
+  operation('startBacktest', 'POST /backtests', 'rules:read', {
     summary: 'Tell what rules would have done to recorded requests',
     description:
       'The body is a recording: a log of nginx, Apache, Envoy, Caddy or the agent, a HAR, or lines of fields; gzip or not. Nothing of it is kept. The rules are those of the workspace, or one expression. One backtest of a workspace runs at a time.',
-    permission: 'rules:read',
     query: Type.Object({
       as: Type.Optional(Type.Enum([...VIEWS], { description: 'As recorded, or as the agent sees requests; recorded when absent.' })),
       kind: Type.Optional(Type.Enum([...EXPRESSION_KINDS], { description: 'waf_rule when absent.' })),
@@ -113,15 +112,13 @@ export const BACKTEST_OPERATIONS: readonly Operation[] = [
     run: (context, { query, bytes }) => start(context, query as Asked, bytes),
     show: (body) => ({ status: 202, body, location: `/backtests/${body.id}` }),
   }),
-  operation('listBacktests', 'GET /backtests', {
+  operation('listBacktests', 'GET /backtests', 'rules:read', {
     summary: 'The backtests of the last hour, newest first',
-    permission: 'rules:read',
     answer: answerOf('Backtests', { backtests: [[exampleOf(JOB)], Type.Array(Job)] }),
     run: async ({ backtests, workspaceId }) => ({ backtests: backtests.of(workspaceId).map(jobJson) }),
   }),
-  operation('getBacktest', 'GET /backtests/{backtest}', {
+  operation('getBacktest', 'GET /backtests/{backtest}', 'rules:read', {
     summary: 'How far a backtest is, and what came of it',
-    permission: 'rules:read',
     answer: JobWithResult,
     refusals: { 404: NONE },
     run: async (context, { params }) => {
@@ -129,9 +126,8 @@ export const BACKTEST_OPERATIONS: readonly Operation[] = [
       return { ...jobJson(job), result: context.backtests.result(context.workspaceId, job.id) ?? null };
     },
   }),
-  operation('deleteBacktest', 'DELETE /backtests/{backtest}', {
+  operation('deleteBacktest', 'DELETE /backtests/{backtest}', 'rules:read', {
     summary: 'Cancel a backtest that runs; forget one that has ended',
-    permission: 'rules:read',
     answer: Job,
     refusals: { 404: NONE },
     run: async (context, { params }) => {

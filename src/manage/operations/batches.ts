@@ -18,7 +18,7 @@ const BATCH = {
   entries: [3, 'Entries that have landed.'],
   undoes: [null, id],
   undone_by: [null, id],
-  undoable: [true, 'false: too much has changed since; what it replaced is not known any more.'],
+  undoable: [true, 'false: too much has changed since, and what it replaced is not known any more; or its list is deleted.'],
 } as const satisfies Fields;
 const EFFECT = {
   removes: [2, 'Rules that it made.'],
@@ -41,9 +41,8 @@ interface Undone extends Change {
 }
 
 export const BATCH_OPERATIONS: readonly Operation[] = [
-  operation('listBatches', 'GET /batches', {
+  operation('listBatches', 'GET /batches', 'rules:read', {
     summary: 'The batches that have landed in the last seven days, newest first',
-    permission: 'rules:read',
     query: Type.Object({
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MOST, description: 'Items of the page; 50 when absent.' })),
       after: Type.Optional(Type.String({ maxLength: 40, description: 'The value of next in the page before.' })),
@@ -56,9 +55,8 @@ export const BATCH_OPERATIONS: readonly Operation[] = [
       return { batches: batches.map(batchJson), next: found.length > limit ? batches.at(-1)!.id : null };
     },
   }),
-  operation('getBatch', 'GET /batches/{batch}', {
+  operation('getBatch', 'GET /batches/{batch}', 'rules:read', {
     summary: 'What a batch did, and what undoing it would do now',
-    permission: 'rules:read',
     answer: answerOf('BatchEffect', { ...BATCH, undo: EFFECT }),
     refusals: { 404: UNKNOWN },
     async run({ store, workspaceId, step }, { params }) {
@@ -66,11 +64,10 @@ export const BATCH_OPERATIONS: readonly Operation[] = [
       return { ...batchJson(batch), undo: previewJson(await store.undoPreview(workspaceId, batch.id, step)) };
     },
   }),
-  operation('undoBatches', 'POST /undo', {
+  operation('undoBatches', 'POST /undo', 'rules:write', {
     summary: 'Put back what batches replaced or deleted, and remove what they made',
     description:
       'The newest is undone first, each by a batch of its own, which can be undone. What is told of each is what undoing that one alone would do. Waits for what was accepted before.',
-    permission: 'rules:write',
     body: Type.Object({
       batches: Type.Array(Type.String({ maxLength: 40 }), { minItems: 1, maxItems: MOST_UNDONE }),
       preview: PREVIEW,

@@ -52,9 +52,8 @@ const BOUNCER = {
 } as const satisfies Fields;
 
 export const BOUNCER_OPERATIONS: readonly Operation[] = [
-  operation('listBouncers', 'GET /bouncers', {
+  operation('listBouncers', 'GET /bouncers', 'rules:read', {
     summary: 'The bouncers of the last 30 days, and what they cannot enforce',
-    permission: 'rules:read',
     query: Type.Object(PAGE_QUERY),
     answer: pageSchema('Bouncers', 'bouncers', BOUNCER),
     run: ({ store, workspaceId }, { query }) => store.bouncerPage(workspaceId, pageRequest(query, BY_BOUNCER)),

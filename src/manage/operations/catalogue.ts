@@ -35,10 +35,9 @@ export const catalogueJson = (row: CatalogueRow) => ({
 });
 
 export const CATALOGUE_OPERATIONS: readonly Operation[] = [
-  operation('listCatalogue', 'GET /catalogue', {
+  operation('listCatalogue', 'GET /catalogue', 'rules:read', {
     summary: 'Lists that are known well enough to be added as a source by their name',
     description: 'None is on unless somebody adds it.',
-    permission: 'rules:read',
     answer: Type.Object({ sources: Type.Array(Row) }, { title: 'Catalogue', examples: [{ sources: [catalogueJson(CATALOGUE[0]!)] }] }),
     run: async () => ({ sources: CATALOGUE.map(catalogueJson) }),
   }),

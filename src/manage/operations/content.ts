@@ -189,9 +189,8 @@ async function measureChange(context: ManageContext, { feed, ...change }: Settin
 }
 
 export const CONTENT_OPERATIONS: readonly Operation[] = [
-  operation('getContent', 'GET /content', {
+  operation('getContent', 'GET /content', 'rules:read', {
     summary: 'The beginning of a feed as it is served now, with the count and digest to compare a device with',
-    permission: 'rules:read',
     query: Type.Object({
       feed: Feed,
       format: Type.Optional(Type.Enum([...FORMAT_NAMES])),
@@ -203,10 +202,9 @@ export const CONTENT_OPERATIONS: readonly Operation[] = [
     refusals: { 404: 'there is no list or feed "edge"', 409: NO_FEEDS },
     run: (context, { query }) => readContent(context, query),
   }),
-  operation('measureFeed', 'POST /measure', {
+  operation('measureFeed', 'POST /measure', 'rules:read', {
     summary: 'How large a feed is, what costs it most, and how large it would be with other lists or settings',
     description: 'Nothing is changed. Without feed and with lists it is a feed that is to be made; then before is null.',
-    permission: 'rules:read',
     body: Type.Object({ feed: Feed, ...MEMBERS, ...SETTABLE }),
     answer: answerOf('Measure', {
       before: [exampleOf(SIZE), Size],

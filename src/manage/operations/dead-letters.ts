@@ -33,9 +33,8 @@ const own = ({ store, workspaceId }: ManageContext, ids: readonly (string | numb
 const changeOf = ({ workspaceId, by }: ManageContext) => ({ workspaceId, by });
 
 export const DEAD_LETTER_OPERATIONS: readonly Operation[] = [
-  operation('listDeadLetters', 'GET /dead-letters', {
+  operation('listDeadLetters', 'GET /dead-letters', 'manage', {
     summary: 'The messages of the workspace that could not be landed, newest first',
-    permission: 'manage',
     query: Type.Object({
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MOST, description: `Items of the page; ${MOST} when absent.` })),
       after: Type.Optional(Type.String({ maxLength: 20, description: 'The value of next in the page before.' })),
@@ -47,9 +46,8 @@ export const DEAD_LETTER_OPERATIONS: readonly Operation[] = [
       return { dead_letters: letters.map((each) => ({ ...each, value: each.value.slice(0, SHOWN) })), next };
     },
   }),
-  operation('getDeadLetter', 'GET /dead-letters/{letter}', {
+  operation('getDeadLetter', 'GET /dead-letters/{letter}', 'manage', {
     summary: 'One dead letter as a whole',
-    permission: 'manage',
     answer: Letter,
     refusals: { 404: UNKNOWN },
     async run(context, { params }) {
@@ -57,10 +55,9 @@ export const DEAD_LETTER_OPERATIONS: readonly Operation[] = [
       return deadLetterJson(letter!);
     },
   }),
-  operation('replayDeadLetters', 'POST /dead-letter-replays', {
+  operation('replayDeadLetters', 'POST /dead-letter-replays', 'manage', {
     summary: 'Send messages to the end of the stream again, as received at their first time',
     description: 'What can still not be landed becomes a dead letter again, under another id.',
-    permission: 'manage',
     body: IDS,
     answer: answerOf('Replayed', { replayed: [[3], Type.Array(Type.Integer())] }),
     audit: 'dead letter dropped',
@@ -74,9 +71,8 @@ export const DEAD_LETTER_OPERATIONS: readonly Operation[] = [
         return { replayed: letters.map(({ id }) => id) };
       }, `dead letters of ${context.workspaceId}`),
   }),
-  operation('dropDeadLetter', 'DELETE /dead-letters/{letter}', {
+  operation('dropDeadLetter', 'DELETE /dead-letters/{letter}', 'manage', {
     summary: 'Delete a dead letter',
-    permission: 'manage',
     answer: answerOf('Dropped', { id: 3, dropped: true }),
     audit: 'dead letter dropped',
     refusals: { 404: UNKNOWN },

@@ -42,10 +42,9 @@ export const DELETION = answerOf('Deletion', DELETION_FIELDS);
 export const deletionBody = ({ id, deleted, ...told }: Deletion) => ({ id, deleted, ...told });
 
 const restoring = (kind: 'list' | 'composed', group: 'lists' | 'feeds', param: string) =>
-  operation(kind === 'list' ? 'restoreList' : 'restoreFeed', `POST /${group}/{${param}}/restore`, {
+  operation(kind === 'list' ? 'restoreList' : 'restoreFeed', `POST /${group}/{${param}}/restore`, 'manage', {
     summary: `Bring back a ${kind === 'list' ? 'list' : 'feed'} that was deleted in the last seven days`,
     description: 'By id, or by the name that it had: with its rules, settings, memberships, and the keys that were revoked with it.',
-    permission: 'manage',
     body: Type.Object({ name: Type.Optional(Name) }),
     answer: Restored,
     audit: kind === 'list' ? 'list restored' : 'feed restored',
@@ -59,9 +58,8 @@ const restoring = (kind: 'list' | 'composed', group: 'lists' | 'feeds', param: s
   });
 
 export const DELETED_OPERATIONS: readonly Operation[] = [
-  operation('listDeleted', 'GET /deleted', {
+  operation('listDeleted', 'GET /deleted', 'rules:read', {
     summary: 'Lists and feeds that were deleted in the last seven days and can be brought back, newest first',
-    permission: 'rules:read',
     answer: Restorable,
     run: async ({ store, workspaceId }) => store.deletedFeeds(workspaceId, await store.ping()),
     show: (deleted) => ({ body: { deleted: deleted.map(deletedJson) } }),

@@ -18,9 +18,8 @@ const FAULT = {
 const HINTS = [[], Type.Array(Type.String(), { description: 'What the author may not have meant.' })] as const;
 
 export const EXPRESSION_OPERATIONS: readonly Operation[] = [
-  operation('checkExpression', 'POST /expressions/check', {
+  operation('checkExpression', 'POST /expressions/check', 'rules:read', {
     summary: 'Judge a filter expression as the signal endpoint does',
-    permission: 'rules:read',
     body: Type.Object({ kind: Type.Enum([...EXPRESSION_KINDS]), expression: Type.String() }),
     answer: answerOf('ExpressionVerdict', {
       valid: false,
@@ -42,10 +41,9 @@ export const EXPRESSION_OPERATIONS: readonly Operation[] = [
       };
     },
   }),
-  operation('testExpression', 'POST /expressions/test', {
+  operation('testExpression', 'POST /expressions/test', 'rules:read', {
     summary: 'Tell what a filter expression is for a request, and why',
     description: 'One test of a workspace runs at a time.',
-    permission: 'rules:read',
     body: Type.Object({
       kind: Type.Enum([...EXPRESSION_KINDS]),
       expression: Type.String(),

@@ -85,25 +85,22 @@ const UNKNOWN = 'there is no feed "perimeter"';
 const TAKEN = 'the workspace has a list called "perimeter"; lists and feeds share their names';
 
 export const FEED_OPERATIONS: readonly Operation[] = [
-  operation('listFeeds', 'GET /feeds', {
+  operation('listFeeds', 'GET /feeds', 'rules:read', {
     summary: 'The feeds made of lists, oldest first',
-    permission: 'rules:read',
     query: Type.Object(PAGE_QUERY),
     answer: pageSchema('Feeds', 'feeds', FEED, Feed),
     run: ({ store, workspaceId }, { query }) => store.feedPage(workspaceId, pageRequest(query, BY_NUMBER)),
     show: (page, context) => ({ body: pageBody('feeds', page, (feed) => feedBody(feed, context)) }),
   }),
-  operation('getFeed', 'GET /feeds/{feed}', {
+  operation('getFeed', 'GET /feeds/{feed}', 'rules:read', {
     summary: 'One feed made of lists, by UUID or name',
-    permission: 'rules:read',
     answer: Feed,
     refusals: { 404: UNKNOWN },
     run: ({ store, workspaceId }, { params }) => findFeed(store, workspaceId, params.feed!),
     show: shown,
   }),
-  operation('createFeed', 'POST /feeds', {
+  operation('createFeed', 'POST /feeds', 'manage', {
     summary: 'Make a feed of several lists, or of all of them',
-    permission: 'manage',
     body: Type.Object({ name: Name, ...MEMBERS, ...SETTABLE }),
     answer: Feed,
     audit: 'feed created',
@@ -120,9 +117,8 @@ export const FEED_OPERATIONS: readonly Operation[] = [
     },
     show: (feed, context) => ({ ...shown(feed, context), status: 201, location: `/feeds/${feed.id}` }),
   }),
-  operation('changeFeed', 'PATCH /feeds/{feed}', {
+  operation('changeFeed', 'PATCH /feeds/{feed}', 'manage', {
     summary: 'Change the lists or what is set of a feed; null unsets, what is not named stays',
-    permission: 'manage',
     body: Type.Object({ ...MEMBERS, ...SETTABLE }),
     answer: Feed,
     audit: 'feed changed',
@@ -135,10 +131,9 @@ export const FEED_OPERATIONS: readonly Operation[] = [
     },
     show: shown,
   }),
-  operation('deleteFeed', 'DELETE /feeds/{feed}', {
+  operation('deleteFeed', 'DELETE /feeds/{feed}', 'manage', {
     summary: 'Delete a feed, not its lists; keys that are bound to it are revoked',
     description: DELETION_WORDS,
-    permission: 'manage',
     query: Type.Object(DELETE_QUERY),
     answer: DELETION,
     audit: 'feed deleted',

@@ -73,10 +73,9 @@ interface ImportAnswer extends Imported, Change {
 }
 
 export const IMPORT_OPERATIONS: readonly Operation[] = [
-  operation('importFile', 'POST /imports', {
+  operation('importFile', 'POST /imports', 'rules:write', {
     summary: 'Import a file: a plain list (text, CSV, JSON, NDJSON) or signals',
     description: `The body is the file, ${MOST_IMPORTED} entries at most: of a larger one nothing is taken. What is wrong is told by its line, and the rest is taken, in batches of 1,000. A preview counts what all of it would change of feeds. With \`replace\` the list becomes equal to a plain list: what differs is sent, what stays keeps since when it is there.`,
-    permission: 'rules:write',
     query: QUERY,
     bodyBytes: BODY,
     rawBody: { type: 'text/plain', example: '192.0.2.1\n198.51.100.0/24\n' },
@@ -160,7 +159,8 @@ export const IMPORT_OPERATIONS: readonly Operation[] = [
         refused: refused as 'keep' | 'skip',
         isSure,
       };
-      const done = await importFile(context, request);
+      // Read, a file takes several times its size in memory: a workspace has one at a time.
+      const done = await context.inTurn(() => importFile(context, request), `import ${context.workspaceId}`);
       if (done.refused !== undefined) return throwRefusal(done.refused);
       const { accepted, failed } = done;
       return {

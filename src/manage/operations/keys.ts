@@ -145,26 +145,23 @@ const UNKNOWN = 'there is no key "0195a3c0-0000-7000-8000-000000000009"';
 const shownKey = (key: KeyInfo) => ({ body: keyJson(key), tag: stateTag(keyState(key)) });
 
 export const KEY_OPERATIONS: readonly Operation[] = [
-  operation('listKeys', 'GET /keys', {
+  operation('listKeys', 'GET /keys', 'keys:write', {
     summary: 'The keys of the workspace, oldest first, revoked ones included',
-    permission: 'keys:write',
     query: Type.Object(PAGE_QUERY),
     answer: pageSchema('Keys', 'keys', KEY, Key),
     run: ({ store, workspaceId }, { query }) => store.keyPage(workspaceId, pageRequest(query, BY_TIME)),
     show: (page) => ({ body: pageBody('keys', page, keyJson) }),
   }),
-  operation('getKey', 'GET /keys/{key}', {
+  operation('getKey', 'GET /keys/{key}', 'keys:write', {
     summary: 'One key, by id',
-    permission: 'keys:write',
     answer: Key,
     refusals: { 404: UNKNOWN },
     run: (context, { params }) => findKey(context, params.key!),
     show: shownKey,
   }),
-  operation('changeKey', 'PATCH /keys/{key}', {
+  operation('changeKey', 'PATCH /keys/{key}', 'keys:write', {
     summary: 'Change the name of a key, or the networks that it is good from',
     description: 'A key cannot change one that may do more than itself (403).',
-    permission: 'keys:write',
     body: Type.Object({
       name: Type.Optional(nullable(Type.String({ format: 'name' }), { description: 'What the key is for.' })),
       from: Type.Optional(FROM),
@@ -178,10 +175,9 @@ export const KEY_OPERATIONS: readonly Operation[] = [
       changeKey(context, params.key!, { ...(name !== undefined && { name }), ...(from !== undefined && { networks: from }) }),
     show: shownKey,
   }),
-  operation('createKey', 'POST /keys', {
+  operation('createKey', 'POST /keys', 'keys:write', {
     summary: 'Make a key; its text is in this answer only',
     description: 'A key cannot make one that may do more than itself, or for longer (403).',
-    permission: 'keys:write',
     body: Type.Object({
       name: Type.Optional(Type.String({ format: 'name', description: 'What the key is for.' })),
       permissions: Type.Optional(
@@ -216,10 +212,9 @@ export const KEY_OPERATIONS: readonly Operation[] = [
     },
     show: (key: MadeKey) => ({ status: 201, body: { ...keyJson(key), key: key.text ?? null }, location: `/keys/${key.id}` }),
   }),
-  operation('revokeKey', 'DELETE /keys/{key}', {
+  operation('revokeKey', 'DELETE /keys/{key}', 'keys:write', {
     summary: 'Revoke a key, for good; it stays in the list',
     description: 'A key cannot revoke one that may do more than itself (403).',
-    permission: 'keys:write',
     query: Type.Object({
       preview: Type.Optional(Type.Boolean({ description: 'true: tells who has used it in the last ten minutes, and revokes nothing.' })),
     }),

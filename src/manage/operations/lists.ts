@@ -53,25 +53,22 @@ const AMBIGUOUS = '2 lists are called "edge"; use the id: 0195a3c0-0000-7000-800
 const UNKNOWN = 'there is no list "edge"';
 
 export const LIST_OPERATIONS: readonly Operation[] = [
-  operation('listLists', 'GET /lists', {
+  operation('listLists', 'GET /lists', 'rules:read', {
     summary: 'The lists of the workspace, oldest first',
-    permission: 'rules:read',
     query: Type.Object(PAGE_QUERY),
     answer: pageSchema('Lists', 'lists', LIST, List),
     run: ({ store, workspaceId }, { query }) => store.listPage(workspaceId, pageRequest(query, BY_NUMBER)),
     show: (page, context) => ({ body: pageBody('lists', page, (list) => listBody(list, context)) }),
   }),
-  operation('getList', 'GET /lists/{list}', {
+  operation('getList', 'GET /lists/{list}', 'rules:read', {
     summary: 'One list, by UUID or unique name',
-    permission: 'rules:read',
     answer: List,
     refusals: { 404: UNKNOWN, 409: AMBIGUOUS },
     run: ({ store, workspaceId }, { params }) => findList(store, workspaceId, params.list!),
     show: shown,
   }),
-  operation('createList', 'POST /lists', {
+  operation('createList', 'POST /lists', 'manage', {
     summary: 'Make a list',
-    permission: 'manage',
     body: Type.Object({ name: Name, ...SETTABLE }),
     answer: List,
     audit: 'list created',
@@ -81,9 +78,8 @@ export const LIST_OPERATIONS: readonly Operation[] = [
     run: (context, { body }) => createList(context, { ...settingsPatch(body), name: body.name }),
     show: (list, context) => ({ ...shown(list, context), status: 201, location: `/lists/${list.id}` }),
   }),
-  operation('changeList', 'PATCH /lists/{list}', {
+  operation('changeList', 'PATCH /lists/{list}', 'manage', {
     summary: 'Change what is set of a list; null unsets, what is not named stays',
-    permission: 'manage',
     body: Type.Object(SETTABLE),
     answer: List,
     audit: 'list changed',
@@ -93,10 +89,9 @@ export const LIST_OPERATIONS: readonly Operation[] = [
     run: (context, { params, body }) => changeList(context, params.list!, settingsPatch(body)),
     show: shown,
   }),
-  operation('deleteList', 'DELETE /lists/{list}', {
+  operation('deleteList', 'DELETE /lists/{list}', 'manage', {
     summary: 'Delete a list with its rules; keys that are bound to it are revoked',
     description: DELETION_WORDS,
-    permission: 'manage',
     query: Type.Object(DELETE_QUERY),
     answer: DELETION,
     audit: 'list deleted',

@@ -54,9 +54,8 @@ function sized(feed: FeedJson, action: AccessAction, known: readonly WatchedFeed
 }
 
 export const LOOKUP_OPERATIONS: readonly Operation[] = [
-  operation('lookUp', 'GET /lookup', {
+  operation('lookUp', 'GET /lookup', 'rules:read', {
     summary: 'Which feeds have an address, network, ASN or country, and why',
-    permission: 'rules:read',
     query: Type.Object({
       target: Type.String({ maxLength: 64, description: 'An address, a network, an ASN such as AS64500, or a country such as NL.' }),
       action: Type.Optional(Type.Enum([...ACCESS_ACTIONS], { description: 'Block feeds (when absent), or allow feeds.' })),

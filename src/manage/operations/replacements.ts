@@ -75,12 +75,10 @@ async function known({ store, workspaceId, caller }: ManageContext, id: string):
 
 const shown = async (context: ManageContext, id: string) => replacementJson(await known(context, id));
 
-/** The same for all: a key that sends signals may do it, also one that is bound to the list. */
-const COMMON = { permission: 'signal:write', bound: true } as const;
-
+/** A key that sends signals may do all of it, also one that is bound to the list. */
 export const REPLACEMENT_OPERATIONS: readonly Operation[] = [
-  operation('openReplacement', 'POST /replacements', {
-    ...COMMON,
+  operation('openReplacement', 'POST /replacements', 'signal:write', {
+    bound: true,
     summary: 'Begin to make a list equal to a content of any size',
     description:
       'Its parts follow; nothing of the list changes before they are all there and it is started. What is not started within a day is given up.',
@@ -111,15 +109,15 @@ export const REPLACEMENT_OPERATIONS: readonly Operation[] = [
     },
     show: (body) => ({ status: 201, body, location: `/replacements/${body.id}` }),
   }),
-  operation('getReplacement', 'GET /replacements/{replacement}', {
-    ...COMMON,
+  operation('getReplacement', 'GET /replacements/{replacement}', 'signal:write', {
+    bound: true,
     summary: 'How far making a list equal to a content is',
     answer: REPLACEMENT,
     refusals: { 404: UNKNOWN },
     run: (context, { params }) => shown(context, params.replacement!),
   }),
-  operation('addReplacementPart', 'POST /replacements/{replacement}/parts', {
-    ...COMMON,
+  operation('addReplacementPart', 'POST /replacements/{replacement}/parts', 'signal:write', {
+    bound: true,
     summary: 'Add a part of the content',
     description: `One JSON object a line, ${MOST_LINES} of them at most: \`value\` or another field that names a target, and what else an entry may say (\`place\`: where it stands, for messages). A part that is sent again takes the place of the one before.`,
     query: Type.Object({
@@ -135,8 +133,8 @@ export const REPLACEMENT_OPERATIONS: readonly Operation[] = [
       return { lines: await keepPart(context.store, found, n, bytes, context.now()) };
     },
   }),
-  operation('startReplacement', 'POST /replacements/{replacement}/start', {
-    ...COMMON,
+  operation('startReplacement', 'POST /replacements/{replacement}/start', 'signal:write', {
+    bound: true,
     summary: 'Compare the content with the list, and send what differs',
     description:
       'Answered at once; its state tells how far it is. With `confirmed` it is sent whatever goes; else one that needs confirmation stays `planned`, and is started again with it.',

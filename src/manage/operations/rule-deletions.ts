@@ -1,4 +1,4 @@
-import { keptBySource } from '../../account/source.ts';
+import { keptBySource } from '../../account/kept-list.ts';
 import { answerOf, nullable, Type } from '../../json-schema.ts';
 import type { StoredRule } from '../../ports/stored-rule.ts';
 import type { ManageContext } from '../context.ts';
@@ -74,9 +74,8 @@ const DELETED = answerOf('DeletedRules', {
 });
 
 export const RULE_DELETIONS: readonly Operation[] = [
-  operation('deleteRule', 'DELETE /rules/{kind}/{rule}', {
+  operation('deleteRule', 'DELETE /rules/{kind}/{rule}', 'rules:write', {
     summary: 'Delete one rule by its id',
-    permission: 'rules:write',
     answer: DELETED,
     audit: 'rules deleted',
     refusals: { 404: 'there is no rule "7" of this kind', 409: keptBySource('spamhaus-drop') },
@@ -87,10 +86,9 @@ export const RULE_DELETIONS: readonly Operation[] = [
     },
     show: changeOutcome,
   }),
-  operation('deleteRules', 'POST /rules/delete', {
+  operation('deleteRules', 'POST /rules/delete', 'rules:write', {
     summary: 'Delete rules by their ids, or the active ones that meet every given condition',
     description: `Waits for what was accepted before. Rules that sources keep are left out, and counted. At most ${MOST_DELETED} rules: where next is not null, the same request with it as after goes on.`,
-    permission: 'rules:write',
     body: Type.Object({
       ...CONDITIONS,
       ids: Type.Optional(Type.Array(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), { maxItems: MOST_IDS })),

@@ -153,11 +153,10 @@ const EXPRESSION = {
 const NO_DEFAULTS = { action: 'block' as ListAction, expiresIn: undefined, reason: undefined, labels: {} };
 
 export const RULE_OPERATIONS: readonly Operation[] = [
-  operation('listRules', 'GET /rules', {
+  operation('listRules', 'GET /rules', 'rules:read', {
     summary: 'The active rules of a kind that meet every given condition',
     description:
       'Access rules come by list and id, the others in the order of enforcement. A page may have fewer rules than limit, or none, although others follow: only next tells.',
-    permission: 'rules:read',
     query: Type.Object({ ...CONDITIONS, ...PAGE_QUERY }),
     answer: pageSchema('RulePage', 'rules', RULE, Rule),
     refusals: { 404: 'there is no list "edge"' },
@@ -167,9 +166,8 @@ export const RULE_OPERATIONS: readonly Operation[] = [
       return { rules: shown.map(originRuleJson), next: next && placeText(next) };
     },
   }),
-  operation('getRule', 'GET /rules/{kind}/{rule}', {
+  operation('getRule', 'GET /rules/{kind}/{rule}', 'rules:read', {
     summary: 'One rule, also one that has expired and is kept still',
-    permission: 'rules:read',
     answer: Rule,
     refusals: { 404: 'there is no rule "7" of this kind' },
     async run(context, { params }) {
@@ -177,10 +175,9 @@ export const RULE_OPERATIONS: readonly Operation[] = [
       return originRuleJson(shown!);
     },
   }),
-  operation('blockTarget', 'POST /rules', {
+  operation('blockTarget', 'POST /rules', 'rules:write', {
     summary: 'Block, allow or unblock one address, network, ASN or country',
     description: 'A signal, with the checks and faults of POST /v2/signal.',
-    permission: 'rules:write',
     body: Type.Object(ENTRY),
     answer: CHANGED,
     audit: 'rule changed',
@@ -204,10 +201,9 @@ export const RULE_OPERATIONS: readonly Operation[] = [
     },
     show: changeOutcome,
   }),
-  operation('putExpressionRule', 'POST /rules/expressions', {
+  operation('putExpressionRule', 'POST /rules/expressions', 'rules:write', {
     summary: 'Make a WAF or Smart Firewall rule, or replace the one with its rule_ref',
     description: 'A signal, with the checks and faults of POST /v2/signal.',
-    permission: 'rules:write',
     body: Type.Object(EXPRESSION),
     bodyBytes: 256 * 1024,
     answer: CHANGED,

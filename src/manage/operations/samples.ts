@@ -28,16 +28,14 @@ const SampleAnswer = answerOf('Sample', {
 const shown = (sample: SampleInfo, { workspaceId }: ManageContext) => ({ body: { workspace_id: workspaceId, ...sampleJson(sample) } });
 
 export const SAMPLE_OPERATIONS: readonly Operation[] = [
-  operation('getSample', 'GET /sample', {
+  operation('getSample', 'GET /sample', 'rules:read', {
     summary: 'The sample of good traffic that rules are tried on',
-    permission: 'rules:read',
     answer: SampleAnswer,
     run: async ({ store, workspaceId }) => (await store.sample(workspaceId)) ?? NO_SAMPLE,
     show: shown,
   }),
-  operation('limitSample', 'PATCH /sample', {
+  operation('limitSample', 'PATCH /sample', 'manage', {
     summary: 'Change what share of the sample a rule may block',
-    permission: 'manage',
     body: Type.Object(Object.fromEntries(Object.entries(LIMIT).map(([field, schema]) => [field, Type.Optional(schema)]))),
     answer: SampleAnswer,
     audit: 'sample changed',
@@ -45,9 +43,8 @@ export const SAMPLE_OPERATIONS: readonly Operation[] = [
     run: ({ store, workspaceId, by }, { body }) => store.limitSample(workspaceId, patchOf(body), by),
     show: shown,
   }),
-  operation('deleteSample', 'DELETE /sample', {
+  operation('deleteSample', 'DELETE /sample', 'manage', {
     summary: 'Delete the sample; no rule is tried any more',
-    permission: 'manage',
     answer: answerOf('SampleDeleted', { workspace_id: WORKSPACE, deleted: true }),
     audit: 'sample deleted',
     run: async ({ store, workspaceId, by }) => ({ workspace_id: workspaceId, deleted: await store.deleteSample(workspaceId, by) }),

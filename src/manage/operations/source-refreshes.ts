@@ -22,10 +22,9 @@ const COUNTS = {
 };
 
 const asking = (what: SourceAsk['what'], summary: string, audit: string, refused: string) =>
-  operation(`${what}Source`, `POST /sources/{source}/${what}`, {
+  operation(`${what}Source`, `POST /sources/{source}/${what}`, 'manage', {
     summary,
     description: WITHIN,
-    permission: 'manage',
     body: Type.Object(
       what === 'refresh'
         ? {}
@@ -61,9 +60,8 @@ export const SOURCE_REFRESH_OPERATIONS: readonly Operation[] = [
   ),
   asking('accept', 'Take the content that is held back', 'source accepted', NOTHING_HELD),
   asking('discard', 'Do not take the content that is held back, nor ask about it again', 'source discarded', NOTHING_HELD),
-  operation('listSourceRuns', 'GET /sources/{source}/runs', {
+  operation('listSourceRuns', 'GET /sources/{source}/runs', 'rules:read', {
     summary: 'The last 20 refreshes of a source, newest first',
-    permission: 'rules:read',
     answer: answerOf('SourceRuns', {
       runs: [
         [],
@@ -88,9 +86,8 @@ export const SOURCE_REFRESH_OPERATIONS: readonly Operation[] = [
       return { runs: (await store.sourceRuns(workspaceId, source.id)).map(runJson) };
     },
   }),
-  operation('getHeldRefresh', 'GET /sources/{source}/held', {
+  operation('getHeldRefresh', 'GET /sources/{source}/held', 'rules:read', {
     summary: 'What the refresh that is held back would do to the list and to feeds, as they are now',
-    permission: 'rules:read',
     answer: answerOf(
       'HeldRefresh',
       {

@@ -24,9 +24,8 @@ export const UNKNOWN = 'there is no source "spamhaus-drop"';
 const BY_HOST = 'Often enough is told by its maker: what the catalogue knows of a host is the least.';
 
 const pausing = (isPaused: boolean) =>
-  operation(isPaused ? 'pauseSource' : 'resumeSource', `POST /sources/{source}/${isPaused ? 'pause' : 'resume'}`, {
+  operation(isPaused ? 'pauseSource' : 'resumeSource', `POST /sources/{source}/${isPaused ? 'pause' : 'resume'}`, 'manage', {
     summary: isPaused ? 'Refresh a source no more; its list stays as it is' : 'Refresh a source again, at once, whatever stopped it',
-    permission: 'manage',
     body: Type.Object({}),
     answer: Source,
     audit: isPaused ? 'source paused' : 'source resumed',
@@ -37,26 +36,23 @@ const pausing = (isPaused: boolean) =>
   });
 
 export const SOURCE_OPERATIONS: readonly Operation[] = [
-  operation('listSources', 'GET /sources', {
+  operation('listSources', 'GET /sources', 'rules:read', {
     summary: 'The sources of the workspace, oldest first',
-    permission: 'rules:read',
     query: Type.Object(PAGE_QUERY),
     answer: pageSchema('Sources', 'sources', SOURCE, Source),
     run: ({ store, workspaceId }, { query }) => store.sourcePage(workspaceId, pageRequest(query, BY_NUMBER)),
     show: (page, context) => ({ body: pageBody('sources', page, (record) => bodyOf(record, context)) }),
   }),
-  operation('getSource', 'GET /sources/{source}', {
+  operation('getSource', 'GET /sources/{source}', 'rules:read', {
     summary: 'One source, by its UUID, by its name, or by the UUID of its list',
-    permission: 'rules:read',
     answer: Source,
     refusals: { 404: UNKNOWN },
     run: ({ store, workspaceId }, { params }) => findSource(store, workspaceId, params.source!),
     show: shown,
   }),
-  operation('createSource', 'POST /sources', {
+  operation('createSource', 'POST /sources', 'manage', {
     summary: 'Make a source and its list, which it fills from then on',
     description: `With \`catalogue\` what is not said is as the catalogue has it. ${BY_HOST} Nothing else changes the rules of its list.`,
-    permission: 'manage',
     body: Type.Object({ name: Type.Optional(Name), catalogue: Type.Optional(Type.String({ maxLength: 100 })), ...SOURCE_BODY }),
     answer: Source,
     audit: 'source created',
@@ -70,10 +66,9 @@ export const SOURCE_OPERATIONS: readonly Operation[] = [
       createSource(context, { ...wantedOf(body), name, ...(catalogue !== undefined && { catalogue }) }),
     show: (record, context) => ({ ...shown(record, context), status: 201, location: `/sources/${record.source.id}` }),
   }),
-  operation('changeSource', 'PATCH /sources/{source}', {
+  operation('changeSource', 'PATCH /sources/{source}', 'manage', {
     summary: 'Change what is set of a source; null unsets, what is not named stays',
     description: `What is read in another way is fetched at once. ${BY_HOST} Another origin needs the secret again.`,
-    permission: 'manage',
     body: Type.Object(SOURCE_BODY),
     answer: Source,
     audit: 'source changed',
@@ -86,10 +81,9 @@ export const SOURCE_OPERATIONS: readonly Operation[] = [
     run: (context, { params, body }) => changeSource(context, params.source!, wantedOf(body)),
     show: shown,
   }),
-  operation('deleteSource', 'DELETE /sources/{source}', {
+  operation('deleteSource', 'DELETE /sources/{source}', 'manage', {
     summary: 'Delete a source with its list and rules; keys that are bound to the list are revoked',
     description: `${DELETION_WORDS} Restoring its list brings the source back, paused.`,
-    permission: 'manage',
     query: Type.Object({
       ...DELETE_QUERY,
       keep_list: Type.Optional(Type.Boolean({ description: 'true: its list stays with its rules, as an ordinary one.' })),

@@ -103,17 +103,15 @@ function geoKindJson(data: Readonly<Record<string, unknown>>): object {
 }
 
 export const STATUS_OPERATIONS: readonly Operation[] = [
-  operation('getStatus', 'GET /status', {
+  operation('getStatus', 'GET /status', 'rules:read', {
     summary: 'What runs, how full the feeds of the workspace are, and what needs attention',
     description: 'The processes are those on the machine that answers (docs/status.md).',
-    permission: 'rules:read',
     answer: STATUS,
     run: readStatus,
     show: (status) => ({ body: statusBody(status) }),
   }),
-  operation('getGeo', 'GET /geo', {
+  operation('getGeo', 'GET /geo', 'rules:read', {
     summary: 'Which country and ASN data are in use, and how old they are',
-    permission: 'rules:read',
     answer: answerOf('GeoData', { version: 'a1b2c3', country: GEO_KIND, asn: GEO_KIND }),
     run: async ({ service }) => service.geo(),
     show: ({ version, country, asn }) => ({ body: { version, country: geoKindJson(country), asn: geoKindJson(asn) } }),

@@ -7,9 +7,8 @@ import { answerOf, nullable, Type } from '../../json-schema.ts';
 import { type Operation, operation } from '../operation.ts';
 
 export const WHO_OPERATIONS: readonly Operation[] = [
-  operation('whoAmI', 'GET /whoami', {
+  operation('whoAmI', 'GET /whoami', null, {
     summary: 'The key that asks, the person that it names, and the workspace',
-    permission: null,
     answer: answerOf('Caller', {
       key_id: ['0195a3c0-0000-7000-8000-000000000002', nullable(Type.String())],
       actor: ['Jana Novák', nullable(Type.String(), { description: 'What X-Actor says.' })],

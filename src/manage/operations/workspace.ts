@@ -68,9 +68,8 @@ const shown = (workspace: Workspace, context: ManageContext): Outcome => ({
 });
 
 export const WORKSPACE_OPERATIONS: readonly Operation[] = [
-  operation('getWorkspace', 'GET /workspace', {
+  operation('getWorkspace', 'GET /workspace', 'rules:read', {
     summary: 'What is set of the workspace, and what its own feed is like',
-    permission: 'rules:read',
     answer: WorkspaceAnswer,
     async run({ store, workspaceId }) {
       const workspace = await store.workspace(workspaceId);
@@ -79,9 +78,8 @@ export const WORKSPACE_OPERATIONS: readonly Operation[] = [
     },
     show: shown,
   }),
-  operation('changeWorkspace', 'PATCH /workspace', {
+  operation('changeWorkspace', 'PATCH /workspace', 'manage', {
     summary: 'Change the guard rails of the workspace, or what its own feed leaves out; what is not named stays',
-    permission: 'manage',
     body: Type.Object(Object.fromEntries(Object.entries(WORKSPACE_SETTINGS).map(([field, schema]) => [field, Type.Optional(schema)]))),
     bodyBytes: 128 * 1024,
     answer: WorkspaceAnswer,

@@ -1,5 +1,5 @@
 /** Lists that sources keep, whose rules nobody else changes (SPEC D23.2). */
-import { keptBySource } from '../../account/source.ts';
+import { keptBySource } from '../../account/kept-list.ts';
 import { WeirError } from '../../errors.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { StoredRule } from '../../ports/stored-rule.ts';

@@ -8,7 +8,5 @@ import { serveCalls } from './rpc.ts';
 const schemes = readSchemes((workerData as { readonly schemesFile: string | undefined }).schemesFile);
 
 serveCalls(parentPort as MessagePort, {
-  async test({ kind, expression, request }: TestInput) {
-    return testExpression(expression, schemes[kind], request);
-  },
+  test: async ({ kind, expression, request }: TestInput) => testExpression(expression, schemes[kind], request),
 } satisfies ExpressionTestMethods);

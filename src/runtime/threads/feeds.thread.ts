@@ -10,6 +10,7 @@ import type { FeedPreviewer } from '../../document/builder.ts';
 import { documentBuilder } from '../../document/make/document-builder.ts';
 import { feedMeasurer } from '../../document/make/measure.ts';
 import { shareCounter } from '../../document/make/share-counter.ts';
+import { WeirError } from '../../errors.ts';
 import { geoDatabase } from '../../geo/database.ts';
 import type { StoreReads, StoreWrites } from '../../ports/store.ts';
 import { openSqliteReads } from '../../store/sqlite/store.ts';
@@ -37,8 +38,26 @@ const { decisions, contents } = decisionBuilder({ ...shared, recordTold: store.r
 let previewer: Promise<FeedPreviewer> | undefined;
 const explaining = async () => {
   const { EXPLAIN_RULES: mostRules } = await import('../../document/explain/explain.ts');
-  return { store, geo: database, guard: shared.guard, now: instantOf(systemClock), mostRules };
+  return { store, geo: database, guard: shared.guard, now: instantOf(systemClock), mostRules, pause: pauses() };
 };
+/** How long one explanation works before others get on, and after how long nobody waits for it any more, ms. */
+const EXPLAIN_TURN = 5;
+const EXPLAIN_LONGEST = 10_000;
+function pauses(): () => Promise<void> | undefined {
+  const begun = performance.now();
+  let last = begun;
+  return () => {
+    const at = performance.now();
+    if (at - begun > EXPLAIN_LONGEST) throw new WeirError('REFUSED', 'this takes too long: ask about one feed, or an address');
+    if (at - last < EXPLAIN_TURN) return undefined;
+    return new Promise((resolve) =>
+      setImmediate(() => {
+        last = performance.now();
+        resolve();
+      }),
+    );
+  };
+}
 const methods: FeedThreadMethods = {
   ...documentBuilder({ ...shared, versioned: contents, phaseOf: phaseDetector(rules.schemesFile) }),
   decisions,

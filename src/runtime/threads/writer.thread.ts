@@ -34,9 +34,7 @@ const control: WriterControl = {
   async startConsumer() {
     landing = await startLanding();
   },
-  async landing() {
-    return landing?.role.status() ?? { state: 'running' };
-  },
+  landing: async () => landing?.role.status() ?? { state: 'running' },
   async shutdown() {
     await landing?.role.stop();
     await landing?.stream.close();

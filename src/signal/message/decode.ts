@@ -1,6 +1,8 @@
 /** What a record of the stream does, or why it can never land. */
+
 import type { Static, TSchema } from 'typebox';
 import { validate as isUuid } from 'uuid';
+import { parsedJson } from '../../json.ts';
 import { Type } from '../../json-schema.ts';
 import type { LandingItem } from '../../ports/landing.ts';
 import type { StreamRecord } from '../../ports/stream.ts';
@@ -59,8 +61,8 @@ function decodeRecord(record: StreamRecord, { instantOf, keyOf, batchOf }: Heade
     const source = received === undefined ? "the record's timestamp" : 'header received_at';
     return { poison: `${source} is not an instant of the years 2000 to 2199 (milliseconds since 1970: ${receivedAt})` };
   }
-  const value = parseObject(record.value);
-  if (value === undefined) return { poison: 'the value is not a JSON object' };
+  const value = parsedJson(record.value);
+  if (!isObject(value)) return { poison: 'the value is not a JSON object' };
   const change = decode(value, receivedAt);
   if (typeof change === 'string') return { poison: change };
   return {
@@ -252,15 +254,6 @@ function reader<S extends TSchema>(shape: S): (value: unknown) => Static<S> | st
     const [fault] = faults(value);
     return fault === undefined ? (value as Static<S>) : `${fault.field}: ${fault.message}`;
   };
-}
-
-function parseObject(json: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(json);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;

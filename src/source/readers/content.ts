@@ -1,5 +1,7 @@
 /** Reads a list, or a file of signals, as it comes in: for imports, `weir send` and whatever is pulled. */
+
 import { WeirError } from '../../errors.ts';
+import { parsedJson } from '../../json.ts';
 import { isObject } from '../../signal/normalize.ts';
 import { csvRows } from './csv.ts';
 import { type PlacedRow, rowsByPath } from './documents.ts';
@@ -144,7 +146,7 @@ const cut = (said: number, read: number) =>
 async function* jsonRows(found: AsyncIterable<Item>, onWhole: Reading['onWhole']): AsyncGenerator<PlacedRow> {
   let read = 0;
   for await (const { json, place } of found) {
-    const value = parseJson(json);
+    const value = parsedJson(readUtf8(json));
     // The last line of Spamhaus's lists says when they were made, and how many entries they have.
     if (isObject(value) && value.type === 'metadata') {
       if (typeof value.records === 'number' && read < value.records) throw cut(value.records, read);
@@ -169,7 +171,7 @@ const isSignal = (value: object) => 'kind' in value || ('type' in value && !('to
 /** The alerts among the events of Suricata's eve.json: their source, which some rules name. */
 async function* alertRows(found: AsyncIterable<Item>): AsyncGenerator<PlacedRow> {
   for await (const { json, place } of found) {
-    const event = parseJson(json);
+    const event = parsedJson(readUtf8(json));
     if (event === undefined) yield { row: 'this is not JSON in UTF-8', place };
     if (!isObject(event) || event.event_type !== 'alert') continue;
     const alert = isObject(event.alert) ? event.alert : {};
@@ -186,19 +188,10 @@ async function* alertRows(found: AsyncIterable<Item>): AsyncGenerator<PlacedRow>
   }
 }
 
-function parseJson(json: Buffer): unknown {
-  const text = readUtf8(json);
-  try {
-    return text === undefined ? undefined : JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /** Refuses one object over several lines, or one whose lists stand within it. */
 function refuseObject({ json }: Item): void {
   const text = readUtf8(json)?.trim() ?? '';
-  const value = parseJson(json);
+  const value = parsedJson(readUtf8(json));
   const isOpen = value === undefined && /^\{\s*("([^"\\]|\\.)*"\s*:\s*[[{"\d\w.,\s-]*)?$/.test(text);
   const isHolder = isObject(value) && !isSignal(value) && !namesTarget(rowOf(value)) && Object.values(value).some(Array.isArray);
   if (!isOpen && !isHolder) return;
@@ -211,7 +204,7 @@ function refuseObject({ json }: Item): void {
 
 /** Whether the first value of a file makes it a list: a text, or an object that names an address and is no signal. */
 function isListItem({ json }: Item): boolean {
-  const value = parseJson(json);
+  const value = parsedJson(readUtf8(json));
   if (typeof value === 'string') return true;
   return isObject(value) && !isSignal(value) && namesTarget(rowOf(value));
 }

@@ -2,6 +2,7 @@
 
 import { readDuration } from '../../duration.ts';
 import { hasCode, WeirError } from '../../errors.ts';
+import { parsedJson } from '../../json.ts';
 import type { JsonObject, Target } from '../../rule.ts';
 import { LIMITS } from '../../signal/limits.ts';
 import { isObject } from '../../signal/normalize.ts';
@@ -147,17 +148,9 @@ function text(value: unknown, field: string): string | undefined {
 /** An object, or its JSON in a cell of CSV. */
 function object(value: unknown, field: string): JsonObject | undefined {
   if (!isGiven(value)) return undefined;
-  const found = typeof value === 'string' ? parsed(value) : value;
+  const found = typeof value === 'string' ? parsedJson(value) : value;
   if (!isObject(found)) throw cellFault(field, `${field} must be a JSON object`);
   return found as JsonObject;
-}
-
-function parsed(value: string): unknown {
-  try {
-    return JSON.parse(value);
-  } catch {
-    return undefined;
-  }
 }
 
 /** ISO 8601 with a day at least: what `Date.parse` makes of other texts depends on the machine. */

@@ -1,4 +1,5 @@
 /** A collection as a content that is kept and read again: a line for each network, then what was passed over (SPEC D23.33). */
+import { parsedJson } from '../../json.ts';
 import { isObject } from '../../signal/normalize.ts';
 import type { PassedRow, PlacedEntry } from '../readers/content.ts';
 import { type ListDefaults, readRow } from '../readers/entry.ts';
@@ -19,7 +20,7 @@ export async function* taxiiEntries(
   defaults: ListDefaults,
 ): AsyncGenerator<PlacedEntry | LineFault | PassedRow> {
   for await (const { number, bytes: line } of readLines(bytes)) {
-    const value = parsed(line);
+    const value = parsedJson(readUtf8(line));
     const indicator = isObject(value) && isObject(value.labels) ? value.labels.indicator : undefined;
     const place = typeof indicator === 'string' ? indicator : `line ${number}`;
     if (!isObject(value)) yield { fault: 'this is no JSON object', place };
@@ -31,13 +32,5 @@ export async function* taxiiEntries(
       if ('entries' in read) for (const entry of read.entries) yield { entry, place };
       else yield { ...read, place };
     }
-  }
-}
-
-function parsed(line: Buffer): unknown {
-  try {
-    return JSON.parse(readUtf8(line) ?? '');
-  } catch {
-    return undefined;
   }
 }

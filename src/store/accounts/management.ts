@@ -1,11 +1,11 @@
 /** Organizations, workspaces, keys and lists: every change is one transaction with its audit row, the same in both dialects. */
 import { randomUUID } from 'node:crypto';
 import type { Author } from '../../account/caller.ts';
+import { goesWithSource } from '../../account/kept-list.ts';
 import { BOOTSTRAP_KEY_NAME, type KeyInfo, keyState, type NewKey } from '../../account/key.ts';
 import { listState, NO_SETTINGS } from '../../account/list.ts';
 import type { Organization, Subscription } from '../../account/organization.ts';
 import { PERMISSIONS } from '../../account/permission.ts';
-import { goesWithSource } from '../../account/source.ts';
 import { type Workspace, type WorkspacePatch, workspaceSettingsJson } from '../../account/workspace.ts';
 import { isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';

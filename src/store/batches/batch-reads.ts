@@ -3,7 +3,7 @@ import type { BatchInfo, RuleOrigin } from '../../ports/rule-store.ts';
 import { workspacePk } from '../places.ts';
 import { textOrNull } from '../rows.ts';
 import { all, one, type Work } from '../work.ts';
-import { givenUpUntil, rowsOf } from './undo-selections.ts';
+import { byId, givenUpUntil, IDENTITIES, rowsOf, stretchesOf } from './undo-selections.ts';
 
 /** `batches` of the port. */
 export function* newestBatches(workspaceId: string, { before, limit }: { before?: string; limit: number }): Work<BatchInfo[]> {
@@ -52,6 +52,7 @@ function* infoOf(workspace: number, batchId: string): Work<BatchInfo | undefined
     batchId,
   );
   const first = rows[0];
+  const isGone = rows.every((row) => row.list_id === null) && !(yield* reaches(workspace, batchId));
   return {
     id: batchId,
     listId: textOrNull(first.list_id),
@@ -61,8 +62,22 @@ function* infoOf(workspace: number, batchId: string): Work<BatchInfo | undefined
     entries: rows.reduce((sum, row) => sum + Number(row.last_seq) - Number(row.first_seq) + 1, 0),
     undoes: textOrNull(first.undoes),
     undoneBy: textOrNull(undone?.batch_id),
-    undoable: Number(first.first_seq) > (yield* givenUpUntil(workspace)),
+    undoable: !isGone && Number(first.first_seq) > (yield* givenUpUntil(workspace)),
+    isGone,
   };
+}
+
+/** Whether there is any place where undoing a batch could change something: a list that it touched, or expression rules. */
+function* reaches(workspace: number, batchId: string): Work<boolean> {
+  for (const { rules } of IDENTITIES) {
+    for (const { place, first, last } of yield* stretchesOf(rules, workspace, batchId)) {
+      if (rules.place === 'list_pk') return true;
+      const made = `SELECT 1 AS there FROM ${rules.table} r WHERE ${byId(rules, 'r')} = $1 AND r.id BETWEEN $2 AND $3 LIMIT 1`;
+      const changed = `SELECT 1 AS there FROM ${rules.before} c WHERE c.${rules.place} = $1 AND c.changed BETWEEN $2 AND $3 LIMIT 1`;
+      for (const text of [made, changed]) if ((yield* one(text, place, first, last)) !== undefined) return true;
+    }
+  }
+  return false;
 }
 
 /** Rules that one statement asks for. */

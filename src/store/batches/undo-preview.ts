@@ -10,12 +10,16 @@ import { byId, exists, IDENTITIES, isGivenUp, type Stretch, stretchesOf, undoSel
 const SAMPLE = 10;
 /** No operation has this number: what would be done is asked for before it has one. */
 const NO_SEQ = -1;
-/** Rules of a piece, at first and at least, and at most. */
-const LEAST = 64;
-const MOST = 256;
-/** How long a piece may take before the next one is made smaller, and how quick it has to be for a larger one, ms. */
-const LONG = 6;
-const SHORT = 3;
+/** How large the pieces are. */
+export interface Pace {
+  /** Rules of a piece, at first and at least, and at most. */
+  readonly least: number;
+  readonly most: number;
+  /** How long a piece may take before the next one is made smaller, and how quick it has to be for a larger one, ms. */
+  readonly long: number;
+  readonly short: number;
+}
+const ON_THIS_THREAD: Pace = { least: 64, most: 256, long: 6, short: 3 };
 
 type Effect = 'removes' | 'restores' | 'keeps' | 'none';
 type Counts = Record<Exclude<Effect, 'none'>, number>;
@@ -48,10 +52,11 @@ export async function undoPreview(
   step: Step = atOnce,
   workspaceId: string,
   batchId: string,
+  { least, most, long, short }: Pace = ON_THIS_THREAD,
 ): Promise<UndoPreview> {
   const counts: Counts = { removes: 0, restores: 0, keeps: 0 };
   const sample: string[] = [];
-  let size = LEAST;
+  let size = least;
   for (const place of await step(() => read(placesOf(workspaceId, batchId)))) {
     for (let after: Mark | undefined = START; after !== undefined; ) {
       const from: Mark = after;
@@ -62,8 +67,8 @@ export async function undoPreview(
         took = performance.now() - begun;
         return done;
       });
-      if (took > LONG) size = Math.max(LEAST, size >> 1);
-      else if (took < SHORT) size = Math.min(MOST, size * 2);
+      if (took > long) size = Math.max(least, size >> 1);
+      else if (took < short) size = Math.min(most, size * 2);
       for (const effect of piece?.found.effects ?? []) if (effect !== 'none') counts[effect] += 1;
       sample.push(...(piece?.found.sample ?? []));
       after = piece?.last;

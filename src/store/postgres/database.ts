@@ -229,8 +229,6 @@ function sessionOn(client: PoolClient): Session {
       await client.query(text);
     },
     one: async (text, ...values) => (await run(text, ...values)).rows[0],
-    copy(query, row) {
-      return client.query(new BinaryCopy(`COPY (${query}) TO STDOUT (FORMAT binary)`, row)).done;
-    },
+    copy: (query, row) => client.query(new BinaryCopy(`COPY (${query}) TO STDOUT (FORMAT binary)`, row)).done,
   };
 }

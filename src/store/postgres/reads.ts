@@ -5,6 +5,7 @@ import { ACCESS_ACTIONS } from '../../rule.ts';
 import { gathered } from '../../serial.ts';
 import { CALLER } from '../accounts/account-tables.ts';
 import { findNamed, keyOf, type RuleSource, ruleSource } from '../accounts/lists.ts';
+import { undoPreview } from '../batches/undo-preview.ts';
 import { actionCode } from '../columns.ts';
 import { follow } from '../follow.ts';
 import { callerOf, namedRuleOf, ruleStateOf } from '../rows.ts';
@@ -16,6 +17,8 @@ import { NOW } from './clock.ts';
 import { type Database, drive, type Session } from './database.ts';
 import { exceptionsQuery, scanInto, scanQuery } from './snapshot.ts';
 
+/** The pieces of an undo preview. */
+const UNDO_PACE = { least: 250, most: 1000, long: 200, short: 50 };
 /** Queries for callers that run at a time, and callers that one of them asks for at most. */
 const CALLER_QUERIES = 2;
 const CALLERS = 1000;
@@ -40,14 +43,12 @@ export function postgresReads(db: Database, watch: Pick<Database, 'one'>): Store
       // Letters hold any text, also what no column of text can: they are kept as JSON.
       { now: NOW, indexedBy: () => '', written: JSON.stringify, read: JSON.parse },
     ),
+    // A piece holds no thread here, and each is a way to the server and back.
+    undoPreview: (workspaceId, batchId, step) => undoPreview((work) => drive(db, work), step, workspaceId, batchId, UNDO_PACE),
     // A step holds no thread here; without statistics each of them sorts what is left of its list.
     senderStep: (workspaceId, feed, step) => drive(db, senderStep(workspaceId, feed, { ...step, limit: step.limit * SENDER_STEPS })),
-    async ping() {
-      return Number((await one(`SELECT ${NOW} AS now`))!.now);
-    },
-    async keyRevision() {
-      return Number((await watch.one("SELECT value FROM counters WHERE name = 'key_revision'"))?.value);
-    },
+    ping: async () => Number((await one(`SELECT ${NOW} AS now`))!.now),
+    keyRevision: async () => Number((await watch.one("SELECT value FROM counters WHERE name = 'key_revision'"))?.value),
     findCaller: gathered((hashes) => findCallers(db, hashes), CALLER_QUERIES, CALLERS),
     findNamed: (workspaceId, ref) => drive(db, findNamed(NOW, workspaceId, ref)),
     async snapshot(workspaceId, feed, now, sink, whole) {
@@ -93,12 +94,9 @@ export function postgresReads(db: Database, watch: Pick<Database, 'one'>): Store
         () => false,
       );
     },
-    async ruleStates(workspaceId, ids) {
-      return (await rows(RULE_STATES, workspaceId, ids)).map(ruleStateOf);
-    },
-    async namedRules(workspaceId, listId, refs, targets) {
-      return (await rows(NAMED_RULES, workspaceId, listId, refs, targets)).map(namedRuleOf);
-    },
+    ruleStates: async (workspaceId, ids) => (await rows(RULE_STATES, workspaceId, ids)).map(ruleStateOf),
+    namedRules: async (workspaceId, listId, refs, targets) =>
+      (await rows(NAMED_RULES, workspaceId, listId, refs, targets)).map(namedRuleOf),
   };
 }
 

@@ -19,9 +19,7 @@ export function postgresWrites(db: Database, onMigrate?: OnMigrate): StoreWrites
   const mostAreNew: MostAreNew = new Map();
   return {
     ...sharedWrites(transact),
-    async migrate() {
-      return { applied: await migrateDatabase(db, onMigrate) };
-    },
+    migrate: async () => ({ applied: await migrateDatabase(db, onMigrate) }),
     apply: (batch) => land(db, batch, mostAreNew),
     // One by one: a transaction that holds the rows of many workspaces could meet a landing.
     async noteFeedSizes(sizes) {

@@ -50,9 +50,7 @@ export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
       one('SELECT 1 FROM counters LIMIT 1');
       return clock();
     },
-    async keyRevision() {
-      return Number(one("SELECT value FROM counters WHERE name = 'key_revision'")?.value);
-    },
+    keyRevision: async () => Number(one("SELECT value FROM counters WHERE name = 'key_revision'")?.value),
     async findCaller(hash) {
       const row = one(`${CALLER} = ?`, hash);
       return row && callerOf(row);

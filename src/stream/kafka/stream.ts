@@ -54,22 +54,16 @@ export async function openKafkaStream(options: KafkaOptions): Promise<Stream> {
   }
 
   return {
-    async id() {
-      return (await ask(cluster.describe(true))).id;
-    },
+    id: async () => (await ask(cluster.describe(true))).id,
     publish,
     draft: () => heldDraft(publish),
     async bounds(partition) {
       const [start, end] = await ask(Promise.all([EARLIEST, LATEST].map((which) => offsetOf(cluster, partition, which))));
       return { start, end };
     },
-    async partitions() {
-      return (await ask(cluster.describe(false))).partitions;
-    },
+    partitions: async () => (await ask(cluster.describe(false))).partitions,
     join: () => openReader(cluster, group),
-    async trim() {
-      return 0;
-    },
+    trim: async () => 0,
     async ping() {
       await ask(cluster.describe(true), PING_PATIENCE);
     },

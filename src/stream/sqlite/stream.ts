@@ -26,24 +26,16 @@ export function openSqliteStream(dataDir: string, appended: SharedArrayBuffer = 
   };
 
   return {
-    async id() {
-      return reader.id();
-    },
+    id: async () => reader.id(),
     async publish(messages) {
       const draft = running().draft();
       for (const message of messages) draft.push(message);
       await draft.publish();
     },
     draft: () => running().draft(),
-    async bounds() {
-      return reader.bounds();
-    },
-    async partitions() {
-      return 1;
-    },
-    async join() {
-      return joinLog(file, appended);
-    },
+    bounds: async () => reader.bounds(),
+    partitions: async () => 1,
+    join: async () => joinLog(file, appended),
     async trim(_partition, before, landed, limit, most) {
       const removed = trimLog(db, before, landed, limit, most);
       return shrinkSlice(db) ? Math.max(removed, 1) : removed;
