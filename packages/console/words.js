@@ -8,6 +8,25 @@ export const ACTIONS = ['block', 'allow'];
 /** Of confidence and severity. */
 export const LEVELS = ['low', 'medium', 'high', 'critical'];
 
+/** What feeds are made for. */
+export const TARGETS = [
+  'pan-os',
+  'pan-os-large',
+  'fortios-7.4.3',
+  'fortios',
+  'check-point',
+  'check-point-ioc',
+  'cisco-fmc',
+  'srx',
+  'sophos',
+  'sonicwall-tz',
+  'sonicwall-nsa',
+  'opnsense',
+  'mikrotik',
+  'nftables',
+  'ipset',
+];
+
 const choices = (/** @type {string[]} */ values) => [{ value: '', label: 'not set' }, ...values.map((value) => ({ value, label: value }))];
 
 /**
@@ -24,6 +43,8 @@ export const LIST_SETTINGS = [
   { field: 'confidence', label: 'Confidence', options: choices(LEVELS) },
   { field: 'severity', label: 'Severity', options: choices(LEVELS) },
   { field: 'subtract_allow', label: 'Cut out never-block rules', options: choices(['on', 'workspace', 'off']) },
+  { field: 'target', label: 'Device', hint: 'Gives what is not set here: format, family, cap.', options: choices(TARGETS) },
+  { field: 'host_style', label: 'Addresses', hint: 'bare: single addresses without a prefix length.', options: choices(['cidr', 'bare']) },
   { field: 'single_addresses', label: 'Single addresses', hint: 'Networks of up to so many addresses come as single ones.' },
 ];
 

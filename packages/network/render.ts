@@ -115,42 +115,60 @@ export function renderCidrs(v4: CidrsV4 | null, v6: CidrsV6 | null, layout: Layo
   out.set(head);
   const first = head.length;
   let at = first;
-  if (v4 !== null) at = writeCidrsV4(out, at, v4, 0, count4, separator);
-  if (v6 !== null) at = writeCidrsV6(out, at, v6, 0, count6, separator);
+  if (v4 !== null) at = writeCidrsV4(out, at, v4, 0, count4, separator, false);
+  if (v6 !== null) at = writeCidrsV6(out, at, v6, 0, count6, separator, false);
   if (at > first) at -= separator.length;
   out.set(tail, at);
   return out.slice(0, at + tail.length);
 }
 
-/** The IPv4 networks [from, to) with their prefix lengths, a separator after each. */
-export function renderV4(networks: CidrsV4, from: number, to: number, separator: Uint8Array): Uint8Array<ArrayBuffer> {
+/** The IPv4 networks [from, to), a separator after each; with their prefix lengths unless they are `bare`. */
+export function renderV4(networks: CidrsV4, from: number, to: number, separator: Uint8Array, bare = false): Uint8Array<ArrayBuffer> {
   const out = new Uint8Array(scratch((to - from) * (MAX_V4_TEXT + separator.length) + SLACK));
-  return out.slice(0, writeCidrsV4(out, 0, networks, from, to, separator));
+  return out.slice(0, writeCidrsV4(out, 0, networks, from, to, separator, bare));
 }
 
 /** The same of IPv6 networks. */
-export function renderV6(networks: CidrsV6, from: number, to: number, separator: Uint8Array): Uint8Array<ArrayBuffer> {
+export function renderV6(networks: CidrsV6, from: number, to: number, separator: Uint8Array, bare = false): Uint8Array<ArrayBuffer> {
   const out = new Uint8Array(scratch((to - from) * (MAX_V6_TEXT + separator.length) + SLACK));
-  return out.slice(0, writeCidrsV6(out, 0, networks, from, to, separator));
+  return out.slice(0, writeCidrsV6(out, 0, networks, from, to, separator, bare));
 }
 
-function writeCidrsV4(out: Uint8Array, start: number, networks: CidrsV4, from: number, to: number, separator: Uint8Array): number {
+function writeCidrsV4(
+  out: Uint8Array,
+  start: number,
+  networks: CidrsV4,
+  from: number,
+  to: number,
+  separator: Uint8Array,
+  bare: boolean,
+): number {
   const view = new DataView(out.buffer, out.byteOffset, out.byteLength);
   const { addresses, prefixes } = networks;
   let at = start;
   for (let i = from; i < to; i++) {
-    at = writePrefix(view, writeV4(view, at, addresses[i]), prefixes[i]);
+    at = writeV4(view, at, addresses[i]);
+    if (!bare) at = writePrefix(view, at, prefixes[i]);
     for (let k = 0; k < separator.length; k++) out[at++] = separator[k];
   }
   return at;
 }
 
-function writeCidrsV6(out: Uint8Array, start: number, networks: CidrsV6, from: number, to: number, separator: Uint8Array): number {
+function writeCidrsV6(
+  out: Uint8Array,
+  start: number,
+  networks: CidrsV6,
+  from: number,
+  to: number,
+  separator: Uint8Array,
+  bare: boolean,
+): number {
   const view = new DataView(out.buffer, out.byteOffset, out.byteLength);
   const { words, prefixes } = networks;
   let at = start;
   for (let i = from; i < to; i++) {
-    at = writePrefix(view, writeV6(view, at, words, 4 * i), prefixes[i]);
+    at = writeV6(view, at, words, 4 * i);
+    if (!bare) at = writePrefix(view, at, prefixes[i]);
     for (let k = 0; k < separator.length; k++) out[at++] = separator[k];
   }
   return at;

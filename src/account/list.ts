@@ -2,6 +2,7 @@
 import { FORMAT_ALIASES, FORMAT_NAMES } from '../document/formats/table.ts';
 import { FAMILIES } from '../document/variant.ts';
 import { ACCESS_ACTIONS, type AccessAction, LEVELS, type Level } from '../rule.ts';
+import { HOST_STYLES, type HostStyle, TARGET_NAMES, type TargetName } from './target.ts';
 
 const SUBTRACT_ALLOW = ['on', 'workspace', 'off'] as const;
 export type SubtractAllow = (typeof SUBTRACT_ALLOW)[number];
@@ -19,6 +20,10 @@ export interface ListSettings {
   readonly subtractAllow: SubtractAllow | null;
   /** Bouncers get networks of up to so many addresses as single addresses, and wider ones not at all (SPEC D14.10); null: networks. */
   readonly singleAddresses: number | null;
+  /** What enforces it: gives what is not set of format, family, host style and cap (SPEC D25.1). */
+  readonly target: TargetName | null;
+  /** How addresses are written in the formats of text (SPEC D25.3). */
+  readonly hostStyle: HostStyle | null;
 }
 
 /** What a value may be: a text of so many characters, one of some words (`aliases`: other words for them), or a whole number within bounds. */
@@ -65,6 +70,18 @@ export const LIST_SETTINGS: Readonly<Record<keyof ListSettings, ListSetting>> = 
     least: 1,
     most: 65_536,
     help: 'for bouncers that take single addresses only: the widest network that they get so, in addresses; wider ones are left out',
+  },
+  target: {
+    field: 'target',
+    value: 'device',
+    words: TARGET_NAMES,
+    help: 'what enforces the feed: gives what is not set here (weir target ls)',
+  },
+  hostStyle: {
+    field: 'host_style',
+    value: 'style',
+    words: HOST_STYLES,
+    help: 'bare: plain and commented have single addresses without a prefix length; wider networks are written address by address',
   },
 };
 

@@ -1,3 +1,4 @@
+import { type HostStyle, servedAs } from '../account/target.ts';
 import { ACCESS_ACTIONS, type AccessAction } from '../rule.ts';
 import { FORMAT_NAMES, type Format, formatOf } from './formats/table.ts';
 
@@ -29,16 +30,27 @@ export const variantOf = (asked: Partial<Variant>, defaults: Variant): Variant =
 /** The variant of a request that asks for nothing, of a list that stores no defaults (spec 4.3). */
 export const DEFAULT_VARIANT: Variant = VARIANTS.plain.both.block;
 
+/** Settings of a feed that say how it is served. */
+type ServedSettings = Parameters<typeof servedAs>[0] & { readonly action: string | null };
+
 /** The variant of a request that asks for nothing, of a list or a composed feed with these stored defaults (spec 4.4.3). */
-export const storedVariant = ({ format, family, action }: Readonly<Record<'format' | 'family' | 'action', string | null>>): Variant =>
-  variantOf(
+export function storedVariant(settings: ServedSettings): Variant {
+  const { format, family } = servedAs(settings);
+  return variantOf(
     {
       format: formatOf(format ?? DEFAULT_VARIANT.format),
       family: FAMILIES.find((known) => known === family),
-      action: ACCESS_ACTIONS.find((known) => known === action),
+      action: ACCESS_ACTIONS.find((known) => known === settings.action),
     },
     DEFAULT_VARIANT,
   );
+}
 
 /** Entries a feed may have unless its list says otherwise (spec 4.6). */
 export const DEFAULT_ENTRY_LIMIT = 131_072;
+
+/** Entries that a feed with these settings may have. */
+export const entryLimitOf = (settings: Parameters<typeof servedAs>[0]): number => servedAs(settings).maxEntries ?? DEFAULT_ENTRY_LIMIT;
+
+/** How a feed with these settings writes addresses. */
+export const hostStyleOf = (settings: Parameters<typeof servedAs>[0]): HostStyle => servedAs(settings).hostStyle ?? 'cidr';

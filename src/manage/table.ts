@@ -23,6 +23,7 @@ import { SOURCE_REFRESH_OPERATIONS } from './operations/source-refreshes.ts';
 import { SOURCE_TRIAL } from './operations/source-trial.ts';
 import { SOURCE_OPERATIONS } from './operations/sources.ts';
 import { STATUS_OPERATIONS } from './operations/status.ts';
+import { TARGET_OPERATIONS } from './operations/targets.ts';
 import { WHO_OPERATIONS } from './operations/who.ts';
 import { WORKSPACE_OPERATIONS } from './operations/workspace.ts';
 
@@ -32,6 +33,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...WORKSPACE_OPERATIONS,
   ...LIST_OPERATIONS,
   ...FEED_OPERATIONS,
+  ...TARGET_OPERATIONS,
   ...SOURCE_OPERATIONS,
   ...SOURCE_REFRESH_OPERATIONS,
   ...DELETED_OPERATIONS,

@@ -150,7 +150,7 @@ async function judgeAndPublish(
   let trial: SampleTrial | undefined;
   try {
     trial = await trials(caller, dryRun, (accept) =>
-      run(batchSteps(version, scanned, { ...check(caller), listBound: caller.listId !== null, accept, report() {} })),
+      run(batchSteps(version, scanned, { ...check(caller), receivedAt, listBound: caller.listId !== null, accept, report() {} })),
     );
   } catch (error) {
     logFailure(error, 'rules could not be tried on the sample');
@@ -168,6 +168,7 @@ async function judgeAndPublish(
     const judged = await run(
       batchSteps(version, scanned, {
         ...check(caller),
+        receivedAt,
         listBound: caller.listId !== null,
         noMoreRules,
         tried: trial?.faultOf,

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { packagedSchemes } from '@weir/expression/scheme.ts';
 import fc from 'fast-check';
 import { batchSteps, inOneGo, scanSteps, validateBatch } from './batch.ts';
+import { expiresAt } from './expiry.ts';
 import { AnyEnvelope, EXPRESSION_FIELDS, type Signal, V1Event } from './schema.ts';
 import type { EnvelopeCheck } from './v2.ts';
 
@@ -162,6 +163,35 @@ test('2.1 asn and country: any letter case, must exist', () => {
   for (const country of ['XK', 'USA', 'U', 'ß', 'n1', 'ﬀ']) {
     assert.equal(fault(1, v1({ country })), 'country: must be a valid ISO-3166 Alpha-2 code');
   }
+});
+
+test('D3.30 an expiry as an instant is that very second, whenever within a second the entry is accepted; never less than a minute', () => {
+  const at = Date.parse('2027-01-31T12:00:00.000Z');
+  for (const receivedAt of [at - 3_600_000, at - 3_599_001, at - 3_600_999]) {
+    const judged = (version: 1 | 2, entry: object) => {
+      const result = validateBatch(version, JSON.stringify([entry]), { ...check, receivedAt });
+      assert.ok(result.refused === undefined);
+      assert.deepEqual(result.errors, []);
+      return JSON.parse(JSON.stringify(result.accepted[0]));
+    };
+    const { event } = judged(1, v1({ ip: '1.1.1.1', expires_at: '2027-01-31T12:00:00Z' }));
+    const { envelope: v2 } = judged(2, access({ expires_at: '2027-01-31T13:00:00+01:00', expires_in: null }));
+    for (const seconds of [event.expiration, v2.expires_in]) assert.equal(expiresAt(receivedAt, seconds), at);
+    assert.deepEqual([event.expires_at, v2.expires_at], [undefined, undefined], 'messages are as they always were');
+    assert.equal(judged(2, access({ expires_at: '2020-01-01' })).envelope.expires_in, 60);
+    assert.equal(judged(2, access({ expires_at: '9999-01-01' })).envelope.expires_in, HUNDRED_YEARS);
+    assert.equal(judged(2, waf({ expires_at: '2020-01-01' })).envelope.expires_in, 1);
+  }
+  const wrong = 'expires_at: must be an instant in ISO 8601, such as 2027-01-31T12:00:00Z';
+  for (const bad of ['soon', 7, '2027', {}]) {
+    assert.equal(fault(1, v1({ ip: '1.1.1.1', expires_at: bad })), wrong);
+    assert.equal(fault(2, access({ expires_at: bad })), wrong);
+    assert.equal(fault(2, access({ op: 'delete', expires_at: bad })), '');
+  }
+  assert.equal(
+    fault(2, access({ expires_at: '2027-01-31', expires_in: 7 })),
+    'expires_at: is given beside expires_in: one of them is enough',
+  );
 });
 
 test('2.1, 2.2, D3 expiry: an integer from 0 to one hundred years, ignored on unblock and delete', () => {
@@ -409,7 +439,7 @@ test('D3.22 what is thrown while one entry is judged is the fault of that entry,
   };
   const accepted: Signal[] = [];
   const result = inOneGo(
-    batchSteps(1, scanned, { ...broken, accept: (signal) => accepted.push(signal), report: (error) => told.push(error) }),
+    batchSteps(1, scanned, { ...broken, receivedAt: 0, accept: (signal) => accepted.push(signal), report: (error) => told.push(error) }),
   );
   const wrong = { field: 'entry', message: 'could not be judged, because of a defect of this service' };
   assert.deepEqual(result, { accepted: 1, failed: 2, faults: [0, 2].map((entry) => ({ entry, ...wrong })) });

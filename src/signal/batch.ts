@@ -1,6 +1,7 @@
 import type { Kind } from '../rule.ts';
 import { SHOWN, shown } from './check.ts';
 import { type BatchFault, type EntryFault, errorTexts, MOST_DETAILS } from './faults.ts';
+import { withDuration } from './instant.ts';
 import { LIMITS } from './limits.ts';
 import type { Fields } from './normalize.ts';
 import { EntryScanner, type EntrySpan } from './scan/scan.ts';
@@ -27,6 +28,8 @@ export type BatchResult =
 
 /** How the entries of a batch are judged. */
 export interface BatchCheck extends EnvelopeCheck {
+  /** When the batch was accepted, ms since 1970: expiries that are said as instants count from here. */
+  readonly receivedAt: number;
   /** Why no entry may add a rule. */
   readonly noMoreRules?: string | undefined;
   /** What is wrong with a good entry's rule by what it would do; absent where that is not tried. */
@@ -79,7 +82,7 @@ export function* schemaSteps(): Generator<undefined, void> {
 export function validateBatch(
   version: 1 | 2,
   json: string,
-  check: EnvelopeCheck,
+  { receivedAt = 0, ...check }: EnvelopeCheck & { readonly receivedAt?: number },
 ): Refused | { readonly refused?: undefined; readonly accepted: readonly Signal[]; readonly errors: string[] } {
   const scanned = inOneGo(scanSteps(Buffer.from(json)));
   if (scanned.refused !== undefined) return scanned;
@@ -87,7 +90,7 @@ export function validateBatch(
   const report = (error: unknown) => {
     throw error;
   };
-  const result = inOneGo(batchSteps(version, scanned, { ...check, accept: (signal) => accepted.push(signal), report }));
+  const result = inOneGo(batchSteps(version, scanned, { ...check, receivedAt, accept: (signal) => accepted.push(signal), report }));
   return result.refused === undefined ? { accepted, errors: errorTexts(result.faults) } : result;
 }
 
@@ -153,7 +156,9 @@ function judge(
     if (refusals.length > 0) return refusals;
     // Of a batch that is refused only the reasons count.
     if (refusedAlready) return undefined;
-    const result = parseEntry(version, entry, check);
+    const dated = 'expires_at' in entry ? withDuration(version, entry, check.receivedAt) : entry;
+    if (isFault(dated)) return fail({ faults: [dated] });
+    const result = parseEntry(version, dated, check);
     if (!('version' in result)) return fail(result);
     if (check.noMoreRules !== undefined && addsRule(result)) return fail({ faults: [{ field: 'entry', message: check.noMoreRules }] });
     const fault = check.tried?.(result);
@@ -165,6 +170,8 @@ function judge(
     return fail({ faults: [{ field: 'entry', message: 'could not be judged, because of a defect of this service' }] });
   }
 }
+
+const isFault = (dated: Fields | FieldFault): dated is FieldFault => 'field' in dated && dated.field === 'expires_at';
 
 const addsRule = (signal: Signal) => (signal.version === 1 ? signal.event.action === 'block' : signal.envelope.op === 'upsert');
 

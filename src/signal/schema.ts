@@ -30,6 +30,12 @@ const freeForm = (maxBytes: number, description: string, options: object = {}) =
   });
 const seconds = (description: string) => Type.Integer({ minimum: 0, maximum: LIMITS.expirySeconds, description, examples: [3600] });
 
+const instant = (duration: string) =>
+  Type.String({
+    description: `The same as an instant in ISO 8601, in place of ${duration}: the rule expires at exactly this second.`,
+    examples: ['2027-01-31T12:00:00Z'],
+  });
+
 const targetFields = {
   ip: Type.Optional(
     Type.String({ description: 'IPv4 or IPv6 address, CIDR notation accepted; host bits are masked off.', examples: ['203.0.113.7'] }),
@@ -47,6 +53,7 @@ export const V1Event = Type.Object(
     expiration: Type.Optional(seconds('Seconds until the block ends; 0 or omitted means one day, 1 to 59 mean 60. Ignored on unblock.')),
     description: Type.Optional(text(LIMITS.text, 'Free text describing the signal.')),
     name: Type.Optional(text(LIMITS.name, 'Name identifier of the signal.')),
+    expires_at: Type.Optional(instant('expiration')),
   },
   {
     title: 'V1Event',
@@ -143,6 +150,7 @@ const envelope = <K extends Kind, I extends TSchema, R extends TSchema>(
           'Seconds. 0 or omitted means no expiry, for a block of an access rule one day; access rules live at least 60. Ignored on delete.',
         ),
       ),
+      expires_at: Type.Optional(instant('expires_in')),
       reason: Type.Optional(text(LIMITS.text, 'Free text.')),
       labels: Type.Optional(freeForm(LIMITS.labelsBytes, 'Structured metadata.', { examples: [{ source: 'honeypot', score: 7 }] })),
       rule: Type.Optional(rule),

@@ -286,7 +286,10 @@ function merged(entry: ListEntry, rule: AccessRule | undefined, keepsExpiry: boo
 
 /** When the rule of an entry that is sent at `now` (ms) expires, ms; 0: never. */
 function expiryOf({ expiry, action }: ListEntry, now: number): number {
-  if (expiry !== undefined && 'at' in expiry) return Math.min(Math.ceil(expiry.at / 1000) * 1000, now + LIMITS.expirySeconds * 1000);
+  if (expiry !== undefined && 'at' in expiry) {
+    const seconds = Math.min(Math.ceil(expiry.at / 1000) - Math.ceil(now / 1000), LIMITS.expirySeconds);
+    return expiresAt(now, lifetime('access_rule', action, Math.max(seconds, 1))) ?? 0;
+  }
   return expiresAt(now, lifetime('access_rule', action, expiry?.seconds)) ?? 0;
 }
 
@@ -295,8 +298,6 @@ function isOutlived(entry: ListEntry, stored: number, now: number): boolean {
   const wanted = expiryOf(entry, now);
   if (wanted === 0 || stored === 0) return wanted !== stored;
   const { expiry } = entry;
-  // A second is lost on the way of a signal.
-  const isInstant = expiry !== undefined && 'at' in expiry && expiry.at - now < LIMITS.expirySeconds * 1000;
-  if (isInstant) return Math.abs(stored - wanted) > 1000;
+  if (expiry !== undefined && 'at' in expiry && expiry.at - now < LIMITS.expirySeconds * 1000) return stored !== wanted;
   return stored - now < (wanted - now) * RENEWED || (expiry !== undefined && stored > wanted + 1000);
 }

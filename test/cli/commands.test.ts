@@ -26,6 +26,8 @@ const NO_SETTINGS = {
   severity: null,
   subtract_allow: null,
   single_addresses: null,
+  target: null,
+  host_style: null,
 };
 
 type Json = Record<string, unknown>;
@@ -139,6 +141,8 @@ suite('weir', () => {
       '--severity': 'critical',
       '--subtract-allow': 'workspace',
       '--single-addresses': '256',
+      '--target': 'pan-os',
+      '--host-style': 'bare',
     };
     const given = Object.entries(options).flat();
     const stored = {
@@ -151,6 +155,8 @@ suite('weir', () => {
       severity: 'critical',
       subtract_allow: 'workspace',
       single_addresses: 256,
+      target: 'pan-os',
+      host_style: 'bare',
     };
     const full = await program('list', 'create', 'full', '--workspace', String(edge), ...given);
     assert.deepEqual(full, { id: full.id, workspace_id: edge, name: 'full', default: false, source_id: null, ...stored });
@@ -192,6 +198,8 @@ suite('weir', () => {
       'critical',
       'workspace',
       '256',
+      'pan-os',
+      'bare',
       'what scans us',
     ]);
 
@@ -232,7 +240,7 @@ suite('weir', () => {
       ],
     );
     const shown = rows(await person('feed', 'ls', ...inWorkspace));
-    assert.deepEqual([shown[0], shown[1][2]], [[id, 'device', 'b', '-', '-', '-', '7', '-', '-', '-', '-', 'a device'], 'all']);
+    assert.deepEqual([shown[0], shown[1][2]], [[id, 'device', 'b', '-', '-', '-', '7', '-', '-', '-', '-', '-', '-', 'a device'], 'all']);
 
     const key = await program('key', 'create', ...inWorkspace, '--feed', 'device');
     assert.deepEqual([key.permissions, key.list_id, key.feed_id], [['feed:read'], null, id]);
@@ -570,8 +578,9 @@ suite('weir', () => {
   });
 
   test('D1.7 weir migrate, also on a data folder that is not there yet, which is made for its owner only', async () => {
-    assert.deepEqual(await program('migrate'), { up_to_date: true });
-    assert.equal(await person('migrate'), 'the schema of the store is up to date\n');
+    const { store, weir: known, ...migrated } = await program('migrate');
+    assert.deepEqual([migrated, store], [{ up_to_date: true, missing: [], newer: [] }, known]);
+    assert.equal(await person('migrate'), `the schema of the store is up to date: ${known}\n`);
     const empty = join(folder, 'new', 'data');
     assert.equal((await command(['migrate'], { ...settings, DATA_DIR: empty })).code, 0);
     assert.ok(existsSync(join(empty, 'weir.db')));

@@ -123,6 +123,8 @@ const DEVICE: Omit<SavedFeed, 'id'> = {
   severity: null,
   subtractAllow: 'on',
   singleAddresses: 1,
+  target: 'pan-os',
+  hostStyle: 'bare',
   lists: [],
 };
 const savedList = ({ workspaceId: _w, revision: _r, sourceId: _s, ...list }: AccessList): SavedList => list;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { FeedPreview } from '../../src/document/builder.ts';
-import { storedVariant } from '../../src/document/variant.ts';
+import { DEFAULT_VARIANT } from '../../src/document/variant.ts';
 import { FeedWatch } from '../../src/document/watch/feed-watch.ts';
 import { feedForecast } from '../../src/document/watch/forecast.ts';
 import { encodeMessage } from '../../src/signal/message/encode.ts';
@@ -84,8 +84,7 @@ test('D10.13, D10.14 a forecast is one read for a feed with too little room, tol
   const event = { type: 'access_rules', action: 'block', country: 'NL' } as const;
   const context = { organizationId: 'o', workspaceId: WORKSPACE, listId: 'l', receivedAt: START, signalId: 's' };
   const signals = { workspaceId: WORKSPACE, listId: 'l', messages: [encodeMessage({ version: 1, event }, context)] };
-  const build = (entries: number) =>
-    watch.built(feed, storedVariant({ format: null, family: null, action: null }), { name: 'edge', entries, limit: 10 });
+  const build = (entries: number) => watch.built(feed, DEFAULT_VARIANT, { name: 'edge', entries, limit: 10 });
   const accept = async () => {
     forecast.accepted(signals);
     await settled();

@@ -147,6 +147,43 @@ test('D23.41 at the command line: an address, a source by its name, a row of the
   assert.match((await tryIt('http://10.1.2.3/')).stderr, /url leads to 10\.1\.2\.3, which is in a private, special or own network/);
 });
 
+test('D23.22 at the command line: a source is refreshed, what is held is accepted or discarded, and the audit log says who', async () => {
+  const ask = async (what: string, ...args: string[]) => {
+    const asked = command(['source', what, 'asked', '--workspace', 'default', '--actor', 'Renée', ...args], settings);
+    const waiting = { is: true };
+    void asked.finally(() => {
+      waiting.is = false;
+    });
+    while (waiting.is) {
+      await world.run();
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    return asked;
+  };
+  server.set('/asked', list(hosts(400, 500)));
+  const source = await world.add('asked', { url: `${server.url}/asked` });
+  await world.run();
+  assert.match((await ask('accept')).stderr, /nothing of the source "asked" is held back/);
+  server.set('/asked', list(hosts(600, 700)));
+  const held = await ask('refresh', '--wait');
+  assert.deepEqual(
+    [held.code, /^asked: held, 100 entries, 100 added, 100 removed: 100 of 100 entries would be removed/.test(held.stdout)],
+    [1, true],
+    held.stdout,
+  );
+  const discarded = await ask('discard', '--wait');
+  assert.match(discarded.stdout, /^asked: discarded/);
+  assert.deepEqual(world.state(source).held, null);
+  server.set('/asked', list(hosts(600, 701)));
+  await ask('refresh', '--wait');
+  const accepted = await ask('accept', '--wait');
+  assert.deepEqual([accepted.code, accepted.stdout.trim()], [0, 'asked: applied, 101 entries, 101 added, 100 removed']);
+  assert.equal((await world.rules(source)).length, 101);
+  const { items } = await world.base.store.auditPage(world.workspaceId, { after: null, limit: 10 });
+  const events = items.filter(({ by }) => by.actor === 'Renée').map(({ event }) => event);
+  assert.deepEqual(events, ['source accepted', 'source refresh asked', 'source discarded', 'source refresh asked']);
+});
+
 test('D23.41 one of a workspace is tried at a time, and few in all', async () => {
   server.set('/silent', silent);
   const began = tried(job('/silent'));

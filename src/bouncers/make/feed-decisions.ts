@@ -4,7 +4,7 @@ import type { AddressSet } from '@weir/network/address-set.ts';
 import type { Network } from '@weir/network/network.ts';
 import type { Snapshot } from '../../document/held/snapshot.ts';
 import type { TakenContent, VersionedContent } from '../../document/make/versioned-content.ts';
-import { DEFAULT_ENTRY_LIMIT } from '../../document/variant.ts';
+import { entryLimitOf } from '../../document/variant.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { StoreReads, StoreWrites } from '../../ports/store.ts';
 import type { DecisionAnswer, DecisionRequest } from '../decisions.ts';
@@ -50,7 +50,7 @@ export class FeedDecisions implements VersionedContent {
   ): Promise<TakenContent> {
     const told = await this.#joined(now);
     const { profile } = snapshot.head;
-    const entryLimit = profile.maxEntries ?? DEFAULT_ENTRY_LIMIT;
+    const entryLimit = entryLimitOf(profile);
     const { singleAddresses } = profile;
     const made = { listOf: this.#numberLists(snapshot), coverage: this.#coverage };
     const content = decisionContent(snapshot, { ...parts, ...made, entryLimit, singleAddresses });

@@ -10,7 +10,7 @@ import type { AddCommand } from '../command.ts';
 import { printable, table, workspaceId } from '../context.ts';
 import { inWorkspace, readName, requireChange } from '../usage.ts';
 import { deletionCommands } from './deletions.ts';
-import { SETTING_HEADINGS, settingCells, settingOptions, settingPatch } from './list-settings.ts';
+import { SETTING_HEADINGS, settingCells, settingOptions, settingPatch, targetSentence } from './list-settings.ts';
 import { costSentence, subtractionCosts } from './subtraction.ts';
 
 export function feedCommands(add: AddCommand): void {
@@ -28,7 +28,7 @@ export function feedCommands(add: AddCommand): void {
         }),
       );
     },
-    show: (feed) => `feed ${feed.name} ${feed.id}`,
+    show: (feed) => `feed ${feed.name} ${feed.id}${targetSentence(feed)}`,
   });
   add('feed set <feed>', 'change the lists or the stored defaults of a feed; an empty value unsets one', feedOptions, {
     async run(context, [name], options) {
@@ -41,7 +41,7 @@ export function feedCommands(add: AddCommand): void {
       const changed = feedJson(await changeFeed(byCommand(store, workspace, context.author), feed.id, patch));
       return { ...changed, ...(findCost && { subtraction: await findCost(store, workspace, feed.id) }) };
     },
-    show: (feed) => `feed ${feed.name} ${feed.id} is changed${costSentence(feed.subtraction)}`,
+    show: (feed) => `feed ${feed.name} ${feed.id} is changed${costSentence(feed.subtraction)}${targetSentence(feed)}`,
   });
   add('feed ls', 'list the feeds of a workspace that are made of lists', inWorkspace, {
     async run(context, _args, options) {

@@ -1,6 +1,8 @@
 /** What is set of a list or a composed feed, at the command line. */
 import type { Command } from 'commander';
 import { LIST_SETTINGS, type ListPatch, type ListSetting, SETTING_NAMES, textFault } from '../../account/list.ts';
+import { TARGETS } from '../../account/target.ts';
+import { DEFAULT_ENTRY_LIMIT } from '../../document/variant.ts';
 import { WeirError } from '../../errors.ts';
 import { inWorkspace, oneOf, wholeNumber } from '../usage.ts';
 
@@ -36,6 +38,13 @@ function settingReader(option: string, setting: ListSetting): (text: string) => 
   const { words, aliases = {} } = setting;
   const read = oneOf(option, words);
   return (text) => read(Object.hasOwn(aliases, text) ? aliases[text] : text);
+}
+
+/** What to ask for where the maker of the device tells no number, as the end of a sentence (SPEC D25.2). */
+export function targetSentence(row: Readonly<Record<string, unknown>>): string {
+  const target = TARGETS[String(row.target)];
+  if (target === undefined || target.maxEntries !== null || row.max_entries !== null) return '';
+  return `\n${target.title}: ${target.source}. Until --max-entries is set its cap is ${DEFAULT_ENTRY_LIMIT} entries`;
 }
 
 /** What the options set; commander names them as the settings are named. */

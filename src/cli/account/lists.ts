@@ -6,7 +6,7 @@ import type { AddCommand } from '../command.ts';
 import { table, workspaceId } from '../context.ts';
 import { inWorkspace, readName, requireChange } from '../usage.ts';
 import { deletionCommands } from './deletions.ts';
-import { SETTING_HEADINGS, settingCells, settingOptions, settingPatch } from './list-settings.ts';
+import { SETTING_HEADINGS, settingCells, settingOptions, settingPatch, targetSentence } from './list-settings.ts';
 import { costSentence, subtractionCosts } from './subtraction.ts';
 
 export function listCommands(add: AddCommand): void {
@@ -17,7 +17,7 @@ export function listCommands(add: AddCommand): void {
       const change = byCommand(store, workspace, context.author, context.config);
       return listJson(await createList(change, { ...settingPatch(options), name: readName(name) }));
     },
-    show: (list) => `list ${list.name} ${list.id}`,
+    show: (list) => `list ${list.name} ${list.id}${targetSentence(list)}`,
   });
   add('list set <list>', 'change the stored defaults of a list; an empty value unsets one', settingOptions, {
     async run(context, [name], options) {
@@ -29,7 +29,7 @@ export function listCommands(add: AddCommand): void {
       const changed = listJson(await changeList(byCommand(store, workspace, context.author), list.id, patch));
       return { ...changed, ...(findCost && { subtraction: await findCost(store, workspace, list.id) }) };
     },
-    show: (list) => `list ${list.name} ${list.id} is changed${costSentence(list.subtraction)}`,
+    show: (list) => `list ${list.name} ${list.id} is changed${costSentence(list.subtraction)}${targetSentence(list)}`,
   });
   add('list ls', 'list the lists of a workspace', inWorkspace, {
     async run(context, _args, options) {

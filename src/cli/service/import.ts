@@ -3,7 +3,7 @@
 import type { SavedFeed } from '../../account/feed.ts';
 import type { SavedKey } from '../../account/key.ts';
 import type { SavedList } from '../../account/list.ts';
-import type { SavedSource } from '../../account/source.ts';
+import type { SavedSource } from '../../account/source-change.ts';
 import type { Workspace, WorkspaceSettings } from '../../account/workspace.ts';
 import { WeirError } from '../../errors.ts';
 import type { Store } from '../../ports/store.ts';

@@ -5,7 +5,7 @@ import { stat } from 'node:fs/promises';
 import type { SavedFeed } from '../../account/feed.ts';
 import type { SavedKey } from '../../account/key.ts';
 import type { SavedList } from '../../account/list.ts';
-import type { SavedSource } from '../../account/source.ts';
+import type { SavedSource } from '../../account/source-change.ts';
 import type { Workspace, WorkspaceSettings } from '../../account/workspace.ts';
 import { DAY, isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';

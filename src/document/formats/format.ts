@@ -11,6 +11,8 @@ export interface FeedFormat {
   readonly mediaType: string;
   /** Whether each entry shows a confidence and a severity: networks of different ones are then never merged. */
   readonly rated: boolean;
+  /** Whether it can have addresses without a prefix length (SPEC D25.3). */
+  readonly mayBeBare?: true;
   /** What the body looks like, for the API documents; Markdown. */
   readonly description: string;
   readonly render: Render;

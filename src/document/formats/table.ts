@@ -11,6 +11,7 @@ const ROWS = {
     aliases: ['txt', 'paloalto', 'panos', 'fortigate', 'fortinet'],
     mediaType: 'text/plain',
     rated: false,
+    mayBeBare: true,
     description: 'one network a line, always with its prefix length',
     render: textFormat({ head: '', separator: '\n', tail: '\n' }),
   },
@@ -19,6 +20,7 @@ const ROWS = {
     aliases: [],
     mediaType: 'text/plain',
     rated: false,
+    mayBeBare: true,
     description: 'six header lines, also when no network matches; then as `plain`',
     render: textFormat({
       header: ({ name, description, action, family }, count) => ({

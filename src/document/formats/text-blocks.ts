@@ -39,7 +39,7 @@ interface Family<C> {
   /** Whether `count` networks from `i` on are those from `j` on of others. */
   isSame(networks: C, i: number, others: C, j: number, count: number): boolean;
   /** The text of the networks [from, to), with a separator after each. */
-  render(networks: C, from: number, to: number, separator: Uint8Array): Uint8Array;
+  render(networks: C, from: number, to: number, separator: Uint8Array, bare: boolean): Uint8Array;
 }
 
 const V4: Family<CidrsV4> = {
@@ -63,11 +63,13 @@ const V6: Family<CidrsV6> = {
 /** The blocks of one family. */
 class FamilyBlocks<C extends { readonly length: number }> {
   readonly #family: Family<C>;
+  readonly #bare: boolean;
   #networks: C;
   #blocks: readonly TextBlock[] = [];
 
-  constructor(family: Family<C>) {
+  constructor(family: Family<C>, bare: boolean) {
     this.#family = family;
+    this.#bare = bare;
     this.#networks = family.none;
   }
 
@@ -102,7 +104,7 @@ class FamilyBlocks<C extends { readonly length: number }> {
     const { begins, render } = this.#family;
     let to = Math.min(from + LEAST, networks.length);
     while (to < networks.length && !begins(networks, to)) to++;
-    return blockOf(to - from, render(networks, from, to, separator));
+    return blockOf(to - from, render(networks, from, to, separator, this.#bare));
   }
 }
 
@@ -112,8 +114,14 @@ function blockOf(length: number, text: Uint8Array): TextBlock {
 
 /** The blocks of one text, which is rendered again and again with the same separator. */
 export class TextBlocks {
-  readonly #v4 = new FamilyBlocks(V4);
-  readonly #v6 = new FamilyBlocks(V6);
+  readonly #v4: FamilyBlocks<CidrsV4>;
+  readonly #v6: FamilyBlocks<CidrsV6>;
+
+  /** `bare`: without prefix lengths. */
+  constructor(bare = false) {
+    this.#v4 = new FamilyBlocks(V4, bare);
+    this.#v6 = new FamilyBlocks(V6, bare);
+  }
 
   /** The blocks of these networks, IPv4 first; null for none of a family. */
   update(v4: CidrsV4 | null, v6: CidrsV6 | null, separator: Uint8Array): readonly TextBlock[] {

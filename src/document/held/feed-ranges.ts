@@ -91,11 +91,11 @@ export class FeedRanges {
     return classes;
   }
 
-  /** The text of a variant as far as it was written before. */
-  blocks(variant: string): TextBlocks {
+  /** The text of a variant as far as it was written before; `bare`: without prefix lengths. */
+  blocks(variant: string, bare: boolean): TextBlocks {
     const name = `blocks ${variant}`;
     this.#used.add(name);
-    const blocks = this.#blocks.get(name) ?? new TextBlocks();
+    const blocks = this.#blocks.get(name) ?? new TextBlocks(bare);
     this.#blocks.set(name, blocks);
     return blocks;
   }

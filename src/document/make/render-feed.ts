@@ -4,9 +4,10 @@ import { contentHash, type DocumentText } from '../formats/stamp.ts';
 import { FORMATS } from '../formats/table.ts';
 import type { Snapshot } from '../held/snapshot.ts';
 import { classTable, DEFAULT_LEVEL } from '../levels.ts';
-import { DEFAULT_ENTRY_LIMIT, type Variant } from '../variant.ts';
+import { entryLimitOf, hostStyleOf, type Variant } from '../variant.ts';
 import { tooLargeHint } from './cap-hint.ts';
 import { type Content, countWithoutSubtraction, feedContent } from './content.ts';
+import { asHosts, bareHint } from './hosts.ts';
 
 interface Counted {
   readonly entryCount: number;
@@ -37,7 +38,8 @@ function queryOf({ head }: Snapshot, { format, family, action }: Variant, asOf: 
   return { family, action, asOf, classes: FORMATS[format].rated ? classTable(levels) : undefined, guarded };
 }
 
-const limitOf = ({ head }: Snapshot) => head.profile.maxEntries ?? DEFAULT_ENTRY_LIMIT;
+const limitOf = ({ head }: Snapshot) => entryLimitOf(head.profile);
+const isBare = ({ head }: Snapshot, { format }: Variant) => FORMATS[format].mayBeBare === true && hostStyleOf(head.profile) === 'bare';
 
 /** The networks that `renderFeed` renders. */
 export const contentOfFeed = (
@@ -46,7 +48,10 @@ export const contentOfFeed = (
   asOf: number,
   geo: GeoDatabase,
   guarded: AddressSet | undefined,
-): Content => feedContent(snapshot, queryOf(snapshot, variant, asOf, guarded), geo);
+): Content => {
+  const content = feedContent(snapshot, queryOf(snapshot, variant, asOf, guarded), geo);
+  return isBare(snapshot, variant) ? asHosts(content, limitOf(snapshot)) : content;
+};
 
 /** How many those are, and the feed's cap. */
 export const measureFeed = (...[snapshot, ...rest]: Parameters<typeof contentOfFeed>): Pick<Counted, 'entryCount' | 'entryLimit'> => ({
@@ -67,18 +72,20 @@ export function renderFeed(
 ): RenderedDocument | OverCap {
   const { name, description } = snapshot.head.profile;
   const { format, family, action } = variant;
-  const query = queryOf(snapshot, variant, asOf, guarded);
-  const content = feedContent(snapshot, query, geo);
+  const bare = isBare(snapshot, variant);
+  const content = contentOfFeed(snapshot, variant, asOf, geo, guarded);
   const v4Count = content.classes.reduce((sum, { v4 }) => sum + v4.length, 0);
   const counted = { entryCount: content.count, v4Count, entryLimit: limitOf(snapshot), lapsesAt: content.lapsesAt };
   if (counted.entryCount > counted.entryLimit) {
-    const cost = counted.entryCount - countWithoutSubtraction(snapshot, query, geo);
+    if (bare)
+      return { kind: 'too_large', ...counted, hint: bareHint(feedContent(snapshot, queryOf(snapshot, variant, asOf, guarded), geo)) };
+    const cost = counted.entryCount - countWithoutSubtraction(snapshot, queryOf(snapshot, variant, asOf, guarded), geo);
     return { kind: 'too_large', ...counted, hint: tooLargeHint(snapshot, variant, asOf, geo, cost) };
   }
   const text = FORMATS[format].render(
     content,
     { name, description, action, family },
-    snapshot.ranges.blocks(`${format} ${family} ${action}`),
+    snapshot.ranges.blocks(`${format} ${family} ${action} ${bare}`, bare),
   );
   return { kind: 'rendered', ...counted, text, hash: contentHash(text) };
 }

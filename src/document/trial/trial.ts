@@ -12,7 +12,7 @@ import { formatTarget } from '../../signal/target.ts';
 import { ActiveRules } from '../held/active-rules.ts';
 import { readSnapshot, type Snapshot } from '../held/snapshot.ts';
 import { contentOfFeed } from '../make/render-feed.ts';
-import { DEFAULT_ENTRY_LIMIT, storedVariant, variantOf } from '../variant.ts';
+import { DEFAULT_ENTRY_LIMIT, entryLimitOf, storedVariant, variantOf } from '../variant.ts';
 import { networkAt, pushRanges, type TriedRules, targetKey } from './tried-rules.ts';
 
 /** What a trial works with. */
@@ -156,7 +156,7 @@ export async function tryRules({ workspace, rules, listId, name }: TrialSubject,
     for (const table of [tables.v4, tables.v6, tables.geo]) table.remove(oldIds, 0);
     if (hasRules) rules.addTo(tables, action);
     if (isExcepted) rules.addTo(tables, 'exception');
-    const most = profile.maxEntries ?? DEFAULT_ENTRY_LIMIT;
+    const most = entryLimitOf(profile);
     for (const [i, of] of actions.entries())
       feeds.push({ kind, name: called, action: of, before: before[i]!, after: contentOf(of).count, limit: most });
   }

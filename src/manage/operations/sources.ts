@@ -1,5 +1,5 @@
 /** Sources: lists with an origin, which alone says what they have (SPEC D23). */
-import { sourceSettingsJson } from '../../account/source.ts';
+import { sourceSettingsJson } from '../../account/source-change.ts';
 import { stateTag } from '../../account/tag.ts';
 import { answerOf, Type } from '../../json-schema.ts';
 import type { SourceRecord } from '../../ports/source-store.ts';

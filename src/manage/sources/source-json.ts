@@ -9,10 +9,10 @@ import {
   SOURCE_GUARDS,
   SOURCE_PURPOSES,
   type SourceGuards,
-  sourceSettingsJson,
   stateOf,
   TOLD_STATES,
 } from '../../account/source.ts';
+import { sourceSettingsJson } from '../../account/source-change.ts';
 import { isoTime } from '../../clock.ts';
 import { answerOf, type Fields, nullable, Type } from '../../json-schema.ts';
 import type { SourceRecord } from '../../ports/source-store.ts';

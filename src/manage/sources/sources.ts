@@ -1,7 +1,8 @@
 /** Sources: made, set, paused, deleted, by keys and by commands (SPEC D23). */
 import { randomUUID } from 'node:crypto';
 import { NO_SETTINGS } from '../../account/list.ts';
-import type { Source, SourcePatch } from '../../account/source.ts';
+import type { Source } from '../../account/source.ts';
+import type { SourcePatch } from '../../account/source-change.ts';
 import { isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import type { SourceRecord } from '../../ports/source-store.ts';

@@ -4,6 +4,7 @@ import { readDuration } from '../../duration.ts';
 import { hasCode, WeirError } from '../../errors.ts';
 import { parsedJson } from '../../json.ts';
 import type { JsonObject, Target } from '../../rule.ts';
+import { readInstant } from '../../signal/instant.ts';
 import { LIMITS } from '../../signal/limits.ts';
 import { isObject } from '../../signal/normalize.ts';
 import { writeTarget } from '../../signal/target.ts';
@@ -111,16 +112,18 @@ export const hasExpired = ({ expiry, action }: ListEntry, now: number): boolean 
 export function signalOf(entry: ListEntry, now: number): FileSignal | undefined {
   const { target, action, reason, labels, config, ruleRef, name, expiry } = entry;
   if (hasExpired(entry, now)) return undefined;
-  const seconds = expiry && secondsOf(expiry, now);
+  const seconds = expiry && 'seconds' in expiry ? expiry.seconds : undefined;
+  // The service makes it the very instant.
+  const at = expiry && 'at' in expiry ? new Date(Math.min(expiry.at, now + LIMITS.expirySeconds * 1000)).toISOString() : undefined;
   const wire = writeTarget(target);
   if (action === 'unblock') {
     return json(2, { kind: 'access_rule', op: 'delete', rule_ref: ruleRef, rule: { target: wire, action: 'block' } });
   }
   if (name !== undefined && canSayName(entry)) {
-    return json(1, { type: 'access_rules', action, ...wire, expiration: seconds, description: reason, name });
+    return json(1, { type: 'access_rules', action, ...wire, expiration: seconds, expires_at: at, description: reason, name });
   }
   const rule = { target: wire, action, config };
-  return json(2, { kind: 'access_rule', op: 'upsert', rule_ref: ruleRef, expires_in: seconds, reason, labels, rule });
+  return json(2, { kind: 'access_rule', op: 'upsert', rule_ref: ruleRef, expires_in: seconds, expires_at: at, reason, labels, rule });
 }
 
 /** An instant beyond the longest expiry is as good as for ever. */
@@ -153,15 +156,12 @@ function object(value: unknown, field: string): JsonObject | undefined {
   return found as JsonObject;
 }
 
-/** ISO 8601 with a day at least: what `Date.parse` makes of other texts depends on the machine. */
-const INSTANT = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/;
-
 function expiryOf(value: unknown): ListEntry['expiry'] {
   if (!isGiven(value)) return undefined;
   const seconds = readDuration(String(value));
   if (seconds !== undefined) return { seconds };
-  const at = typeof value === 'string' && INSTANT.test(value) ? Date.parse(value) : Number.NaN;
-  if (Number.isNaN(at))
+  const at = readInstant(value);
+  if (at === undefined)
     throw cellFault('expires', `expiry ${shown(value)} is neither a duration, such as 3600 or 7d, nor an ISO 8601 instant`);
   return { at };
 }

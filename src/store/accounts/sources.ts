@@ -1,17 +1,7 @@
 /** Sources: reading them, and every change of one as a transaction with its audit row, the same in both dialects (SPEC D23). */
 import type { Author } from '../../account/caller.ts';
-import {
-  afresh,
-  isReadAnew,
-  newState,
-  resumed,
-  type SavedSource,
-  type Source,
-  type SourceAsk,
-  type SourceSettings,
-  type SourceState,
-  sourceSettingsJson,
-} from '../../account/source.ts';
+import { newState, type Source, type SourceAsk, type SourceSettings, type SourceState } from '../../account/source.ts';
+import { afresh, isReadAnew, resumed, type SavedSource, sourceSettingsJson } from '../../account/source-change.ts';
 import { WeirError } from '../../errors.ts';
 import type { SourceReads, SourceRecord, SourceWrites } from '../../ports/source-store.ts';
 import { pageOf } from '../page.ts';

@@ -4,6 +4,7 @@ import { link } from '../../router.js';
 
 /**
  * @typedef {object} Held A refresh that waits for somebody.
+ * @property {string} replacement
  * @property {string} since
  * @property {string} reason
  * @property {Record<string, number> | null} difference
@@ -52,8 +53,16 @@ export const linkToSource = ({ id }) => link('/sources', id);
 /** @param {string} id @param {string} [work] */
 export const addressOf = (id, work = '') => manage(`/sources/${id}${work === '' ? '' : `/${work}`}`);
 
-/** Asks for something to be done with a source. @param {string} id @param {'refresh' | 'pause' | 'resume' | 'accept' | 'discard'} work */
-export const doWith = (id, work) => ask(addressOf(id, work), { method: 'POST', body: {} });
+/**
+ * What the request for something to be done with a source says: of what is held, which.
+ * @param {Source} source
+ * @param {'refresh' | 'pause' | 'resume' | 'accept' | 'discard'} work
+ */
+export const bodyOf = ({ held }, work) =>
+  held !== null && (work === 'accept' || work === 'discard') ? { replacement: held.replacement } : {};
+
+/** Asks for it. @param {Source} source @param {'refresh' | 'pause' | 'resume' | 'accept' | 'discard'} work */
+export const doWith = (source, work) => ask(addressOf(source.id, work), { method: 'POST', body: bodyOf(source, work) });
 
 /** `6 h`, `1 d` @param {number} seconds */
 export const everyText = (seconds) =>

@@ -19,7 +19,8 @@ import { Failed, Notice, Shown } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
 import { Ago } from '../../ui/time.js';
 import { toast } from '../../ui/toast.js';
-import { addressOf, doWith, everyText, stateOf } from './source-state.js';
+import { addressOf, bodyOf, doWith, everyText, stateOf } from './source-state.js';
+import { FEEDS } from './trial.js';
 
 /** @typedef {import('./source-state.js').Source} Source */
 /** @typedef {import('../../session.js').Session} Session */
@@ -65,19 +66,17 @@ function One({ source, tag, session, refresh }) {
   const state = stateOf(source);
   const canManage = may(session, 'manage');
   const isResting = source.paused || source.state === 'stopped';
-  const actions =
-    canManage &&
-    html`
-      ${!source.paused && html`<${Button} onClick=${() => setAsked('refresh')}>Refresh now<//>`}
-      <${Button} onClick=${() => setAsked(isResting ? 'resume' : 'pause')}>${isResting ? 'Resume' : 'Pause'}<//>
-      <${Button} icon="trash" kind="danger" onClick=${() => setAsked('delete')}>Delete<//>
-    `;
+  const actions = html`
+    ${canManage && !source.paused && html`<${Button} onClick=${() => setAsked('refresh')}>Refresh now<//>`}
+    ${canManage && html`<${Button} onClick=${() => setAsked(isResting ? 'resume' : 'pause')}>${isResting ? 'Resume' : 'Pause'}<//>`}
+    ${canManage && html`<${Button} icon="trash" kind="danger" onClick=${() => setAsked('delete')}>Delete<//>`}
+  `;
   return html`
     <${PageHead} title=${source.name} back=${{ href: link('/sources'), label: 'Sources' }} actions=${actions}>
       <span class="row"><${Badge} kind=${state.kind}>${source.state}<//><span>${state.about}</span></span>
     <//>
     ${source.fault !== null && html`<${Notice} kind="warn"><span class="text">${source.fault}</span><//>`}
-    ${source.held !== null && html`<${HeldCard} held=${source.held} canManage=${canManage} onWork=${setAsked} />`}
+    ${source.held !== null && html`<${HeldCard} key=${source.held.replacement} id=${source.id} held=${source.held} canManage=${canManage} onWork=${setAsked} />`}
     <${Card} title="How it is">
       <${Facts} facts=${[
         ['Address', source.url],
@@ -113,9 +112,10 @@ const DIFFERENCE = [
   ['failed', 'Cannot be taken'],
 ];
 
-/** @param {{ held: import('./source-state.js').Held, canManage: boolean, onWork: (work: 'accept' | 'discard') => void }} props */
-function HeldCard({ held, canManage, onWork }) {
+/** @param {{ id: string, held: import('./source-state.js').Held, canManage: boolean, onWork: (work: 'accept' | 'discard') => void }} props */
+function HeldCard({ id, held, canManage, onWork }) {
   const { difference } = held;
+  const live = useLive(addressOf(id, 'held'), { every: 60_000 });
   const facts = DIFFERENCE.flatMap(([field, label]) =>
     typeof difference?.[field] === 'number' && (difference[field] > 0 || field === 'present') ? [[label, count(difference[field])]] : [],
   );
@@ -123,6 +123,9 @@ function HeldCard({ held, canManage, onWork }) {
     <${Card} title="Held back">
       <${Notice} kind="warn"><span><span class="text">${held.reason}</span>, <${Ago} at=${held.since} /></span><//>
       <${Facts} facts=${facts} />
+      <${Shown} live=${live}>${(/** @type {{ feeds?: any }} */ { feeds }) =>
+        Array.isArray(feeds) &&
+        html`<${Table} label="What feeds would have" columns=${FEEDS} rows=${feeds} keyOf=${(/** @type {any} */ each) => `${each.kind} ${each.name} ${each.action}`} />`}<//>
       ${
         canManage &&
         html`<div class="row"><${Button} kind="main" onClick=${() => onWork('accept')}>Accept<//><${Button} onClick=${() => onWork('discard')}>Discard<//></div>`
@@ -164,14 +167,14 @@ function Ask({ source, tag, work, onClose, onDone }) {
   if (work === 'delete') return html`<${Delete} source=${source} tag=${tag} onClose=${onClose} />`;
   const { label, about, done } = WORKS[work];
   const submit = async () => {
-    await doWith(source.id, work);
+    await doWith(source, work);
     toast(html`<bdi>${source.name}</bdi> ${done}.`);
     await onDone();
   };
   return html`
     <${Confirm} title=${`${label}: ${source.name}`} action=${label} danger=${work === 'accept'} work=${submit} onClose=${onClose}>
       <p>${about}</p>
-      <${SameWithCurl} text=${curlOf('POST', addressOf(source.id, work), {})} />
+      <${SameWithCurl} text=${curlOf('POST', addressOf(source.id, work), bodyOf(source, work))} />
     <//>
   `;
 }

@@ -61,11 +61,15 @@ const neverText = ({ count: all, first }) =>
 /** @param {any} overlap */
 const overlapText = ({ name, entries }) => `${name} (${counted(entries, 'entry', 'entries')})`;
 
-/** @type {import('../../ui/table.js').Column<any>[]} */
-const FEEDS = [
+/** Feeds with what they have and would have. @type {import('../../ui/table.js').Column<any>[]} */
+export const FEEDS = [
   { label: 'Feed', cell: ({ name, action }) => html`<span><bdi>${name}</bdi> <span class="soft small">${action}</span></span>` },
   { label: 'Has', number: true, cell: ({ entries_before: entries }) => count(entries) },
   { label: 'Would have', number: true, cell: ({ entries_after: entries }) => count(entries) },
   { label: 'At most', number: true, cell: ({ entry_limit: most }) => count(most) },
-  { label: '', cell: ({ fits }) => (fits ? html`<${Badge} kind="good">fits<//>` : html`<${Badge} kind="bad">does not fit<//>`) },
+  {
+    label: '',
+    cell: ({ entries_after: entries, entry_limit: most }) =>
+      entries <= most ? html`<${Badge} kind="good">fits<//>` : html`<${Badge} kind="bad">does not fit<//>`,
+  },
 ];

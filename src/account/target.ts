@@ -1,0 +1,214 @@
+/**
+ * What enforces a feed, and what it takes (SPEC D25.1): a row a kind of device. A feed with a target has its format, family, host style and
+ * entry cap where it says nothing of its own.
+ */
+
+/** How addresses are written in `plain` and `commented`: as networks with a prefix length, or alone; wider networks are then written address by address. */
+export const HOST_STYLES = ['cidr', 'bare'] as const;
+export type HostStyle = (typeof HOST_STYLES)[number];
+
+export interface Target {
+  readonly title: string;
+  readonly format: string;
+  readonly family: 'v4' | 'v6' | 'both';
+  readonly hostStyle: HostStyle;
+  /** Entries that it takes; null: its maker tells none. */
+  readonly maxEntries: number | null;
+  /** Whether that is for each list, or for all lists of the device together. */
+  readonly counts: 'list' | 'device';
+  /** What it does beyond that. */
+  readonly beyond: string;
+  /** What an empty feed does there. */
+  readonly empty: string;
+  /** Where the number is from, and when that was read (YYYY-MM-DD). */
+  readonly source: string;
+  readonly readAt: string;
+  /** Its page, below docs/. */
+  readonly page: string;
+}
+
+const READ = '2026-11-22';
+const UNKNOWN = 'its maker tells no number: ask for it, and set max_entries';
+const PLAIN = { format: 'plain', family: 'both', hostStyle: 'cidr', readAt: READ } as const;
+const PAN = {
+  ...PLAIN,
+  counts: 'device',
+  beyond: 'the rest is skipped, with a line in the system log',
+  empty: 'its maker does not say',
+  page: 'appliances/palo-alto.md',
+} as const;
+const FORTIOS = { ...PLAIN, beyond: 'the rest is cut off', empty: 'nothing is blocked any more', page: 'appliances/fortigate.md' } as const;
+
+const ROWS = {
+  'pan-os': {
+    ...PAN,
+    title: 'Palo Alto PAN-OS, all models but those of pan-os-large',
+    maxEntries: 50_000,
+    source: 'PAN-OS 7.1 and 9.0, external dynamic lists',
+  },
+  'pan-os-large': {
+    ...PAN,
+    title: 'Palo Alto PA-5000, PA-5200, PA-7000',
+    maxEntries: 150_000,
+    source: 'PAN-OS 7.1 and 9.0, external dynamic lists',
+  },
+  'fortios-7.4.3': {
+    ...FORTIOS,
+    title: 'FortiGate with FortiOS before 7.4.4',
+    maxEntries: 131_072,
+    counts: 'list',
+    source: 'Fortinet KB 378964',
+  },
+  fortios: {
+    ...FORTIOS,
+    title: 'FortiGate with FortiOS 7.4.4 and newer',
+    maxEntries: 300_000,
+    counts: 'device',
+    source: 'FortiOS 7.4 new features 677896',
+  },
+  'check-point': {
+    ...PLAIN,
+    title: 'Check Point network feed, R81.20 and newer',
+    maxEntries: null,
+    counts: 'list',
+    beyond: 'it is a matter of its memory',
+    empty: 'its maker does not say',
+    source: UNKNOWN,
+    page: 'appliances/check-point.md',
+  },
+  'check-point-ioc': {
+    ...PLAIN,
+    title: 'Check Point IoC feed',
+    format: 'csv_indicator',
+    family: 'v4',
+    maxEntries: 2_000_000,
+    counts: 'device',
+    beyond: 'the feed is not loaded',
+    empty: 'its maker does not say',
+    source: 'R81.20 and R82 guides: with half of the memory free',
+    page: 'appliances/check-point.md',
+  },
+  'cisco-fmc': {
+    ...PLAIN,
+    title: 'Cisco Secure Firewall, security intelligence feed',
+    maxEntries: null,
+    counts: 'list',
+    beyond: 'a file over 500 MB is not taken',
+    empty: 'it keeps its last copy',
+    source: 'FireSIGHT 5.5 guide: 500 MB, no number of entries',
+    page: 'appliances/cisco.md',
+  },
+  srx: {
+    ...PLAIN,
+    title: 'Juniper SRX feed server',
+    maxEntries: null,
+    counts: 'device',
+    beyond: 'it depends on the model',
+    empty: 'its maker does not say',
+    source: UNKNOWN,
+    page: 'appliances/juniper.md',
+  },
+  sophos: {
+    ...PLAIN,
+    title: 'Sophos Firewall 21 and newer, third-party threat feed',
+    family: 'v4',
+    hostStyle: 'bare',
+    maxEntries: null,
+    counts: 'list',
+    beyond: 'its maker does not say',
+    empty: 'its maker does not say',
+    source: `Sophos 21.0 requirements; ${UNKNOWN}`,
+    page: 'appliances/sophos.md',
+  },
+  'sonicwall-tz': {
+    ...PLAIN,
+    title: 'SonicWall TZ and NSv, dynamic IoC files',
+    hostStyle: 'bare',
+    family: 'v4',
+    maxEntries: 25_000,
+    counts: 'device',
+    beyond: 'its maker does not say',
+    empty: 'its maker does not say',
+    source: 'SonicOS 8 guides',
+    page: 'appliances/sonicwall.md',
+  },
+  'sonicwall-nsa': {
+    ...PLAIN,
+    title: 'SonicWall NSa, dynamic IoC files',
+    hostStyle: 'bare',
+    family: 'v4',
+    maxEntries: 50_000,
+    counts: 'device',
+    beyond: 'its maker does not say',
+    empty: 'its maker does not say',
+    source: 'SonicOS 8 guides',
+    page: 'appliances/sonicwall.md',
+  },
+  opnsense: {
+    ...PLAIN,
+    title: 'OPNsense, URL table',
+    maxEntries: 1_000_000,
+    counts: 'device',
+    beyond: 'the table stays empty: nothing of it is blocked',
+    empty: 'nothing is blocked any more',
+    source: 'opnsense/core#9110; Firewall Maximum Table Entries, all tables together',
+    page: 'appliances/opnsense.md',
+  },
+  mikrotik: {
+    ...PLAIN,
+    title: 'MikroTik RouterOS, by a script that reads plain',
+    family: 'v4',
+    maxEntries: 3300,
+    counts: 'device',
+    beyond: 'a variable takes 63 KiB: what is longer is cut without an error',
+    empty: 'the script keeps the list',
+    source: '63 KiB of the longest IPv4 networks',
+    page: 'appliances/mikrotik.md',
+  },
+  nftables: {
+    ...PLAIN,
+    title: 'nftables, one set for IPv4',
+    format: 'set_elements',
+    family: 'v4',
+    maxEntries: null,
+    counts: 'list',
+    beyond: 'the whole set is refused when memory ends: the old one stays',
+    empty: 'the set is empty',
+    source: 'no number: the kernel’s memory',
+    page: 'appliances/nftables.md',
+  },
+  ipset: {
+    ...PLAIN,
+    title: 'ipset, one set for IPv4 with its default maxelem',
+    family: 'v4',
+    maxEntries: 65_536,
+    counts: 'list',
+    beyond: 'the whole set is refused',
+    empty: 'the script keeps the set or empties it: your choice',
+    source: 'ipset(8): maxelem 65536',
+    page: 'appliances/ipset.md',
+  },
+} satisfies Readonly<Record<string, Target>>;
+
+export type TargetName = keyof typeof ROWS;
+
+export const TARGETS: Readonly<Record<string, Target>> = ROWS;
+export const TARGET_NAMES = Object.keys(ROWS) as readonly TargetName[];
+
+/** What a feed with these settings is served with: its own setting, else its target's; null where neither says anything. */
+export interface Served {
+  readonly format: string | null;
+  readonly family: string | null;
+  readonly hostStyle: HostStyle | null;
+  readonly maxEntries: number | null;
+}
+
+export function servedAs({ target, format, family, hostStyle, maxEntries }: Served & { readonly target: string | null }): Served {
+  const row = target === null ? undefined : TARGETS[target];
+  return {
+    format: format ?? row?.format ?? null,
+    family: family ?? row?.family ?? null,
+    hostStyle: hostStyle ?? row?.hostStyle ?? null,
+    maxEntries: maxEntries ?? row?.maxEntries ?? null,
+  };
+}
