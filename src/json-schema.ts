@@ -37,6 +37,13 @@ export const Type = builders as unknown as Pick<typeof Library, keyof typeof bui
 /** The schema of a value that may be null. */
 export const nullable = <T extends TSchema>(schema: T, options?: TSchemaOptions) => Type.Union([schema, Type.Null()], options);
 
+/** A field of a request that may be absent: a text of so many characters, one of some words, or yes. */
+export const textField = (maxLength: number, description: string, options?: TSchemaOptions) =>
+  Type.Optional(Type.String({ ...options, maxLength, description }));
+export const wordField = <W extends string>(words: readonly W[], description: string) =>
+  Type.Optional(Type.Enum<W[]>([...words], { description }));
+export const flagField = (description: string) => Type.Optional(Type.Boolean({ description }));
+
 /** The fields of an answer: of each its example, or a pair of that and what does not follow from it, a description or its schema. */
 export interface Fields {
   readonly [name: string]: string | number | boolean | Fields | readonly [example: unknown, about: string | TSchema];

@@ -1,5 +1,6 @@
 /** `weir key`. */
 
+import type { Command } from 'commander';
 import { type KeyPatch, keyNetwork, MOST_NETWORKS } from '../../account/key.ts';
 import { PERMISSIONS, type Permission } from '../../account/permission.ts';
 import { ROLE_NAMES } from '../../account/role.ts';
@@ -16,54 +17,51 @@ import { printable, table, workspaceId } from '../context.ts';
 import { inWorkspace, oneOf, readName, requireChange, wholeNumber } from '../usage.ts';
 import { useLines } from './deletions.ts';
 
+const keyCreateOptions = (c: Command): Command =>
+  inWorkspace(c)
+    .option('--permission <permission>', `${PERMISSIONS.join(', ')}; repeatable (default: the first two)`, collectPermission)
+    .option('--role <role>', `instead of permissions: ${ROLE_NAMES.join(', ')}`, oneOf('--role', ROLE_NAMES))
+    .option('--list <list>', 'bind the key to one list')
+    .option('--feed <feed>', 'bind the key to one feed made of lists, which is all that it can read')
+    .option('--from <network>', `${FROM}; repeatable (default: from anywhere)`, collectNetwork)
+    .option('--name <name>', 'what the key is for', readName)
+    .option('--expires-in <seconds>', 'lifetime in seconds', wholeNumber('--expires-in', 1, LIMITS.expirySeconds));
+
+const keySetOptions = (c: Command): Command =>
+  c
+    .option('--workspace <workspace>', 'where the key is named by its name')
+    .option('--name <name>', 'what the key is for', readName)
+    .option('--from <network>', `${FROM}, in place of those before; repeatable; any ends it`, collectNetworkOrAny);
+
+const keyRevokeOptions = (c: Command): Command =>
+  c.option('--workspace <workspace>', 'where the key is named by its name').option('--yes', 'do it without asking');
+
 export function keyCommands(add: AddCommand): void {
-  add(
-    'key create',
-    'make an API key; its text is shown once',
-    (c) =>
-      inWorkspace(c)
-        .option('--permission <permission>', `${PERMISSIONS.join(', ')}; repeatable (default: the first two)`, collectPermission)
-        .option('--role <role>', `instead of permissions: ${ROLE_NAMES.join(', ')}`, oneOf('--role', ROLE_NAMES))
-        .option('--list <list>', 'bind the key to one list')
-        .option('--feed <feed>', 'bind the key to one feed made of lists, which is all that it can read')
-        .option('--from <network>', `${FROM}; repeatable (default: from anywhere)`, collectNetwork)
-        .option('--name <name>', 'what the key is for', readName)
-        .option('--expires-in <seconds>', 'lifetime in seconds', wholeNumber('--expires-in', 1, LIMITS.expirySeconds)),
-    {
-      async run(context, _args, options) {
-        const store = await context.store();
-        const workspace = await workspaceId(store, options.workspace);
-        const made = await createKey(byCommand(store, workspace, context.author, context.config), {
-          name: options.name ?? null,
-          ...permissionsGiven(options.permission, options.role),
-          listId: options.list === undefined ? null : (await findList(store, workspace, options.list)).id,
-          feedId: options.feed === undefined ? null : (await findFeed(store, workspace, options.feed)).id,
-          networks: options.from,
-          expiresAt: options.expiresIn === undefined ? null : Date.now() + options.expiresIn * 1000,
-        });
-        return { ...keyJson(made), key: made.text };
-      },
-      show: (key) => `key ${key.id}\n${key.key}\nThis is the only time that the key is shown.`,
+  add('key create', 'make an API key; its text is shown once', keyCreateOptions, {
+    async run(context, _args, options) {
+      const store = await context.store();
+      const workspace = await workspaceId(store, options.workspace);
+      const made = await createKey(byCommand(store, workspace, context.author, context.config), {
+        name: options.name ?? null,
+        ...permissionsGiven(options.permission, options.role),
+        listId: options.list === undefined ? null : (await findList(store, workspace, options.list)).id,
+        feedId: options.feed === undefined ? null : (await findFeed(store, workspace, options.feed)).id,
+        networks: options.from,
+        expiresAt: options.expiresIn === undefined ? null : Date.now() + options.expiresIn * 1000,
+      });
+      return { ...keyJson(made), key: made.text };
     },
-  );
-  add(
-    'key set <key>',
-    'change the name of a key, or the networks that it is good from',
-    (c) =>
-      c
-        .option('--workspace <workspace>', 'where the key is named by its name')
-        .option('--name <name>', 'what the key is for', readName)
-        .option('--from <network>', `${FROM}, in place of those before; repeatable; any ends it`, collectNetworkOrAny),
-    {
-      async run(context, [ref], { workspace: given, name, from }) {
-        const store = await context.store();
-        const { workspace, key } = await keyAnywhere(store, ref, given);
-        const patch: KeyPatch = { ...(name !== undefined && { name }), ...(from !== undefined && { networks: from }) };
-        return keyJson(await changeKey(byCommand(store, workspace, context.author), key.id, requireChange(patch, 'key set')));
-      },
-      show: ({ id, name }) => `key ${name === null ? '' : `${printable(name)} `}${id} is changed`,
+    show: (key) => `key ${key.id}\n${key.key}\nThis is the only time that the key is shown.`,
+  });
+  add('key set <key>', 'change the name of a key, or the networks that it is good from', keySetOptions, {
+    async run(context, [ref], { workspace: given, name, from }) {
+      const store = await context.store();
+      const { workspace, key } = await keyAnywhere(store, ref, given);
+      const patch: KeyPatch = { ...(name !== undefined && { name }), ...(from !== undefined && { networks: from }) };
+      return keyJson(await changeKey(byCommand(store, workspace, context.author), key.id, requireChange(patch, 'key set')));
     },
-  );
+    show: ({ id, name }) => `key ${name === null ? '' : `${printable(name)} `}${id} is changed`,
+  });
   add('key ls', 'list the keys of a workspace', inWorkspace, {
     async run(context, _args, options) {
       const store = await context.reads();
@@ -88,25 +86,20 @@ export function keyCommands(add: AddCommand): void {
         ]),
       ),
   });
-  add(
-    'key revoke <key>',
-    'revoke a key, for good; names who has used it lately (devices, agents, bouncers), and asks',
-    (c) => c.option('--workspace <workspace>', 'where the key is named by its name').option('--yes', 'do it without asking'),
-    {
-      async run(context, [ref], { workspace: given, yes }) {
-        const store = await context.store();
-        const { workspace, key } = await keyAnywhere(store, ref, given);
-        const change = byCommand(store, workspace, context.author);
-        const told = await revokeKey(change, key.id, true);
-        if (told.pulled.length > 0) {
-          await confirm(context, useLines(told, `key ${key.name ?? key.id} was used in the last ten minutes by`).join('\n'), yes);
-        }
-        const { id, name } = await revokeKey(change, key.id);
-        return { id, name, revoked: true };
-      },
-      show: ({ id, name }) => `key ${name === null ? '' : `${printable(name)} `}${id} is revoked`,
+  add('key revoke <key>', 'revoke a key, for good; names who has used it lately (devices, agents, bouncers), and asks', keyRevokeOptions, {
+    async run(context, [ref], { workspace: given, yes }) {
+      const store = await context.store();
+      const { workspace, key } = await keyAnywhere(store, ref, given);
+      const change = byCommand(store, workspace, context.author);
+      const told = await revokeKey(change, key.id, true);
+      if (told.pulled.length > 0) {
+        await confirm(context, useLines(told, `key ${key.name ?? key.id} was used in the last ten minutes by`).join('\n'), yes);
+      }
+      const { id, name } = await revokeKey(change, key.id);
+      return { id, name, revoked: true };
     },
-  );
+    show: ({ id, name }) => `key ${name === null ? '' : `${printable(name)} `}${id} is revoked`,
+  });
 }
 
 /** The key with an id, of whichever workspace, or with a name in a workspace. */

@@ -11,20 +11,17 @@ import { table } from '../context.ts';
 import { noOptions, oneOf, pick, readName, requireChange, wholeNumber } from '../usage.ts';
 import { costSentence, subtractionCosts } from './subtraction.ts';
 
+const workspaceCreateOptions = (c: Command): Command => c.requiredOption('--org <org>', 'id or name of its organization');
+
 export function workspaceCommands(add: AddCommand): void {
-  add(
-    'workspace create <name>',
-    'make a workspace with its default list',
-    (c) => c.requiredOption('--org <org>', 'id or name of its organization'),
-    {
-      async run(context, [name], options) {
-        const store = await context.store();
-        const organization = pick(await store.organizations(), options.org, 'organization');
-        return workspaceJson(await store.createWorkspace(organization.id, readName(name), context.author));
-      },
-      show: (workspace) => `workspace ${workspace.name} ${workspace.id}`,
+  add('workspace create <name>', 'make a workspace with its default list', workspaceCreateOptions, {
+    async run(context, [name], options) {
+      const store = await context.store();
+      const organization = pick(await store.organizations(), options.org, 'organization');
+      return workspaceJson(await store.createWorkspace(organization.id, readName(name), context.author));
     },
-  );
+    show: (workspace) => `workspace ${workspace.name} ${workspace.id}`,
+  });
   add('workspace set <workspace>', 'change what is set of a workspace', settingOptions, {
     async run(context, [name], options) {
       const store = await context.store();

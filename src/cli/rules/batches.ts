@@ -1,5 +1,6 @@
 /** `weir batch` and `weir undo`. */
 
+import type { Command } from 'commander';
 import { WeirError } from '../../errors.ts';
 import { batchJson, effectText, knownBatch, notUndoable, planUndo, previewJson, undoBatches } from '../../manage/batches.ts';
 import { findKeyNamed } from '../../manage/find.ts';
@@ -14,37 +15,40 @@ import { inWorkspace, pick, wholeNumber } from '../usage.ts';
 import { sinceOf } from './conditions.ts';
 import { asOperator, noting, rulePorts, waiting } from './rule-operations.ts';
 
+const batchLsOptions = (c: Command): Command =>
+  inWorkspace(c)
+    .option('--limit <count>', 'how many', wholeNumber('--limit', 1, 10_000), 20)
+    .option('--before <batch>', 'those behind this one');
+
+const undoOptions = (c: Command): Command =>
+  inWorkspace(c)
+    .option('--key <key>', 'the batches that this key has sent, by its id or name; needs --since')
+    .option('--since <time>', 'the batches accepted since: an instant such as 2026-11-22T08:00:00Z, or how long ago, such as 2h', sinceOf)
+    .option('--yes', 'do it without asking');
+
 export function batchCommands(add: AddCommand): void {
-  add(
-    'batch ls',
-    'list the batches of signals that have landed in the last seven days, newest first',
-    (c) =>
-      inWorkspace(c)
-        .option('--limit <count>', 'how many', wholeNumber('--limit', 1, 10_000), 20)
-        .option('--before <batch>', 'those behind this one'),
-    {
-      async run(context, _args, { workspace, limit, before }) {
-        const store = await context.reads();
-        const id = await workspaceId(store, workspace);
-        const names = await namesIn(store, id);
-        return (await store.batches(id, { limit, before })).map((batch) => namedBatch(batch, names));
-      },
-      show: (rows) =>
-        table(
-          ['ID', 'RECEIVED', 'ENTRIES', 'LIST', 'KEY', 'UNDOES', 'UNDONE BY', 'UNDO'],
-          rows.map((b) => [
-            b.id,
-            b.received_at,
-            b.entries,
-            b.list_name ?? b.list_id,
-            b.key_name ?? b.key_id,
-            b.undoes,
-            b.undone_by,
-            b.undoable ? null : 'no longer',
-          ]),
-        ),
+  add('batch ls', 'list the batches of signals that have landed in the last seven days, newest first', batchLsOptions, {
+    async run(context, _args, { workspace, limit, before }) {
+      const store = await context.reads();
+      const id = await workspaceId(store, workspace);
+      const names = await namesIn(store, id);
+      return (await store.batches(id, { limit, before })).map((batch) => namedBatch(batch, names));
     },
-  );
+    show: (rows) =>
+      table(
+        ['ID', 'RECEIVED', 'ENTRIES', 'LIST', 'KEY', 'UNDOES', 'UNDONE BY', 'UNDO'],
+        rows.map((b) => [
+          b.id,
+          b.received_at,
+          b.entries,
+          b.list_name ?? b.list_id,
+          b.key_name ?? b.key_id,
+          b.undoes,
+          b.undone_by,
+          b.undoable ? null : 'no longer',
+        ]),
+      ),
+  });
   add('batch show <batch>', 'what a batch did, and what undoing it would do now', inWorkspace, {
     async run(context, [id], options) {
       const store = await context.reads();
@@ -60,51 +64,38 @@ export function batchCommands(add: AddCommand): void {
         why ?? `undo ${effectLines(undo)}`,
       ].join('\n'),
   });
-  add(
-    'undo [batches...]',
-    'put back what batches replaced or deleted, and remove what they made; the newest first',
-    (c) =>
-      inWorkspace(c)
-        .option('--key <key>', 'the batches that this key has sent, by its id or name; needs --since')
-        .option(
-          '--since <time>',
-          'the batches accepted since: an instant such as 2026-11-22T08:00:00Z, or how long ago, such as 2h',
-          sinceOf,
-        )
-        .option('--yes', 'do it without asking'),
-    {
-      async run(context, given, options) {
-        if (given.length > 0 === (options.since !== undefined))
-          throw new WeirError('USAGE', 'say which batches: name them, or give --since, with --key for those of one key');
-        const ports = await rulePorts(context, 'nothing has changed');
-        await ports.untilLanded();
-        const workspace = pick(await ports.reads.workspaces(), options.workspace, 'workspace');
-        const ids = given.length > 0 ? given : await batchesSince(ports.reads, workspace.id, options);
-        const planned = await planUndo(ports.reads, workspace.id, ids);
-        const question = planned.map(({ batch, preview }) => `undoing ${batch.id} ${effectLines(preview)}`).join('\n');
-        await confirm(context, question, options.yes);
-        const note = await noting(context, workspace);
-        const { batches, unlanded } = await undoBatches(ports, asOperator(workspace), planned);
-        const undoes = planned.filter((_, i) => batches[i] !== null).map(({ batch }) => batch.id);
-        await note('batches undone', batches, { undoes });
-        const undone = planned.map(({ batch, preview }, i) => ({
-          undone: batch.id,
-          ...previewJson(preview),
-          batch_id: batches[i],
-          unlanded,
-        }));
-        // The id of a replacement stands for several batches.
-        return given.length === 1 && undone.length === 1 ? undone[0] : undone;
-      },
-      show(undone) {
-        const all = [undone].flat();
-        const lines = all.map(({ undone: id, batch_id, ...effect }) =>
-          batch_id === null ? `${id} was undone by somebody else meanwhile` : `${id} is undone by ${batch_id}: ${effectLines(effect)}`,
-        );
-        return `${lines.join('\n')}${waiting(all[0])}`;
-      },
+  add('undo [batches...]', 'put back what batches replaced or deleted, and remove what they made; the newest first', undoOptions, {
+    async run(context, given, options) {
+      if (given.length > 0 === (options.since !== undefined))
+        throw new WeirError('USAGE', 'say which batches: name them, or give --since, with --key for those of one key');
+      const ports = await rulePorts(context, 'nothing has changed');
+      await ports.untilLanded();
+      const workspace = pick(await ports.reads.workspaces(), options.workspace, 'workspace');
+      const ids = given.length > 0 ? given : await batchesSince(ports.reads, workspace.id, options);
+      const planned = await planUndo(ports.reads, workspace.id, ids);
+      const question = planned.map(({ batch, preview }) => `undoing ${batch.id} ${effectLines(preview)}`).join('\n');
+      await confirm(context, question, options.yes);
+      const note = await noting(context, workspace);
+      const { batches, unlanded } = await undoBatches(ports, asOperator(workspace), planned);
+      const undoes = planned.filter((_, i) => batches[i] !== null).map(({ batch }) => batch.id);
+      await note('batches undone', batches, { undoes });
+      const undone = planned.map(({ batch, preview }, i) => ({
+        undone: batch.id,
+        ...previewJson(preview),
+        batch_id: batches[i],
+        unlanded,
+      }));
+      // The id of a replacement stands for several batches.
+      return given.length === 1 && undone.length === 1 ? undone[0] : undone;
     },
-  );
+    show(undone) {
+      const all = [undone].flat();
+      const lines = all.map(({ undone: id, batch_id, ...effect }) =>
+        batch_id === null ? `${id} was undone by somebody else meanwhile` : `${id} is undone by ${batch_id}: ${effectLines(effect)}`,
+      );
+      return `${lines.join('\n')}${waiting(all[0])}`;
+    },
+  });
 }
 
 /** Batches that one read asks for. */

@@ -1,4 +1,5 @@
 /** `weir lookup`: which feeds have an address, and why (SPEC D10). */
+import type { Command } from 'commander';
 import { blockGuards } from '../../account/guard-rails.ts';
 import { instantOf, systemClock } from '../../clock.ts';
 import { explain } from '../../document/explain/explain.ts';
@@ -18,39 +19,36 @@ import type { AddCommand } from '../command.ts';
 import { printable } from '../context.ts';
 import { inWorkspace, oneOf, pick, targetOf } from '../usage.ts';
 
+const lookupOptions = (c: Command): Command =>
+  inWorkspace(c)
+    // What it was called before 0.1.0; goes with 0.2.0.
+    .alias('explain')
+    .option('--feed <feed>', 'only this feed made of lists')
+    .option('--list <list>', 'only the feed of this list')
+    .option('--action <action>', 'block feeds or allow feeds', oneOf('--action', ACCESS_ACTIONS), 'block')
+    .option('--no-entries', 'do not count entries, which reads every rule of the feeds');
+
 export function lookupCommand(add: AddCommand): void {
-  add(
-    'lookup <target>',
-    'which feeds have an address, network, ASN or country, and why',
-    (c) =>
-      inWorkspace(c)
-        // What it was called before 0.1.0; goes with 0.2.0.
-        .alias('explain')
-        .option('--feed <feed>', 'only this feed made of lists')
-        .option('--list <list>', 'only the feed of this list')
-        .option('--action <action>', 'block feeds or allow feeds', oneOf('--action', ACCESS_ACTIONS), 'block')
-        .option('--no-entries', 'do not count entries, which reads every rule of the feeds'),
-    {
-      async run(context, [text], { workspace: name, feed, list, action, entries: counts }) {
-        const target = targetOf(text);
-        const { config } = context;
-        const served = servedSettings(config);
-        const store = await context.reads();
-        const workspace = pick(await store.workspaces(), name, 'workspace');
-        const options = {
-          store,
-          geo: geoDatabase(await loadGeo(served.geo, config.dataDir)),
-          guard: blockGuards(served.guardRails),
-          now: instantOf(systemClock),
-        };
-        const feedIds = await feedsAsked(store, workspace.id, { feed, list });
-        const explained = await explain({ workspace, target, action, feedIds, counts }, options);
-        const feeds = explanationJson(explained, await namesIn(store, workspace.id));
-        return { target: formatTarget(target), workspace_id: workspace.id, workspace: workspace.name, action, feeds };
-      },
-      show: explanationText,
+  add('lookup <target>', 'which feeds have an address, network, ASN or country, and why', lookupOptions, {
+    async run(context, [text], { workspace: name, feed, list, action, entries: counts }) {
+      const target = targetOf(text);
+      const { config } = context;
+      const served = servedSettings(config);
+      const store = await context.reads();
+      const workspace = pick(await store.workspaces(), name, 'workspace');
+      const options = {
+        store,
+        geo: geoDatabase(await loadGeo(served.geo, config.dataDir)),
+        guard: blockGuards(served.guardRails),
+        now: instantOf(systemClock),
+      };
+      const feedIds = await feedsAsked(store, workspace.id, { feed, list });
+      const explained = await explain({ workspace, target, action, feedIds, counts }, options);
+      const feeds = explanationJson(explained, await namesIn(store, workspace.id));
+      return { target: formatTarget(target), workspace_id: workspace.id, workspace: workspace.name, action, feeds };
     },
-  );
+    show: explanationText,
+  });
 }
 
 /** The ids of the feeds that options name; undefined for all. */

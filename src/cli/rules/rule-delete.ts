@@ -1,5 +1,6 @@
 /** `weir rule delete`: the rules that meet every given condition. */
 
+import type { Command } from 'commander';
 import { isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import { operate } from '../../manage/operate.ts';
@@ -15,36 +16,33 @@ import { ruleLine } from './rules.ts';
 
 const SAMPLE = 10;
 
+const ruleDeleteOptions = (c: Command): Command => conditionOptions(c).option('--yes', 'do it without asking');
+
 export function ruleDeleteCommand(add: AddCommand): void {
-  add(
-    'rule delete',
-    'delete the active rules that meet every given condition',
-    (c) => conditionOptions(c).option('--yes', 'do it without asking'),
-    {
-      async run(context, _args, options) {
-        if (!isNarrowed(options))
-          throw new WeirError('USAGE', 'say which rules: give --list, --address, --label, --reason, --since, --key or --batch');
-        const ports = await rulePorts(context, 'nothing has changed');
-        await ports.untilLanded();
-        const { reads } = ports;
-        const workspace = pick(await reads.workspaces(), options.workspace, 'workspace');
-        const conditions = await readConditions(reads, workspace.id, options);
-        const found = await Array.fromAsync(matchingRules(reads, workspace.id, conditions));
-        const { rules, leftOut: left_out } = await deletable(reads, workspace.id, found, options.list !== undefined);
-        if (rules.length === 0) return { deleted: 0, left_out, unlanded: 0, batch_id: null };
-        const sample = rules.slice(0, SAMPLE).map((rule) => `  ${ruleLine(rule)}`);
-        await confirm(context, [`deleting ${rules.length} rules${kept(left_out)}`, ...sample].join('\n'), options.yes);
-        const note = await noting(context, workspace);
-        const done = await operate(ports, asOperator(workspace), deletions(rules));
-        await note('rules deleted', done.batches, { ...asked(options), rules: rules.length });
-        return { deleted: rules.length, left_out, ...operatedJson(done) };
-      },
-      show: ({ deleted, left_out, batch_id, unlanded }) =>
-        deleted === 0
-          ? `no rule meets these conditions${kept(left_out)}`
-          : `${deleted} rules deleted by ${batch_id}${waiting({ unlanded })}${kept(left_out)}`,
+  add('rule delete', 'delete the active rules that meet every given condition', ruleDeleteOptions, {
+    async run(context, _args, options) {
+      if (!isNarrowed(options))
+        throw new WeirError('USAGE', 'say which rules: give --list, --address, --label, --reason, --since, --key or --batch');
+      const ports = await rulePorts(context, 'nothing has changed');
+      await ports.untilLanded();
+      const { reads } = ports;
+      const workspace = pick(await reads.workspaces(), options.workspace, 'workspace');
+      const conditions = await readConditions(reads, workspace.id, options);
+      const found = await Array.fromAsync(matchingRules(reads, workspace.id, conditions));
+      const { rules, leftOut: left_out } = await deletable(reads, workspace.id, found, options.list !== undefined);
+      if (rules.length === 0) return { deleted: 0, left_out, unlanded: 0, batch_id: null };
+      const sample = rules.slice(0, SAMPLE).map((rule) => `  ${ruleLine(rule)}`);
+      await confirm(context, [`deleting ${rules.length} rules${kept(left_out)}`, ...sample].join('\n'), options.yes);
+      const note = await noting(context, workspace);
+      const done = await operate(ports, asOperator(workspace), deletions(rules));
+      await note('rules deleted', done.batches, { ...asked(options), rules: rules.length });
+      return { deleted: rules.length, left_out, ...operatedJson(done) };
     },
-  );
+    show: ({ deleted, left_out, batch_id, unlanded }) =>
+      deleted === 0
+        ? `no rule meets these conditions${kept(left_out)}`
+        : `${deleted} rules deleted by ${batch_id}${waiting({ unlanded })}${kept(left_out)}`,
+  });
 }
 
 /** Rules that stay, because sources keep them. */

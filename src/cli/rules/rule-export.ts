@@ -1,4 +1,5 @@
 /** `weir rule export`: access rules in the forms that `weir send` takes. */
+import type { Command } from 'commander';
 import { isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import { findList } from '../../manage/find.ts';
@@ -36,32 +37,29 @@ const FORMS = {
 type FormName = keyof typeof FORMS;
 const FORM_NAMES = Object.keys(FORMS) as readonly FormName[];
 
-export function ruleExportCommand(add: AddCommand): void {
-  add(
-    'rule export',
-    'write the active access rules in a form that weir send takes',
-    (c) =>
-      inWorkspace(c)
-        .option('--list <list>', 'only this list')
-        .option('--format <format>', FORM_NAMES.join(', '), oneOf('--format', FORM_NAMES), 'text')
-        .option('--action <action>', 'only block or only allow rules; text: block when absent', oneOf('--action', ACCESS_ACTIONS)),
-    {
-      async run(context, _args, { workspace: name, list, format, action }) {
-        const store = await context.reads();
-        const workspace = await workspaceId(store, name);
-        const listId = list === undefined ? undefined : (await findList(store, workspace, list)).id;
-        const only = action ?? (format === 'text' ? 'block' : undefined);
-        await write(context, FORMS[format as FormName](), accessRules());
+const ruleExportOptions = (c: Command): Command =>
+  inWorkspace(c)
+    .option('--list <list>', 'only this list')
+    .option('--format <format>', FORM_NAMES.join(', '), oneOf('--format', FORM_NAMES), 'text')
+    .option('--action <action>', 'only block or only allow rules; text: block when absent', oneOf('--action', ACCESS_ACTIONS));
 
-        async function* accessRules(): AsyncGenerator<AccessRule> {
-          for await (const { rule } of store.rules(workspace, { kind: 'access_rule', listId, now: Date.now() })) {
-            if (only === undefined || rule.action === only) yield rule as AccessRule;
-          }
+export function ruleExportCommand(add: AddCommand): void {
+  add('rule export', 'write the active access rules in a form that weir send takes', ruleExportOptions, {
+    async run(context, _args, { workspace: name, list, format, action }) {
+      const store = await context.reads();
+      const workspace = await workspaceId(store, name);
+      const listId = list === undefined ? undefined : (await findList(store, workspace, list)).id;
+      const only = action ?? (format === 'text' ? 'block' : undefined);
+      await write(context, FORMS[format as FormName](), accessRules());
+
+      async function* accessRules(): AsyncGenerator<AccessRule> {
+        for await (const { rule } of store.rules(workspace, { kind: 'access_rule', listId, now: Date.now() })) {
+          if (only === undefined || rule.action === only) yield rule as AccessRule;
         }
-      },
-      show: () => '',
+      }
     },
-  );
+    show: () => '',
+  });
 }
 
 /** Writes rules as they are read. What a failure cuts has no end where the form has one. */

@@ -1,10 +1,13 @@
 /** `weir backup` and `weir restore`: the two files of the embedded engine (docs/deployment.md). */
 
+import type { Command } from 'commander';
 import { WeirError } from '../../errors.ts';
 import { type Backup, backUp, restore } from '../../runtime/backup.ts';
 import type { Config } from '../../settings/settings.ts';
 import type { AddCommand } from '../command.ts';
 import { noOptions } from '../usage.ts';
+
+const restoreOptions = (c: Command): Command => c.option('--force', 'replace a store and a stream that are there');
 
 export function backupCommands(add: AddCommand): void {
   add('backup <folder>', 'copy the embedded store and stream into a new folder, also beside a running server', noOptions, {
@@ -14,18 +17,13 @@ export function backupCommands(add: AddCommand): void {
     },
     show: (backup) => `${backup.folder}: ${told(backup)}`,
   });
-  add(
-    'restore <folder>',
-    'put a backup into DATA_DIR, while weir is stopped',
-    (c) => c.option('--force', 'replace a store and a stream that are there'),
-    {
-      async run({ config }, [folder], options) {
-        requireEmbedded(config);
-        return { folder, ...(await restore(folder, config.dataDir, options.force ?? false)) };
-      },
-      show: (backup) => `${backup.folder} is restored: ${told(backup)}`,
+  add('restore <folder>', 'put a backup into DATA_DIR, while weir is stopped', restoreOptions, {
+    async run({ config }, [folder], options) {
+      requireEmbedded(config);
+      return { folder, ...(await restore(folder, config.dataDir, options.force ?? false)) };
     },
-  );
+    show: (backup) => `${backup.folder} is restored: ${told(backup)}`,
+  });
 }
 
 const told = ({ at, files, unlanded }: Backup) =>

@@ -1,5 +1,6 @@
 /** `weir import`: a file of `weir export` into a workspace without rules (docs/moving.md). */
 
+import type { Command } from 'commander';
 import type { SavedFeed } from '../../account/feed.ts';
 import type { SavedKey } from '../../account/key.ts';
 import type { SavedList } from '../../account/list.ts';
@@ -52,55 +53,52 @@ interface Imported {
   readonly known_keys: readonly { id: string; prefix: string; name: string | null }[];
 }
 
-export function importCommand(add: AddCommand): void {
-  add(
-    'import <file>',
-    'put a file of weir export into a workspace without rules',
-    (c) => c.requiredOption('--workspace <workspace>', 'id or unique name of the workspace'),
-    {
-      async run(context, [file], options): Promise<Imported> {
-        const source = { path: file, size: await fileSize(file) };
-        const store = await context.store();
-        const workspace = pick(await store.workspaces(), options.workspace, 'workspace');
-        const stream = await context.stream();
-        await refuseRules(context, stream, store, workspace);
-        const { settings, lists, feeds, sources, keys } = await checkFile(context, source);
+const importOptions = (c: Command): Command => c.requiredOption('--workspace <workspace>', 'id or unique name of the workspace');
 
-        if (settings !== undefined) await store.updateWorkspace(workspace.id, settings, { by: context.author });
-        const ids = await store.restoreLists(workspace.id, lists, feeds, context.author);
-        const keyIds = await keyIdsOf(store, workspace.id, keys);
-        const { rules, expired } = await publishRules(context, source, { stream, workspace, ids, keyIds }, await store.ping());
-        const unlanded = await untilLanded(context, stream, store);
-        // Behind the rules of their lists, which their refreshes are compared with.
-        await store.restoreSources(
-          workspace.id,
-          sources.map((each) => ({ ...each, listId: newId(ids, each.listId)! })),
-          context.author,
-        );
-        // Last: whoever has a key finds its feed complete.
-        const known = await store.restoreKeys(
-          workspace.id,
-          keys.map((key) => ({ ...key, listId: newId(ids, key.listId), feedId: newId(ids, key.feedId) })),
-          context.author,
-        );
-        return {
-          workspace_id: workspace.id,
-          lists: lists.length,
-          feeds: feeds.length,
-          sources: sources.length,
-          keys: keys.length - known.length,
-          rules,
-          expired,
-          unlanded,
-          new_list_ids: changedIds(lists, ids),
-          new_feed_ids: changedIds(feeds, ids),
-          missing_secrets: sources.filter(({ credential }) => credential !== null).map(({ listId }) => nameOf(lists, listId)),
-          known_keys: keys.filter(({ id }) => known.includes(id)).map(({ id, prefix, name }) => ({ id, prefix, name })),
-        };
-      },
-      show: report,
+export function importCommand(add: AddCommand): void {
+  add('import <file>', 'put a file of weir export into a workspace without rules', importOptions, {
+    async run(context, [file], options): Promise<Imported> {
+      const source = { path: file, size: await fileSize(file) };
+      const store = await context.store();
+      const workspace = pick(await store.workspaces(), options.workspace, 'workspace');
+      const stream = await context.stream();
+      await refuseRules(context, stream, store, workspace);
+      const { settings, lists, feeds, sources, keys } = await checkFile(context, source);
+
+      if (settings !== undefined) await store.updateWorkspace(workspace.id, settings, { by: context.author });
+      const ids = await store.restoreLists(workspace.id, lists, feeds, context.author);
+      const keyIds = await keyIdsOf(store, workspace.id, keys);
+      const { rules, expired } = await publishRules(context, source, { stream, workspace, ids, keyIds }, await store.ping());
+      const unlanded = await untilLanded(context, stream, store);
+      // Behind the rules of their lists, which their refreshes are compared with.
+      await store.restoreSources(
+        workspace.id,
+        sources.map((each) => ({ ...each, listId: newId(ids, each.listId)! })),
+        context.author,
+      );
+      // Last: whoever has a key finds its feed complete.
+      const known = await store.restoreKeys(
+        workspace.id,
+        keys.map((key) => ({ ...key, listId: newId(ids, key.listId), feedId: newId(ids, key.feedId) })),
+        context.author,
+      );
+      return {
+        workspace_id: workspace.id,
+        lists: lists.length,
+        feeds: feeds.length,
+        sources: sources.length,
+        keys: keys.length - known.length,
+        rules,
+        expired,
+        unlanded,
+        new_list_ids: changedIds(lists, ids),
+        new_feed_ids: changedIds(feeds, ids),
+        missing_secrets: sources.filter(({ credential }) => credential !== null).map(({ listId }) => nameOf(lists, listId)),
+        known_keys: keys.filter(({ id }) => known.includes(id)).map(({ id, prefix, name }) => ({ id, prefix, name })),
+      };
     },
-  );
+    show: report,
+  });
 }
 
 /** Keys that the workspace has already, such as a first key, stay as they are. */

@@ -1,7 +1,7 @@
 /** What happened: minute by minute in the last day, day by day before, and who pulls feeds. */
 
 import { dayOf, isoTime } from '../../clock.ts';
-import { answerOf, type Fields, listOf, nullable, Type } from '../../json-schema.ts';
+import { answerOf, type Fields, listOf, nullable, Type, textField } from '../../json-schema.ts';
 import type { Page } from '../../ports/account-store.ts';
 import { ACTIVITY_MINUTES, type ActivityCounts } from '../../ports/activity.ts';
 import type { Device } from '../../ports/devices.ts';
@@ -104,7 +104,7 @@ export const ACTIVITY_OPERATIONS: readonly Operation[] = [
   operation('getHistory', 'GET /history', 'rules:read', {
     summary: 'What was added, expired, removed and undone day by day, and how large the block feed was',
     query: Type.Object({
-      feed: Type.Optional(Type.String({ maxLength: 200, description: "UUID or name of a list or feed; the workspace's when absent." })),
+      feed: textField(200, "UUID or name of a list or feed; the workspace's when absent."),
       days: Type.Optional(Type.Integer({ minimum: 1, maximum: KEPT_DAYS, description: 'How many, today included; 30 when absent.' })),
     }),
     answer: answerOf('History', { days: listOf(DAY) }),
@@ -119,7 +119,7 @@ export const ACTIVITY_OPERATIONS: readonly Operation[] = [
     summary: 'What pulls feeds: address, answers, and how far behind its content is',
     query: Type.Object({
       ...PAGE_QUERY,
-      key: Type.Optional(Type.String({ maxLength: 36, description: 'Only those with the key of this id.' })),
+      key: textField(36, 'Only those with the key of this id.'),
     }),
     answer: pageSchema('Devices', 'devices', DEVICE),
     async run({ store, workspaceId }, { query: { key, ...query } }): Promise<Page<Device>> {

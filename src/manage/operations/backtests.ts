@@ -3,7 +3,7 @@ import { faultLine } from '@weir/expression/fault.ts';
 import type { TestedRule } from '../../backtest/rule.ts';
 import { isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
-import { answerOf, exampleOf, type Fields, nullable, Type } from '../../json-schema.ts';
+import { answerOf, exampleOf, type Fields, nullable, Type, textField, wordField } from '../../json-schema.ts';
 import type { StepPlace } from '../../ports/rule-store.ts';
 import { VIEWS, type View } from '../../recording/view.ts';
 import { EXPRESSION_KINDS, type ExpressionKind, type ExpressionRule } from '../../rule.ts';
@@ -101,9 +101,9 @@ export const BACKTEST_OPERATIONS: readonly Operation[] = [
     description:
       'The body is a recording: a log of nginx, Apache, Envoy, Caddy or the agent, a HAR, or lines of fields; gzip or not. Nothing of it is kept. The rules are those of the workspace, or one expression. One backtest of a workspace runs at a time.',
     query: Type.Object({
-      as: Type.Optional(Type.Enum([...VIEWS], { description: 'As recorded, or as the agent sees requests; recorded when absent.' })),
-      kind: Type.Optional(Type.Enum([...EXPRESSION_KINDS], { description: 'waf_rule when absent.' })),
-      expression: Type.Optional(Type.String({ maxLength: 4096, description: 'Instead of the rules of the workspace.' })),
+      as: wordField(VIEWS, 'As recorded, or as the agent sees requests; recorded when absent.'),
+      kind: wordField(EXPRESSION_KINDS, 'waf_rule when absent.'),
+      expression: textField(4096, 'Instead of the rules of the workspace.'),
     }),
     rawBody: { type: 'text/plain', example: '192.0.2.1 - - [20/Nov/2026:10:00:00 +0000] "GET /login HTTP/1.1" 200 512 "-" "curl/8"\n' },
     bodyBytes: MOST_BYTES,

@@ -1,5 +1,5 @@
 /** Batches of the last seven days, and undoing them (SPEC D15.37). */
-import { answerOf, type Fields, listOf, nullable, objectOf, Type } from '../../json-schema.ts';
+import { answerOf, type Fields, listOf, nullable, objectOf, Type, textField } from '../../json-schema.ts';
 import { batchJson, knownBatch, planUndo, previewJson, undoBatches } from '../batches.ts';
 import { fieldFault, type Operation, operation } from '../operation.ts';
 import { pageSchema } from '../page.ts';
@@ -45,7 +45,7 @@ export const BATCH_OPERATIONS: readonly Operation[] = [
     summary: 'The batches that have landed in the last seven days, newest first',
     query: Type.Object({
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MOST, description: 'Items of the page; 50 when absent.' })),
-      after: Type.Optional(Type.String({ maxLength: 40, description: 'The value of next in the page before.' })),
+      after: textField(40, 'The value of next in the page before.'),
     }),
     answer: pageSchema('Batches', 'batches', BATCH, objectOf(BATCH, { title: 'Batch' })),
     async run({ store, workspaceId }, { query: { limit = 50, after } }) {

@@ -9,7 +9,7 @@ import type { Representation, TooLarge } from '../../document/serve/representati
 import { sharesText } from '../../document/shares.ts';
 import { FAMILIES, type Family, storedVariant, type Variant, variantOf } from '../../document/variant.ts';
 import { WeirError } from '../../errors.ts';
-import { answerOf, exampleOf, type Fields, listOf, nullable, objectOf, Type } from '../../json-schema.ts';
+import { answerOf, exampleOf, type Fields, listOf, nullable, objectOf, Type, textField } from '../../json-schema.ts';
 import { ACCESS_ACTIONS, type AccessAction } from '../../rule.ts';
 import type { ManageContext } from '../context.ts';
 import { anyFeedId, findList } from '../find.ts';
@@ -23,9 +23,7 @@ const USUAL_LINES = 50;
 /** How long measuring may take, ms. */
 const MEASURE_LIMIT = 20_000;
 
-const Feed = Type.Optional(
-  Type.String({ maxLength: 200, format: 'text', description: "UUID or name of a list or feed; the workspace's when absent." }),
-);
+const Feed = textField(200, "UUID or name of a list or feed; the workspace's when absent.", { format: 'text' });
 const NO_FEEDS = 'this process builds no feeds (ROLES)';
 
 const Content = answerOf('Content', {

@@ -1,5 +1,5 @@
 /** Messages of the workspace that could not be landed (SPEC D4.6, D15.39). */
-import { answerOf, type Fields, Type } from '../../json-schema.ts';
+import { answerOf, type Fields, Type, textField } from '../../json-schema.ts';
 import type { ManageContext } from '../context.ts';
 import { deadLetterJson, dropLetters, findLetters, isOfWorkspace, replayLetters } from '../dead-letters.ts';
 import { type Operation, operation } from '../operation.ts';
@@ -37,7 +37,7 @@ export const DEAD_LETTER_OPERATIONS: readonly Operation[] = [
     summary: 'The messages of the workspace that could not be landed, newest first',
     query: Type.Object({
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MOST, description: `Items of the page; ${MOST} when absent.` })),
-      after: Type.Optional(Type.String({ maxLength: 20, description: 'The value of next in the page before.' })),
+      after: textField(20, 'The value of next in the page before.'),
     }),
     answer: pageSchema('DeadLetters', 'dead_letters', LETTER, Letter),
     async run({ store, workspaceId }, { query: { limit = MOST, ...query } }) {

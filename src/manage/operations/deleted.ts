@@ -1,6 +1,6 @@
 /** Lists and feeds that were deleted and can be brought back. */
 
-import { answerOf, type Fields, listOf, nullable, Type } from '../../json-schema.ts';
+import { answerOf, type Fields, flagField, listOf, nullable, Type } from '../../json-schema.ts';
 import type { RestoredFeed } from '../../ports/account-store.ts';
 import { DELETION_PREVIEW, type Deletion, deletedJson, restoreNamed } from '../deletion.ts';
 import { type Operation, operation } from '../operation.ts';
@@ -20,9 +20,9 @@ const Restored = answerOf('Restored', { kind: DELETED.kind, id: DELETED.id, name
 
 /** The parameters of a deletion. */
 export const DELETE_QUERY = {
-  preview: Type.Optional(Type.Boolean({ description: 'true: tells what goes with it, and deletes nothing.' })),
-  confirmed: Type.Optional(Type.Boolean({ description: 'true: what goes with it is meant.' })),
-  for_good: Type.Optional(Type.Boolean({ description: 'true: it cannot be brought back, and its rules do not count any more.' })),
+  preview: flagField('true: tells what goes with it, and deletes nothing.'),
+  confirmed: flagField('true: what goes with it is meant.'),
+  for_good: flagField('true: it cannot be brought back, and its rules do not count any more.'),
 };
 
 /** How it is confirmed, for API documents. */

@@ -3,7 +3,7 @@
 import { type ComposedFeed, type FeedPatch, feedState, type Members } from '../../account/feed.ts';
 import { type ListPatch, NO_SETTINGS, settingsJson } from '../../account/list.ts';
 import { stateTag } from '../../account/tag.ts';
-import { answerOf, type Fields, Type } from '../../json-schema.ts';
+import { answerOf, type Fields, flagField, Type } from '../../json-schema.ts';
 import { type ChangeContext, changeOptions, type ManageContext } from '../context.ts';
 import { deleteNamed } from '../deletion.ts';
 import { FEED_STATE, feedStateJson } from '../feed-state.ts';
@@ -59,7 +59,7 @@ export const MEMBERS = {
   lists: Type.Optional(
     Type.Array(Type.String({ maxLength: 200, format: 'text' }), { maxItems: MOST_LISTS, description: 'UUIDs or unique names of lists.' }),
   ),
-  all_lists: Type.Optional(Type.Boolean({ description: 'All lists, also those that are made later.' })),
+  all_lists: flagField('All lists, also those that are made later.'),
 };
 
 /** The lists that a body names; undefined when it names none. */

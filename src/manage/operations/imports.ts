@@ -2,13 +2,14 @@
 
 import { readDuration } from '../../duration.ts';
 import { hasCode } from '../../errors.ts';
-import { answerOf, listOf, nullable, Type } from '../../json-schema.ts';
+import { answerOf, flagField, listOf, nullable, Type, textField, wordField } from '../../json-schema.ts';
 import { throwRefusal } from '../../signal/refusal.ts';
 import { LIST_ACTIONS, type ListDefaults } from '../../source/readers/entry.ts';
 import { FORMS, type Form } from '../../source/readers/form.ts';
 import { readCondition, readPath } from '../../source/readers/paths.ts';
 import { MOST_IMPORTED } from '../imports/import-content.ts';
 import { type Imported, importFile } from '../imports/imports.ts';
+import { STILL_BLOCKED_OF } from '../kept-blocked.ts';
 import { fieldFault, type Operation, operation } from '../operation.ts';
 import { type Change, changeFields, changeOutcome, landed, PREVIEW } from '../rules/rule-changes.ts';
 import { FEED_FIELDS } from './feed-fields.ts';
@@ -17,37 +18,21 @@ import { labelOf } from './rule-schema.ts';
 const BODY = 4 * 1024 * 1024;
 
 const QUERY = Type.Object({
-  list: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 200, description: 'UUID or name of the list; the default list when absent.' }),
-  ),
-  format: Type.Optional(Type.Enum([...FORMS], { description: 'Found out when absent.' })),
-  file: Type.Optional(Type.String({ maxLength: 300, description: 'The name of the file, whose end may tell its format.' })),
-  path: Type.Optional(
-    Type.String({ maxLength: 1000, description: 'Where in JSON the entries stand: prefixes[].ip_prefix; several with commas.' }),
-  ),
-  where: Type.Optional(
-    Type.String({ maxLength: 300, description: 'With `path`: only entries of objects that say so, such as service=CLOUDFRONT.' }),
-  ),
-  action: Type.Optional(Type.Enum([...LIST_ACTIONS], { description: 'Of entries that name none; block when absent.' })),
-  expires_in: Type.Optional(Type.String({ maxLength: 20, description: 'Of entries that name none: 3600, 12h, 7d.' })),
+  list: textField(200, 'UUID or name of the list; the default list when absent.', { minLength: 1 }),
+  format: wordField(FORMS, 'Found out when absent.'),
+  file: textField(300, 'The name of the file, whose end may tell its format.'),
+  path: textField(1000, 'Where in JSON the entries stand: prefixes[].ip_prefix; several with commas.'),
+  where: textField(300, 'With `path`: only entries of objects that say so, such as service=CLOUDFRONT.'),
+  action: wordField(LIST_ACTIONS, 'Of entries that name none; block when absent.'),
+  expires_in: textField(20, 'Of entries that name none: 3600, 12h, 7d.'),
   reason: Type.Optional(Type.String({ maxLength: 2048 })),
-  label: Type.Optional(Type.String({ maxLength: 2048, description: 'name:value, of all entries.' })),
-  replace: Type.Optional(
-    Type.Boolean({
-      description: 'true: the list becomes equal to the file. Rules that the file does not have are removed, unless an entry failed.',
-    }),
+  label: textField(2048, 'name:value, of all entries.'),
+  replace: flagField('true: the list becomes equal to the file. Rules that the file does not have are removed, unless an entry failed.'),
+  refused: wordField(
+    ['keep', 'skip'],
+    'With `replace`: entries that guard rails refuse hold back every removal (keep, when absent), or count as absent (skip).',
   ),
-  refused: Type.Optional(
-    Type.Enum(['keep', 'skip'], {
-      description:
-        'With `replace`: entries that guard rails refuse hold back every removal (keep, when absent), or count as absent (skip).',
-    }),
-  ),
-  confirmed: Type.Optional(
-    Type.Boolean({
-      description: 'true: `replace` may take away more than half of the list, and the file may be about whole countries and ASNs.',
-    }),
-  ),
+  confirmed: flagField('true: `replace` may take away more than half of the list, and the file may be about whole countries and ASNs.'),
   preview: PREVIEW,
 });
 
@@ -130,7 +115,7 @@ export const IMPORT_OPERATIONS: readonly Operation[] = [
         preview: false,
         ...changeFields('0199f3c2-8a51-7c3e-9d0b-4f1e2a6b7000'),
       },
-      FEED_FIELDS,
+      { ...FEED_FIELDS, ...STILL_BLOCKED_OF },
     ),
     audit: 'file imported',
     creates: 'elsewhere',

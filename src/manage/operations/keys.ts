@@ -6,7 +6,7 @@ import { ROLE_NAMES, ROLES, type RoleName, roleOf } from '../../account/role.ts'
 import { stateTag } from '../../account/tag.ts';
 import { isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
-import { answerOf, type Fields, nullable, Type } from '../../json-schema.ts';
+import { answerOf, type Fields, flagField, nullable, Type, textField, wordField } from '../../json-schema.ts';
 import { LIMITS } from '../../signal/limits.ts';
 import { type ChangeContext, changeOptions } from '../context.ts';
 import { findFeed, findList } from '../find.ts';
@@ -187,9 +187,9 @@ export const KEY_OPERATIONS: readonly Operation[] = [
           description: 'signal:write and feed:read when absent.',
         }),
       ),
-      role: Type.Optional(Type.Enum([...ROLE_NAMES], { description: 'Instead of permissions: all that the role may.' })),
-      list: Type.Optional(Type.String({ maxLength: 200, format: 'text', description: 'Binds it to a list, by UUID or unique name.' })),
-      feed: Type.Optional(Type.String({ maxLength: 200, format: 'text', description: 'Binds it to a feed made of lists.' })),
+      role: wordField(ROLE_NAMES, 'Instead of permissions: all that the role may.'),
+      list: textField(200, 'Binds it to a list, by UUID or unique name.', { format: 'text' }),
+      feed: textField(200, 'Binds it to a feed made of lists.', { format: 'text' }),
       from: Type.Optional(FROM),
       expires_in: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMITS.expirySeconds, description: 'Seconds.' })),
     }),
@@ -216,7 +216,7 @@ export const KEY_OPERATIONS: readonly Operation[] = [
     summary: 'Revoke a key, for good; it stays in the list',
     description: 'A key cannot revoke one that may do more than itself (403).',
     query: Type.Object({
-      preview: Type.Optional(Type.Boolean({ description: 'true: tells who has used it in the last ten minutes, and revokes nothing.' })),
+      preview: flagField('true: tells who has used it in the last ten minutes, and revokes nothing.'),
     }),
     answer: answerOf('Revoked', { id: KEY.id, name: KEY.name, revoked: true, ...RECENT_USES }),
     audit: 'key revoked',

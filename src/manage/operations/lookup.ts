@@ -3,7 +3,7 @@
 import { within } from '../../clock.ts';
 import type { WatchedFeed } from '../../document/watch/feed-watch.ts';
 import { WeirError } from '../../errors.ts';
-import { answerOf, listOf, nullable, Type } from '../../json-schema.ts';
+import { answerOf, listOf, nullable, Type, textField, wordField } from '../../json-schema.ts';
 import { ACCESS_ACTIONS, type AccessAction } from '../../rule.ts';
 import { formatTarget, targetNamed } from '../../signal/target.ts';
 import { explanationJson, type FeedJson } from '../explanation.ts';
@@ -58,8 +58,8 @@ export const LOOKUP_OPERATIONS: readonly Operation[] = [
     summary: 'Which feeds have an address, network, ASN or country, and why',
     query: Type.Object({
       target: Type.String({ maxLength: 64, description: 'An address, a network, an ASN such as AS64500, or a country such as NL.' }),
-      action: Type.Optional(Type.Enum([...ACCESS_ACTIONS], { description: 'Block feeds (when absent), or allow feeds.' })),
-      feed: Type.Optional(Type.String({ maxLength: 200, description: 'Only the feed of this list, or made of lists: UUID or name.' })),
+      action: wordField(ACCESS_ACTIONS, 'Block feeds (when absent), or allow feeds.'),
+      feed: textField(200, 'Only the feed of this list, or made of lists: UUID or name.'),
     }),
     answer: EXPLAINED,
     refusals: {

@@ -1,7 +1,7 @@
 /** Making a list equal to a content of any size, which comes in parts (SPEC D11.4, D15.42). */
 import { isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
-import { answerOf, nullable, Type } from '../../json-schema.ts';
+import { answerOf, nullable, Type, textField, wordField } from '../../json-schema.ts';
 import type { Replacement } from '../../ports/replacement-store.ts';
 import type { ManageContext } from '../context.ts';
 import { findList } from '../find.ts';
@@ -83,14 +83,11 @@ export const REPLACEMENT_OPERATIONS: readonly Operation[] = [
     description:
       'Its parts follow; nothing of the list changes before they are all there and it is started. What is not started within a day is given up.',
     body: Type.Object({
-      list: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'UUID or name; the default list when absent.' })),
-      action: Type.Optional(
-        Type.Enum(['block', 'allow'], { description: 'Of the rules that are concerned, besides those of the entries; block when absent.' }),
-      ),
-      refused: Type.Optional(
-        Type.Enum(['keep', 'skip'], {
-          description: 'Entries that guard rails refuse hold back every removal (keep, when absent), or count as absent (skip).',
-        }),
+      list: textField(200, 'UUID or name; the default list when absent.', { minLength: 1 }),
+      action: wordField(['block', 'allow'], 'Of the rules that are concerned, besides those of the entries; block when absent.'),
+      refused: wordField(
+        ['keep', 'skip'],
+        'Entries that guard rails refuse hold back every removal (keep, when absent), or count as absent (skip).',
       ),
     }),
     answer: REPLACEMENT,

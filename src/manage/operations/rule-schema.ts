@@ -1,7 +1,7 @@
 /** What management shows of rules, and how requests name those that they mean. */
 import type { Static, TSchema } from 'typebox';
 import { readInstant, readSince } from '../../duration.ts';
-import { answerOf, exampleOf, type Fields, nullable, Type } from '../../json-schema.ts';
+import { answerOf, exampleOf, type Fields, nullable, Type, wordField } from '../../json-schema.ts';
 import { KINDS, type Kind, LEVELS, type Level, RULE_TYPES, readLabel } from '../../rule.ts';
 import { targetNamed } from '../../signal/target.ts';
 import { knownBatch } from '../batches.ts';
@@ -27,7 +27,7 @@ export const RULE = {
   target: ['192.0.2.0/24', Type.Optional(Type.String({ description: 'A network, AS and a number, or a country.' }))],
   confidence: ['high', Type.Optional(text)],
   severity: [null, Type.Optional(text)],
-  type: [undefined, Type.Optional(Type.Enum([...RULE_TYPES], { description: 'Of expression rules, as the next three.' }))],
+  type: [undefined, wordField(RULE_TYPES, 'Of expression rules, as the next three.')],
   expression: [undefined, Type.Optional(Type.String())],
   order: [undefined, Type.Optional(Type.Unsafe<number | null>({ type: ['integer', 'null'] }))],
   short_description: [undefined, Type.Optional(text)],

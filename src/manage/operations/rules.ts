@@ -1,7 +1,7 @@
 /** Rules: found, made, removed (SPEC D15.31 to D15.35). */
 
 import { WeirError } from '../../errors.ts';
-import { answerOf, Type } from '../../json-schema.ts';
+import { answerOf, Type, textField, wordField } from '../../json-schema.ts';
 import type { StepPlace } from '../../ports/rule-store.ts';
 import type { StoredRule } from '../../ports/stored-rule.ts';
 import { EXPRESSION_KINDS, KINDS, type Kind, RULE_TYPES } from '../../rule.ts';
@@ -128,10 +128,8 @@ const COMMON = {
 };
 const ENTRY = {
   value: text(64, 'An address, a network, an ASN such as AS64500, or a country such as NL.'),
-  action: Type.Optional(
-    Type.Enum([...LIST_ACTIONS], { description: 'block when absent; unblock removes what blocks exactly this value.' }),
-  ),
-  list: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'UUID or name; the default list when absent.' })),
+  action: wordField(LIST_ACTIONS, 'block when absent; unblock removes what blocks exactly this value.'),
+  list: textField(200, 'UUID or name; the default list when absent.', { minLength: 1 }),
   expires: Type.Optional(text(40, 'A duration such as 3600 or 7d, or an instant. For ever when absent, or as the service has it.')),
   confidence: Type.Optional(text(16)),
   severity: Type.Optional(text(16)),
@@ -141,7 +139,7 @@ const ENTRY = {
 const EXPRESSION = {
   kind: Type.Enum([...EXPRESSION_KINDS]),
   rule_ref: text(128, 'What names the rule: one with it is replaced.'),
-  type: Type.Optional(Type.Enum([...RULE_TYPES], { description: 'custom when absent.' })),
+  type: wordField(RULE_TYPES, 'custom when absent.'),
   expression: text(100_000),
   action: text(32),
   order: Type.Optional(Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER })),

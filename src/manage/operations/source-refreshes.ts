@@ -1,7 +1,7 @@
 /** Refreshes of sources: asked for, accepted, discarded, and told (SPEC D23.17, D23.22). */
 import type { SourceAsk } from '../../account/source.ts';
 import { isoTime } from '../../clock.ts';
-import { answerOf, nullable, Type } from '../../json-schema.ts';
+import { answerOf, nullable, Type, textField } from '../../json-schema.ts';
 import { type Operation, operation } from '../operation.ts';
 import { askSource, heldDifference, runJson } from '../sources/refreshes.ts';
 import { Source } from '../sources/source-json.ts';
@@ -29,13 +29,9 @@ const asking = (what: SourceAsk['what'], summary: string, audit: string, refused
       what === 'refresh'
         ? {}
         : {
-            replacement: Type.Optional(
-              Type.String({
-                minLength: 1,
-                maxLength: 100,
-                description: 'The refresh that was looked at (`held.replacement`): where another is held, 409.',
-              }),
-            ),
+            replacement: textField(100, 'The refresh that was looked at (`held.replacement`): where another is held, 409.', {
+              minLength: 1,
+            }),
           },
     ),
     answer: Source,

@@ -1,7 +1,7 @@
 /** Sources: lists with an origin, which alone says what they have (SPEC D23). */
 import { sourceSettingsJson } from '../../account/source-change.ts';
 import { stateTag } from '../../account/tag.ts';
-import { answerOf, Type } from '../../json-schema.ts';
+import { answerOf, flagField, Type } from '../../json-schema.ts';
 import type { SourceRecord } from '../../ports/source-store.ts';
 import type { ManageContext } from '../context.ts';
 import { type Operation, operation } from '../operation.ts';
@@ -86,7 +86,7 @@ export const SOURCE_OPERATIONS: readonly Operation[] = [
     description: `${DELETION_WORDS} Restoring its list brings the source back, paused.`,
     query: Type.Object({
       ...DELETE_QUERY,
-      keep_list: Type.Optional(Type.Boolean({ description: 'true: its list stays with its rules, as an ordinary one.' })),
+      keep_list: flagField('true: its list stays with its rules, as an ordinary one.'),
     }),
     answer: answerOf('SourceDeletion', {
       ...DELETION_FIELDS,

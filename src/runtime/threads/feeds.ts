@@ -32,13 +32,8 @@ export interface FeedRules {
   readonly schemesFile: string | undefined;
 }
 
-/** The feed thread as the main thread sees it. */
-export interface FeedThread extends DocumentBuilder, FeedPreviewer, FeedExplainer, FeedMeasurer, FeedCounter, DecisionAnswers {
-  useGeo(data: GeoData): Promise<void>;
-  /** Resolves when the thread answers, rejects when it cannot be started. */
-  ping(): Promise<void>;
-  close(): Promise<void>;
-}
+/** The feed thread as the main thread sees it; `ping` rejects when it cannot be started. */
+export type FeedThread = Omit<FeedThreadMethods, 'shutdown'> & { close(): Promise<void> };
 
 /** Starts a feed thread that loads its part. */
 export const loadFeedThread = (): WaitingThread<FeedThreadData> =>

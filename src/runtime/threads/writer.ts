@@ -33,12 +33,10 @@ export interface WriterControl {
 }
 
 /** The writer thread; calls of it reject when it has ended. */
-export interface Writer {
+export interface Writer extends Pick<WriterControl, 'startConsumer' | 'landing'> {
   readonly writes: StoreWrites;
   /** A port that serves the store's writes, to hand to another thread. */
   writesPort(): MessagePort;
-  startConsumer(): Promise<void>;
-  landing(): Promise<LandingReport>;
   /** Ends the consumer after its transaction, then the thread. */
   close(): Promise<void>;
 }

@@ -11,7 +11,7 @@ import { readCondition, readPath } from '../readers/paths.ts';
 import { taxiiEntries } from '../taxii/list.ts';
 import { wideTarget } from '../wide.ts';
 
-/** A block of a source has no end of its own: its list lapses as a whole. An instant, and no lifetime, stays the same in every refresh. */
+/** A block of a source has no end of its own: its list expires as a whole. An instant, and no lifetime, stays the same in every refresh. */
 export const FOR_GOOD = Date.UTC(2120, 0, 1);
 
 /** What is seen of a content while it is read. */

@@ -8,6 +8,9 @@ import { connectionFault, PostgresFault, serverFault } from './fault.ts';
 
 type Value = ScalarValue | readonly string[] | readonly number[] | readonly Buffer[];
 
+/** The database's clock in ms since 1970, as an SQL expression: every replica reads the same one. */
+export const NOW = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
+
 /** A statement that each connection plans once; a text alone is planned each time. */
 export interface Prepared {
   readonly name: string;

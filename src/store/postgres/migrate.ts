@@ -1,7 +1,6 @@
 import { WeirError } from '../../errors.ts';
 import { missingMigrations, type OnMigrate, tellMigrations } from '../migrate.ts';
-import { NOW } from './clock.ts';
-import type { Database, Session } from './database.ts';
+import { type Database, NOW, type Session } from './database.ts';
 
 /** Names the advisory lock under which one process at a time changes the schema or makes the first key: "weir". */
 const LOCK = 0x77656972;

@@ -13,8 +13,7 @@ import { withLevels } from '../rules/list-levels.ts';
 import { takeRules } from '../rules/rule-pages.ts';
 import { senderStep } from '../rules/rule-senders.ts';
 import { sharedReads } from '../shared-reads.ts';
-import { NOW } from './clock.ts';
-import { type Database, drive, type Session } from './database.ts';
+import { type Database, drive, NOW, type Session } from './database.ts';
 import { exceptionsQuery, scanInto, scanQuery } from './snapshot.ts';
 
 /** The pieces of an undo preview. */

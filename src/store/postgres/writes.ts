@@ -5,8 +5,7 @@ import { noteFeedSize } from '../seen/feed-days.ts';
 import { sharedWrites } from '../shared-writes.ts';
 import { type AtMost, sweep } from '../sweep.ts';
 import type { Transact } from '../work.ts';
-import { NOW } from './clock.ts';
-import { type Database, drive, type Session } from './database.ts';
+import { type Database, drive, NOW, type Session } from './database.ts';
 import { land, type MostAreNew } from './landing.ts';
 import { exclusively, migrateDatabase } from './migrate.ts';
 
