@@ -1,6 +1,6 @@
 /**
  * `npm run test:hold`: what hostile and clumsy clients can do to a real server, on both engines, as a table of figures and limits.
- * Under five minutes on an idle machine with two cores; exit code 1 when a limit is missed. `npm run test:hold NAME…` runs the parts
+ * About ten minutes on a machine with two cores; exit code 1 when a limit is missed. `npm run test:hold NAME…` runs the parts
  * whose name contains one of these words.
  */
 import { execFile } from 'node:child_process';
