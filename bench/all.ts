@@ -11,6 +11,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['feed.ts', '--rounds', '3'],
   ['rebuild.ts', '--rounds', '3'],
   ['replace.ts', '--rounds', '3'],
+  ['sources.ts', '--rounds', '3', '--sources', '200'],
   ['ingest.ts', '--seconds', '5'],
   ['expiry.ts', '--seconds', '10'],
   ['footprint.ts'],

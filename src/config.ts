@@ -13,6 +13,7 @@ const SECRETS: readonly (keyof Config)[] = ['bootstrapApiKey', 'metricsToken', '
 
 /** Settings that need another: when the first is set, the second must be set too. */
 const NEEDS: readonly [given: keyof Config, needed: keyof Config][] = [
+  ['oidcFile', 'baseUrl'],
   ['metricsHost', 'metricsPort'],
   ['tlsCertFile', 'tlsKeyFile'],
   ['tlsKeyFile', 'tlsCertFile'],

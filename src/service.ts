@@ -13,6 +13,7 @@ import { startFeeds } from './roles/feeds.ts';
 import { startManage } from './roles/manage.ts';
 import { metricsOf } from './roles/metrics.ts';
 import type { Close, Common } from './roles/part.ts';
+import { openPeople } from './roles/people.ts';
 import { startKeys, startSeen } from './roles/seen.ts';
 import { announce, listen } from './roles/serve.ts';
 import { startSignals } from './roles/signals.ts';
@@ -66,6 +67,7 @@ async function start(common: Common, { stdout, writer }: ServiceOptions, close: 
   const draining = () => stopping.signal.aborted;
   const address = Promise.withResolvers<string>();
 
+  const people = await openPeople(config, log);
   const base = await startBase(common, writer);
   const landing = await startLanding(base);
   const seen = startSeen(base);
@@ -89,6 +91,7 @@ async function start(common: Common, { stdout, writer }: ServiceOptions, close: 
   const app = createApp({
     settings: config,
     authenticator: authentication,
+    people,
     submitSignals: signals.submitSignals,
     ...feeds.answers,
     manage: startManage(base, seen, feeds, signals, ownStatus, sources),

@@ -1,5 +1,18 @@
 /** Requests to the service. All of the console's data come through here. */
 
+/** Where the browser keeps the workspace that a tab shows, and the one that was chosen last. */
+const CHOSEN = 'weir-workspace';
+
+/** The workspace that this tab shows: every request names it, so that no change lands in another. @type {string | null} */
+let workspace = sessionStorage.getItem(CHOSEN) ?? localStorage.getItem(CHOSEN);
+
+/** @param {string} id */
+export function showWorkspace(id) {
+  workspace = id;
+  sessionStorage.setItem(CHOSEN, id);
+  localStorage.setItem(CHOSEN, id);
+}
+
 /** @typedef {{ field: string, message: string, value?: unknown }} Fault What is wrong with one field. */
 
 /** A request that was refused or has failed. */
@@ -46,6 +59,7 @@ const LATE = 1000;
  */
 export async function ask(path, { method = 'GET', body, ifMatch, once, signal } = {}) {
   const headers = new Headers({ 'X-Weir-Console': '1' });
+  if (workspace !== null) headers.set('X-Weir-Workspace', workspace);
   if (ifMatch !== undefined) headers.set('If-Match', ifMatch);
   if (once !== undefined) headers.set('Idempotency-Key', once);
   const payload = body === undefined || typeof body === 'string' || body instanceof Blob ? body : JSON.stringify(body);

@@ -6,14 +6,18 @@ import { useEffect, useState } from 'preact/hooks';
 import { readSession } from './session.js';
 import { Shell } from './shell.js';
 import { SignIn } from './sign-in.js';
+import { cameBack } from './sign-in-with.js';
 import { applyTheme } from './theme.js';
 import { Failed } from './ui/states.js';
 import { Toasts } from './ui/toast.js';
 
 /** @typedef {import('./session.js').Session} Session */
 
-/** @param {{ signedIn: Session | null | undefined, failure: Error | undefined }} props What the service has said of the session. */
-function App({ signedIn, failure }) {
+/**
+ * What the service has said of the session.
+ * @param {{ signedIn: Session | null | undefined, waysIn: import('./session.js').WaysIn | undefined, failure: Error | undefined }} props
+ */
+function App({ signedIn, waysIn, failure }) {
   const [session, setSession] = useState(signedIn);
 
   useEffect(() => {
@@ -25,7 +29,7 @@ function App({ signedIn, failure }) {
 
   if (session === undefined) return html`<main class="page"><${Failed} error=${failure} /></main>`;
   return html`
-    ${session === null ? html`<${SignIn} onSignIn=${setSession} />` : html`<${Shell} session=${session} />`}
+    ${session === null ? html`<${SignIn} waysIn=${waysIn} onSignIn=${setSession} />` : html`<${Shell} session=${session} />`}
     <${Toasts} />
   `;
 }
@@ -33,9 +37,10 @@ function App({ signedIn, failure }) {
 applyTheme();
 // Until it is known who is signed in, the page shows what it came with (opening/).
 const known = await readSession().then(
-  (signedIn) => ({ signedIn, failure: undefined }),
-  (failure) => ({ signedIn: undefined, failure }),
+  ({ session, sign_in: waysIn }) => ({ signedIn: session, waysIn, failure: undefined }),
+  (failure) => ({ signedIn: undefined, waysIn: undefined, failure }),
 );
+if (known.signedIn) cameBack();
 const root = /** @type {HTMLElement} */ (document.getElementById('app'));
 root.replaceChildren();
 render(html`<${App} ...${known} />`, root);

@@ -1,20 +1,28 @@
 /** Signing in and out, and what the person who is signed in may do. */
-import { ask } from './api.js';
+import { ask, showWorkspace } from './api.js';
 import { forgetData } from './data.js';
 
 /**
  * @typedef {object} Session
  * @property {string} actor The name of the person, for the audit log.
- * @property {string} key_id
+ * @property {string | null} key_id null: no key, but a person whom a provider has named.
+ * @property {string | null} person The provider that has named him, and who that is there.
  * @property {string[]} permissions
  * @property {string} workspace_id
+ * @property {{ id: string, name: string, role: string }[]} workspaces Where he may work; empty for a key.
  * @property {string} expires_at
  */
 
 const ADDRESS = '/console/session';
 
-/** @returns {Promise<Session | null>} null: nobody is signed in. */
-export const readSession = async () => (await ask(ADDRESS)).body.session;
+/** @typedef {{ keys: boolean, providers: { id: string, name: string }[] }} WaysIn How somebody may sign in. */
+
+/** Who is signed in; null: nobody, and how that is done. @returns {Promise<{ session: Session | null, sign_in?: WaysIn }>} */
+export async function readSession() {
+  const { body } = await ask(ADDRESS);
+  if (body.session !== null) showWorkspace(body.session.workspace_id);
+  return body;
+}
 
 /**
  * @param {string} key
@@ -24,13 +32,22 @@ export const readSession = async () => (await ask(ADDRESS)).body.session;
 export async function signIn(key, name) {
   const { body } = await ask(ADDRESS, { method: 'POST', body: { key, name } });
   forgetData();
+  showWorkspace(body.session.workspace_id);
   return body.session;
 }
 
 export async function signOut() {
   await ask(ADDRESS, { method: 'DELETE' });
+  // Who has left is not signed in again by itself.
+  history.replaceState(null, '', '/console/?left');
   forgetData();
   dispatchEvent(new Event('weir-session-ended'));
+}
+
+/** Shows another workspace of the person who is signed in. @param {string} id */
+export function switchWorkspace(id) {
+  showWorkspace(id);
+  location.assign('/console/');
 }
 
 /** What else a permission includes, as the service has it. @type {Record<string, string[]>} */

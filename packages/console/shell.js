@@ -6,7 +6,7 @@ import { manage } from './api.js';
 import { useLive, useWork } from './data.js';
 import { PAGES, pageOf } from './pages.js';
 import { go, link, usePlace } from './router.js';
-import { may, signOut } from './session.js';
+import { may, signOut, switchWorkspace } from './session.js';
 import { currentTheme, toggleTheme } from './theme.js';
 import { Icon } from './ui/icon.js';
 import { Empty, Failed, Loading } from './ui/states.js';
@@ -92,7 +92,7 @@ function Side({ session, path, workspace }) {
           </div>
         `,
       )}
-      <p class="side-foot">Workspace <bdi>${workspace ?? '…'}</bdi></p>
+      <${Where} session=${session} workspace=${workspace} />
     </nav>
   `;
 }
@@ -148,6 +148,18 @@ function Who({ session, workspace }) {
     <button class="button quiet icon" aria-label="Sign out" title="Sign out" disabled=${busy} onClick=${() => run(signOut)}><${Icon} name="out" /></button>
   `;
 }
+
+/** The workspace that is shown; who has several chooses. @param {{ session: Session, workspace: string | undefined }} props */
+const Where = ({ session: { workspaces, workspace_id: shown }, workspace }) =>
+  workspaces.length < 2
+    ? html`<p class="side-foot">Workspace <bdi>${workspace ?? '…'}</bdi></p>`
+    : html`
+      <div class="side-foot">
+        <select class="input" aria-label="Workspace" onChange=${(/** @type {any} */ event) => switchWorkspace(event.target.value)}>
+          ${workspaces.map(({ id, name, role }) => html`<option key=${id} value=${id} selected=${id === shown}>${name} (${role})</option>`)}
+        </select>
+      </div>
+    `;
 
 /** Loads the module of a page, and shows it. @param {{ page: import('./pages.js').PageRow, place: import('./router.js').Place, session: Session }} props */
 function PageFrame({ page, place, session }) {

@@ -1,10 +1,11 @@
 /** The form to sign in. */
 
 import { html } from 'htm/preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { ApiError } from './api.js';
 import { useWork } from './data.js';
-import { signIn } from './session.js';
+import { readSession, signIn } from './session.js';
+import { beginWith, isToBegin, whyNot } from './sign-in-with.js';
 import { Button } from './ui/button.js';
 import { TextField } from './ui/field.js';
 import { Notice } from './ui/states.js';
@@ -13,8 +14,55 @@ const BRAND = new URL('weir.svg', import.meta.url).pathname;
 /** Where the browser keeps the name for the next time. */
 const NAME = 'weir-name';
 
-/** @param {{ onSignIn: (session: import('./session.js').Session) => void }} props */
-export function SignIn({ onSignIn }) {
+/** @typedef {import('./session.js').WaysIn} WaysIn */
+
+/**
+ * With a provider or with a key; where there is one provider it is gone to at once.
+ * @param {{ waysIn: WaysIn | undefined, onSignIn: (session: import('./session.js').Session) => void }} props
+ */
+export function SignIn({ waysIn: known, onSignIn }) {
+  const [waysIn, setWaysIn] = useState(known);
+  useEffect(() => {
+    // A session that has ended says nothing of how to begin another.
+    if (waysIn === undefined)
+      readSession().then(
+        ({ sign_in: told }) => setWaysIn(told ?? ONLY_KEYS),
+        () => setWaysIn(ONLY_KEYS),
+      );
+  }, []);
+  const only = waysIn !== undefined && isToBegin(waysIn) ? waysIn.providers[0] : undefined;
+  useEffect(() => {
+    if (only !== undefined) beginWith(only.id);
+  }, [only]);
+  if (waysIn === undefined || only !== undefined) return html`<${Frame}><p class="soft" role="status">Going on…</p><//>`;
+  const fault = whyNot(waysIn.providers);
+  return html`
+    <${Frame}>
+      ${fault !== undefined && html`<${Notice} kind="bad">${fault}<//>`}
+      ${
+        waysIn.providers.length > 0 &&
+        html`<div class="card"><h1>Sign in</h1>${waysIn.providers.map(
+          ({ id, name }) => html`<${Button} key=${id} kind="main" onClick=${() => beginWith(id)}>Sign in with ${name}<//>`,
+        )}</div>`
+      }
+      ${waysIn.keys && html`<${WithKey} isFirst=${waysIn.providers.length === 0} onSignIn=${onSignIn} />`}
+    <//>
+  `;
+}
+
+/** @type {WaysIn} */
+const ONLY_KEYS = { keys: true, providers: [] };
+
+/** @param {{ children: any }} props */
+const Frame = ({ children }) => html`
+  <main class="sign-in">
+    <div class="brand"><img src=${BRAND} alt="" width="26" height="26" />weir</div>
+    ${children}
+  </main>
+`;
+
+/** @param {{ isFirst: boolean, onSignIn: (session: import('./session.js').Session) => void }} props */
+function WithKey({ isFirst, onSignIn }) {
   const [key, setKey] = useState('');
   const [name, setName] = useState(() => localStorage.getItem(NAME) ?? '');
   const { busy, error, run } = useWork();
@@ -29,14 +77,12 @@ export function SignIn({ onSignIn }) {
   const faults = error instanceof ApiError ? error.faults : [];
   const faultOf = (/** @type {string} */ field) => faults.find((fault) => fault.field === field)?.message;
   return html`
-    <main class="sign-in">
-      <div class="brand"><img src=${BRAND} alt="" width="26" height="26" />weir</div>
       <form class="card" onSubmit=${onSubmit}>
-        <h1>Sign in</h1>
+        ${isFirst ? html`<h1>Sign in</h1>` : html`<h2>With a key</h2>`}
         ${error !== undefined && faults.length === 0 && html`<${Notice} kind="bad">${textOf(error)}<//>`}
         <${TextField}
-          label="API key" type="password" name="key" autocomplete="current-password" autofocus required maxlength="64"
-          hint="A key with the permission manage or rules:read." value=${key} onValue=${setKey} fault=${faultOf('key')}
+          label="API key" type="password" name="key" autocomplete="current-password" autofocus=${isFirst} required maxlength="64"
+          hint="Of a viewer, an operator or an admin." value=${key} onValue=${setKey} fault=${faultOf('key')}
         />
         <${TextField}
           label="Your name" name="name" autocomplete="name" required maxlength="100"
@@ -44,10 +90,9 @@ export function SignIn({ onSignIn }) {
         />
         <${Button} kind="main" type="submit" busy=${busy}>Sign in<//>
         <p class="small soft">
-          You stay signed in for 12 hours, or until the key is revoked. <code>weir key create --permission manage</code> makes a key.
+          You stay signed in for 12 hours, or until the key is revoked. <code>weir key create --role admin</code> makes a key.
         </p>
       </form>
-    </main>
   `;
 }
 

@@ -24,6 +24,10 @@ export interface Caller {
   readonly networks: readonly string[];
   /** ms since 1970, or null. */
   readonly expiresAt: number | null;
+  /** Set where no key asks, but a person whom a provider has named (`personId`), which `keyId` is then, too. */
+  readonly personId?: string;
+  /** The person that a request to management names, or a provider has. */
+  readonly actor?: string;
   /** Set where no key asks, but a source that refreshes its list; `keyId` is then its id. */
   readonly sourceId?: string;
 }
@@ -32,4 +36,23 @@ export interface Caller {
 export interface Author {
   readonly keyId: string | null;
   readonly actor: string | null;
+  /** The person, where a provider has named him (`personId`). */
+  readonly personId?: string | null | undefined;
 }
+
+/** Who a caller is to the audit log; `actor` is the person that his request names. */
+export const authorOf = ({ keyId, personId }: Pick<Caller, 'keyId' | 'personId'>, actor: string | null): Author =>
+  personId === undefined ? { keyId, actor } : { keyId: null, actor, personId };
+
+/** Who sends something, as messages name him: a key, and the person as far as he is known. */
+export interface Sender {
+  readonly keyId?: string | undefined;
+  readonly actor?: string | undefined;
+  readonly personId?: string | undefined;
+}
+
+export const senderOf = ({ keyId, actor, personId }: Sender): Sender => ({
+  ...(personId === undefined && keyId !== undefined && { keyId }),
+  ...(actor !== undefined && { actor }),
+  ...(personId !== undefined && { personId }),
+});

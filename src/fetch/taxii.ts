@@ -22,6 +22,7 @@ export type TaxiiRequest = Omit<FetchRequest, 'known' | 'accept'>;
 export const taxiiServer = (request: TaxiiRequest, now: () => number): TaxiiServer => ({
   url: request.url,
   limits: request.limits,
+  pause: () => new Promise((resolve) => setImmediate(resolve)),
   async fetch(url, { accept, isOwn, limits }, write) {
     const { credentials, ...rest } = request;
     const fetched = await fetchInto(

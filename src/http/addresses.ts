@@ -5,6 +5,7 @@ import { type Address, row } from './address.ts';
 import { AUTHENTICATED, readAuthcheck, readConfig } from './agent/read.ts';
 import { GOOD_KEY, pulled, readBouncer, readUsage, USAGE_BODY } from './bouncers/routes.ts';
 import { readSignIn, SIGN_IN } from './console/pages.ts';
+import { LOG_OUT, readLogOut } from './console/sign-in.ts';
 import { readFeed } from './feeds/read.ts';
 import { alive, ready } from './health.ts';
 import { bodyOf, done, MANAGE, mayNot, readOperation } from './manage/routes.ts';
@@ -92,6 +93,16 @@ export const ADDRESSES: readonly Address[] = [
     answer: (served) => served.console?.signIn,
   }),
   row({ ...CONSOLE, path: '/console/session', method: 'DELETE', answer: (served) => served.console?.signOut }),
+  row({ ...CONSOLE, path: '/console/sign-in/{provider}', method: 'GET', answer: (served) => served.console?.people?.begin }),
+  row({ ...CONSOLE, path: '/console/sign-in/{provider}/callback', method: 'GET', answer: (served) => served.console?.people?.finish }),
+  row({
+    ...CONSOLE,
+    path: '/console/sign-in/{provider}/logout',
+    method: 'POST',
+    body: LOG_OUT,
+    read: readLogOut,
+    answer: (served) => served.console?.people?.logOut,
+  }),
   row({ ...CONSOLE, path: '/console', name: '/console/', method: 'GET', answer: (served) => served.console?.start }),
   row({ ...CONSOLE, path: '/console/*', name: '/console/', method: 'GET', answer: (served) => served.console?.page }),
   row({ ...CONSOLE, path: '/console/files/{version}/*', name: '/console/', method: 'GET', answer: (served) => served.console?.file }),

@@ -17,7 +17,9 @@ import { bodyBudget } from './bodies/body-budget.ts';
 import { guestBudget } from './bodies/guest-budget.ts';
 import { connectionLimiter, seldom, THIS_MACHINE } from './connections.ts';
 import { consolePages } from './console/pages.ts';
-import { consoleSessions, identifyByEither } from './console/sessions.ts';
+import type { People } from './console/people.ts';
+import { consoleSessions, identifyByEither, type Sessions } from './console/sessions.ts';
+import { signInPages } from './console/sign-in.ts';
 import { newHttpCounts } from './counts.ts';
 import { type DeviceLedger, pollOf } from './device-ledger.ts';
 import { docs } from './docs/docs.ts';
@@ -54,6 +56,8 @@ export interface AppParts extends Omit<Served, 'console' | 'docs' | 'renderMetri
     readonly console: boolean;
   };
   readonly authenticator: Authenticator;
+  /** What people sign in to the console with; undefined: keys alone do. */
+  readonly people?: People | undefined;
   /** Whether the process is about to stop. */
   readonly draining: () => boolean;
   /** ms since 1970, and ms of the monotonic clock. */
@@ -112,7 +116,7 @@ export function createApp(parts: AppParts): App {
   const served: Served = {
     ...parts,
     traceOf: traces?.traceOf ?? namedTrace,
-    console: sessions && consolePages(sessions),
+    console: consoleOf(parts, sessions, groupGates.manage),
     docs: docs({ baseUrl: settings.baseUrl, console: sessions !== undefined }),
     renderMetrics: metrics?.token === undefined ? undefined : metrics.render,
   };
@@ -195,8 +199,17 @@ function gateOf({ settings, authenticator, access }: AppParts, group: Group, cou
 }
 
 /** Who is signed in to the console; undefined where there is none. */
-function sessionsOf({ settings, manage, tls }: AppParts, manageGate: Gate) {
+function sessionsOf(parts: AppParts, manageGate: Gate) {
+  const { settings, manage, people } = parts;
   if (manage === undefined || !settings.console) return undefined;
-  const secure = tls !== undefined || settings.baseUrl?.startsWith('https:') === true;
-  return consoleSessions({ gate: manageGate, store: manage.store, now: manage.now, secure });
+  return consoleSessions({ gate: manageGate, store: manage.store, people, now: manage.now, secure: isSecure(parts) });
+}
+
+/** Whether clients reach the service over TLS only. */
+const isSecure = ({ settings, tls }: AppParts) => tls !== undefined || settings.baseUrl?.startsWith('https:') === true;
+
+function consoleOf(parts: AppParts, sessions: Sessions | undefined, gate: Gate) {
+  const { people, now } = parts;
+  const signIn = people && sessions && signInPages({ people, sessions, gate, now, secure: isSecure(parts) });
+  return sessions && consolePages(sessions, people, signIn);
 }

@@ -30,6 +30,7 @@ export function auditJson({ id, at, event, object, by, change }: AuditRow, { key
     object,
     name: objects.get(object) ?? (typeof was === 'string' ? was : null),
     actor: by.actor,
+    person: by.personId ?? null,
     key_id: by.keyId,
     key_name: keys.get(by.keyId ?? '') ?? null,
     before: change?.before ?? null,

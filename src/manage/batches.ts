@@ -10,6 +10,8 @@ export const batchJson = (batch: BatchInfo) => ({
   id: batch.id,
   list_id: batch.listId,
   key_id: batch.keyId,
+  actor: batch.actor ?? null,
+  person: batch.personId ?? null,
   received_at: isoTime(batch.receivedAt),
   landed_at: isoTime(batch.landedAt),
   entries: batch.entries,

@@ -22,6 +22,8 @@ export interface RuleJson extends Record<string, unknown> {
   readonly batch_id: string | null;
   readonly key_id: string | null;
   readonly key_name: string | null;
+  readonly actor?: string;
+  readonly person?: string;
   /** Where a rule of a source's list comes from; null: no source keeps it. */
   readonly source: RuleSource | null;
 }

@@ -10,27 +10,36 @@ import type { StoreReads } from '../ports/store.ts';
 import { formatTarget, readTarget, targetFieldOf } from '../signal/target.ts';
 import { findList } from './find.ts';
 
+const ROW = {
+  kind: Type.Enum(['workspace', 'list', 'composed']),
+  id: nullable(Type.String()),
+  name: Type.String(),
+  verdict: Type.Enum(['in', 'partly']),
+  way_out: nullable(Type.Object({}), {
+    description: 'subtract_allow with its value, or an unblock in these lists; null: neither is enough.',
+  }),
+  step: Type.String({ description: 'The same as a sentence.' }),
+};
+
 /** The block feeds that have a target still, in API documents. */
 export const STILL_BLOCKED = {
   still_blocked: Type.Optional(
-    nullable(
-      Type.Array(
-        Type.Object({
-          kind: Type.Enum(['workspace', 'list', 'composed']),
-          id: nullable(Type.String()),
-          name: Type.String(),
-          verdict: Type.Enum(['in', 'partly']),
-          way_out: nullable(Type.Object({}), {
-            description: 'subtract_allow with its value, or an unblock in these lists; null: neither is enough.',
-          }),
-          step: Type.String({ description: 'The same as a sentence.' }),
-        }),
-      ),
-      { description: 'With action allow: the block feeds that have addresses of the value all the same. null: that was not found out.' },
-    ),
+    nullable(Type.Array(Type.Object(ROW)), {
+      description: 'With action allow: the block feeds that have addresses of the value all the same. null: that was not found out.',
+    }),
   ),
   still_blocked_left_out: Type.Optional(Type.Integer({ description: 'How many more feeds have it.' })),
   still_blocked_reason: Type.Optional(Type.String({ description: 'Why still_blocked is null.' })),
+};
+
+/** The same of several targets. */
+export const STILL_BLOCKED_OF = {
+  still_blocked: Type.Optional(
+    Type.Array(Type.Object({ target: Type.String(), ...ROW }), {
+      description: 'Of the first 10 targets with action allow: the block feeds that have addresses of them all the same.',
+    }),
+  ),
+  still_blocked_unknown: Type.Optional(Type.Integer({ description: 'Targets with action allow of which that was not found out.' })),
 };
 
 const StillBlocked = Type.Object(STILL_BLOCKED);
@@ -67,6 +76,29 @@ export async function stillBlocked(
   } catch (error) {
     return unknown(codeOf(error) === undefined ? 'it could not be found out' : (error as Error).message);
   }
+}
+
+/** Targets of one request that are asked about at most. */
+const MOST_ASKED = 10;
+const StillBlockedOf = Type.Object(STILL_BLOCKED_OF);
+export type StillBlockedOfFields = Static<typeof StillBlockedOf>;
+
+/** The same of several targets (as `formatTarget` writes them), within the time of one; nothing where there are none. */
+export async function stillBlockedOf(
+  ports: Ports & { readonly now: () => number },
+  targets: readonly string[],
+  list: string | undefined,
+): Promise<StillBlockedOfFields> {
+  if (targets.length === 0) return {};
+  const until = ports.now() + LIMIT;
+  const rows: NonNullable<StillBlockedOfFields['still_blocked']> = [];
+  let unknown = Math.max(0, targets.length - MOST_ASKED);
+  for (const target of targets.slice(0, MOST_ASKED)) {
+    const found = ports.now() > until ? undefined : (await stillBlocked(ports, target, list)).still_blocked;
+    if (found === undefined || found === null) unknown += 1;
+    else rows.push(...found.map((row) => ({ target, ...row })));
+  }
+  return { still_blocked: rows, ...(unknown > 0 && { still_blocked_unknown: unknown }) };
 }
 
 interface Said {

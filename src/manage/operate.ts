@@ -1,4 +1,5 @@
 /** Operations of people over rules: put on the stream as batches, and waited for (SPEC D9). */
+import { type Sender, senderOf } from '../account/caller.ts';
 import type { StoreReads } from '../ports/store.ts';
 import type { Message } from '../ports/stream.ts';
 import type { RuleOperation } from '../rule.ts';
@@ -15,11 +16,9 @@ export interface RulePorts {
 }
 
 /** Who operates on the rules of which workspace. */
-export interface Operator {
+export interface Operator extends Sender {
   readonly workspaceId: string;
   readonly organizationId: string;
-  /** Left out where a command does. */
-  readonly keyId?: string | undefined;
 }
 
 /** An operation and the list whose rules it means; null where it means none. */
@@ -39,7 +38,7 @@ export interface Operated {
 /** Puts operations on the stream, as many in a batch as `perBatch` and a batch allow, and waits until they have landed. */
 export async function operate(
   { reads, publish, untilLanded }: RulePorts,
-  { workspaceId, organizationId, keyId }: Operator,
+  { workspaceId, organizationId, ...sender }: Operator,
   operations: readonly ListOperation[],
   perBatch = BATCH_SIGNALS,
 ): Promise<Operated> {
@@ -54,7 +53,7 @@ export async function operate(
         listId: listId ?? undefined,
         receivedAt,
         signalId: signalId(batchId, i + 1),
-        ...(keyId !== undefined && { keyId }),
+        ...senderOf(sender),
       }),
     );
     await publish(messages);

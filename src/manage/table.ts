@@ -15,6 +15,7 @@ import { IMPORT_OPERATIONS } from './operations/imports.ts';
 import { KEY_OPERATIONS } from './operations/keys.ts';
 import { LIST_OPERATIONS } from './operations/lists.ts';
 import { LOOKUP_OPERATIONS } from './operations/lookup.ts';
+import { PEOPLE_OPERATIONS } from './operations/people.ts';
 import { REPLACEMENT_OPERATIONS } from './operations/replacements.ts';
 import { RULE_DELETIONS } from './operations/rule-deletions.ts';
 import { RULE_OPERATIONS } from './operations/rules.ts';
@@ -49,6 +50,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...DEAD_LETTER_OPERATIONS,
   ...SAMPLE_OPERATIONS,
   ...KEY_OPERATIONS,
+  ...PEOPLE_OPERATIONS,
   ...SOURCE_TRIAL,
   ...CATALOGUE_OPERATIONS,
   ...STATUS_OPERATIONS,

@@ -1,15 +1,14 @@
 /** The audit log as a process follows it. Types only. */
 
-/** One change that somebody made. */
-export interface AuditEvent {
+import type { Author } from '../account/caller.ts';
+
+/** One change that somebody made; where keyId and actor are null a command did. */
+export interface AuditEvent extends Author {
   readonly id: number;
   /** Such as `key revoked`. */
   readonly event: string;
   /** The id of what was changed. */
   readonly object: string;
-  /** The key that did it, and the name of the person; null where a command did. */
-  readonly keyId: string | null;
-  readonly actor: string | null;
 }
 
 export interface AuditReads {

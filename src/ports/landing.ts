@@ -14,6 +14,9 @@ export interface LandingItem {
   readonly batchId: string | null;
   /** The key that sent it; null where none did. */
   readonly keyId: string | null;
+  /** The person, as far as he is known: his name, and who a provider says that he is. */
+  readonly actor?: string;
+  readonly personId?: string;
   /** The source whose refresh it is: where the list is not, or not any more, that of the source, it changes nothing. */
   readonly sourceId?: string;
   readonly change: RuleChange | RuleOperation;

@@ -109,6 +109,9 @@ export interface RuleFilter {
 export interface RuleOrigin {
   readonly batchId: string | null;
   readonly keyId: string | null;
+  /** The person, as far as he is known: his name, and who a provider says that he is. */
+  readonly actor?: string;
+  readonly personId?: string;
 }
 
 /** A batch that has landed, in whole or in part (D9). Times in ms. */
@@ -116,8 +119,11 @@ export interface BatchInfo {
   readonly id: string;
   /** Where its access rules landed; null: a list that is gone. */
   readonly listId: string | null;
-  /** null: sent by a command, or by another producer. */
+  /** null: sent by a command, a person without a key, or another producer. */
   readonly keyId: string | null;
+  /** As of RuleOrigin. */
+  readonly actor?: string;
+  readonly personId?: string;
   readonly receivedAt: number;
   readonly landedAt: number;
   /** Entries that have landed. */

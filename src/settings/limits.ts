@@ -117,6 +117,16 @@ export const LIMITS_AND_SOURCES = {
     parse: (value) => url(['http:', 'https:'])(value).replace(/\/+$/, ''),
     meaning: 'address under which clients reach the service, for the API documentation; derived when unset',
   },
+  oidcFile: {
+    parse: text,
+    meaning:
+      'JSON file of the OpenID Connect providers that [people](people.md) sign in to the console with, and of what their groups may do',
+  },
+  consoleKeys: {
+    fallback: 'on',
+    parse: onOff,
+    meaning: 'off: keys do not sign in to the console, but while no provider answers; needs an OIDC_FILE that makes somebody admin',
+  },
   manageAnswerSeconds: {
     fallback: '20',
     parse: integer(0, 29),

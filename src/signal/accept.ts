@@ -1,5 +1,5 @@
 /** A batch is taken here, whoever brings it (spec 4.1, 4.2): judged entry by entry; what is good is put on the stream. */
-import type { Caller } from '../account/caller.ts';
+import { type Caller, senderOf } from '../account/caller.ts';
 import type { EntryKind } from '../ports/http-counts.ts';
 import type { Message, Stream } from '../ports/stream.ts';
 import { oneByOne } from '../serial.ts';
@@ -145,7 +145,7 @@ async function judgeAndPublish(
   listId: string | undefined,
 ): ReturnType<Accept> {
   const receivedAt = now();
-  const { workspaceId, organizationId, keyId, sourceId } = caller;
+  const { workspaceId, organizationId, sourceId } = caller;
   const batchId = newBatchId(receivedAt);
   let trial: SampleTrial | undefined;
   try {
@@ -158,7 +158,7 @@ async function judgeAndPublish(
     return { refused: CANNOT_TAKE };
   }
   const noMoreRules = await ruleQuota(workspaceId);
-  const encode = messageEncoder(version, { workspaceId, organizationId, listId, receivedAt, keyId, sourceId, traceparent });
+  const encode = messageEncoder(version, { workspaceId, organizationId, listId, receivedAt, ...senderOf(caller), sourceId, traceparent });
   const messages = stream.draft();
   const warnings: string[] = [];
   const foreseen: Message[] = [];

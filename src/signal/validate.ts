@@ -3,6 +3,7 @@ import type { Static, TSchema } from 'typebox';
 import { NETWORK_SETS, protectedWord } from '../account/guard-rails.ts';
 import { keyNetwork } from '../account/key.ts';
 import { nameFault } from '../account/name.ts';
+import { readGroupRole } from '../account/person.ts';
 import { isStorableText } from './storable-text.ts';
 
 /** What free-form JSON may be: depth in levels (a flat object has one), size in bytes of its JSON. */
@@ -59,6 +60,10 @@ const SCHEMA_FORMATS: Readonly<Record<string, { readonly fits: (text: string) =>
     message: 'must have 1 to 200 characters and no control characters',
   },
   network: { fits: (text) => keyNetwork(text) !== undefined, message: 'must be an address or a network, such as 10.0.0.0/8' },
+  group_role: {
+    fits: (text) => readGroupRole(text) !== undefined && isStorableText(text),
+    message: 'must be a role and a group, such as operator=soc',
+  },
   protected: { fits: (text) => protectedWord(text) !== undefined, message: `must be a network, or one of: ${NETWORK_SETS.join(', ')}` },
 };
 for (const [name, { fits }] of Object.entries(SCHEMA_FORMATS)) ajv.addFormat(name, fits);

@@ -2,7 +2,7 @@
  * Making a list equal to a content (SPEC D11.4): what of it has to change, as the messages of the stream that change it. What stays as it is
  * is not sent, and keeps since when it is there; what an entry does not say, its rule keeps.
  */
-import type { Caller } from '../account/caller.ts';
+import { type Caller, senderOf } from '../account/caller.ts';
 import { WeirError } from '../errors.ts';
 import type { StoreReads } from '../ports/store.ts';
 import type { Message } from '../ports/stream.ts';
@@ -107,7 +107,7 @@ export async function planEqual(
   entries: AsyncIterable<PlacedEntry | LineFault | PassedRow>,
   step: (messages: readonly Message[]) => Promise<void>,
 ): Promise<EqualPlan> {
-  const { workspaceId, organizationId, keyId, sourceId } = caller;
+  const { workspaceId, organizationId, sourceId } = caller;
   const present = await presentRules(reads, workspaceId, listId, now(), pause);
   const stored = present.size;
   const actions = new Set<string>([action]);
@@ -236,7 +236,7 @@ export async function planEqual(
           listId,
           receivedAt: now(),
           signalId: signalId(batchId, messages.length + 1),
-          keyId,
+          ...senderOf(caller),
           sourceId,
         };
         messages.push(encodeOperation(operation, context));

@@ -6,11 +6,13 @@ import type { KeyInfo, SavedKey } from '../account/key.ts';
 import { type AccessList, settingsOf } from '../account/list.ts';
 import type { Organization, Subscription } from '../account/organization.ts';
 import type { Permission } from '../account/permission.ts';
+import type { GroupRole } from '../account/person.ts';
 import type { SampleInfo } from '../account/sample.ts';
 import type { Workspace, WorkspaceSettings } from '../account/workspace.ts';
 import { levelsOf } from '../document/levels.ts';
 import type { DeadLetter } from '../ports/landing.ts';
 import type { NamedRule } from '../ports/rule-store.ts';
+import type { Workplace } from '../ports/session-store.ts';
 import type { RuleState, StoredRule } from '../ports/stored-rule.ts';
 import { isExpressionKind, type JsonObject, type Kind, type RuleType } from '../rule.ts';
 import { actionOf, targetOf } from './columns.ts';
@@ -45,9 +47,15 @@ export function workspaceOf(row: Row): Workspace {
   };
 }
 
+/** A workspace's own table of roles. */
+const groupRolesOf = (text: unknown): GroupRole[] => JSON.parse(String(text)) as GroupRole[];
+
+const subtractAllowOf = (row: Row) => row.subtract_allow as WorkspaceSettings['subtractAllow'];
+
 const workspaceSettingsOf = (row: Row): WorkspaceSettings => ({
   ...guardRailsOf(row),
-  subtractAllow: row.subtract_allow as WorkspaceSettings['subtractAllow'],
+  people: groupRolesOf(row.people),
+  subtractAllow: subtractAllowOf(row),
 });
 
 /** Needs the columns of a workspace's guard rails. */
@@ -58,7 +66,8 @@ export const guardRailsOf = ({ protect, min_prefix_v4, min_prefix_v6 }: Row): Gu
 });
 
 /** What a workspace's feed shows of itself. */
-export const workspaceProfileOf = (row: Row): FeedProfile => workspaceProfile({ name: String(row.name), ...workspaceSettingsOf(row) });
+export const workspaceProfileOf = (row: Row): FeedProfile =>
+  workspaceProfile({ name: String(row.name), subtractAllow: subtractAllowOf(row) });
 
 /** What the feed of a list, or a composed feed, shows of itself. */
 export const profileOf = (row: Row): FeedProfile => ({
@@ -166,18 +175,26 @@ export const sampleInfo = (row: Row): SampleInfo => ({
   takenAt: Number(row.taken_at),
 });
 
-/** A caller from the columns of CALLER (account-tables.ts). */
-export const callerOf = (row: Row): Caller => ({
-  keyId: String(row.id),
+/** What a caller takes from its workspace. */
+const ofWorkspace = (row: Row) => ({
   workspaceId: String(row.workspace_id),
   organizationId: String(row.organization_id),
   subscription: row.subscription as Subscription,
+  guardRails: guardRailsOf(row),
+  sample: row.sample_revision === null ? null : sampleInfo({ ...row, revision: row.sample_revision }),
+});
+
+/** A workplace from the columns of WORKPLACE (account-tables.ts). */
+export const workplaceOf = (row: Row): Workplace => ({ ...ofWorkspace(row), name: String(row.name), people: groupRolesOf(row.people) });
+
+/** A caller from the columns of CALLER (account-tables.ts). */
+export const callerOf = (row: Row): Caller => ({
+  ...ofWorkspace(row),
+  keyId: String(row.id),
   permissions: String(row.permissions).split(' ') as Permission[],
   listId: textOrNull(row.list_id),
   ...(textOrNull(row.list_source_id) !== null && { listSourceId: String(row.list_source_id) }),
   feedId: textOrNull(row.feed_id),
-  guardRails: guardRailsOf(row),
-  sample: row.sample_revision === null ? null : sampleInfo({ ...row, revision: row.sample_revision }),
   networks: words(row.networks),
   expiresAt: numberOrNull(row.expires_at),
 });

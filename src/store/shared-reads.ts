@@ -11,7 +11,7 @@ import { feedPage, keyPage, listPage } from './accounts/pages.ts';
 import { replacementReads } from './accounts/replacements.ts';
 import { deletedFeeds } from './accounts/restore-deleted.ts';
 import { sampleReads } from './accounts/samples.ts';
-import { findSession } from './accounts/sessions.ts';
+import { findSession, people, workplace } from './accounts/sessions.ts';
 import { sourceReads } from './accounts/sources.ts';
 import { takenBytes } from './accounts/taken-bytes.ts';
 import { batchOf, newestBatches, originsOf } from './batches/batch-reads.ts';
@@ -70,7 +70,7 @@ const WORKS = {
   },
   endingKeys: (at: number) => number(ENDING, at, at + ENDS_SOON, at - IN_USE),
   ...{ feeds: composedFeeds, feed: composedFeed, listPage, feedPage, keyPage, deletedFeeds, defaultList, listCount },
-  ...{ auditPage, auditSince, takenBytes, earlierAnswer, findSession },
+  ...{ auditPage, auditSince, takenBytes, earlierAnswer, findSession, workplace, people },
   newestAudit: () => number('SELECT max(id) AS id FROM audit'),
   *position(streamId: string, partition: number) {
     const row = yield* one(POSITION, streamId, partition);

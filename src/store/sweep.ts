@@ -76,6 +76,7 @@ export function* sweep(
   audited.push(...(yield* shortenAudit(now, auditBytes, limit)));
   yield* giveBack('audit', audited);
   removed += audited.length;
+  removed += yield* run(`DELETE FROM people WHERE ${atMost('people', 'last_seen < $1')}`, auditBefore, limit);
   removed += yield* run(`DELETE FROM sessions WHERE ${atMost('sessions', 'expires_at < $1')}`, now, limit);
   removed += yield* run(`DELETE FROM told_networks WHERE ${atMost('told_networks', 'at < $1')}`, now - TOLD_KEPT, limit);
   const answers = yield* all(

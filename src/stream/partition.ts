@@ -152,8 +152,7 @@ async function decodeRecords(records: readonly StreamRecord[]): Promise<DecodedR
     }
     const decoded = decodeSignalRecord(record, headers);
     if (!('poison' in decoded)) {
-      const { workspaceId, listId, receivedAt, batchId, keyId, change } = decoded;
-      items.push({ record, workspaceId, listId, receivedAt, batchId, keyId, change });
+      items.push({ record, ...decoded });
       text += record.value.length;
     } else {
       poison.push({ record, reason: decoded.poison });

@@ -97,7 +97,7 @@ suite('weir', () => {
     const [, acme] = await program<Json[]>('org', 'ls');
     const edge = await program('workspace', 'create', 'edge', '--org', 'Acme, Inc.');
     assert.match(String(edge.id), UUID);
-    const unset = { protect: [], min_prefix_v4: 0, min_prefix_v6: 0, subtract_allow: 'off' };
+    const unset = { protect: [], min_prefix_v4: 0, min_prefix_v6: 0, subtract_allow: 'off', people: [] };
     assert.deepEqual(edge, { id: edge.id, organization_id: acme.id, name: 'edge', created_at: edge.created_at, ...unset });
     assert.match(await person('workspace', 'create', 'twice', '--org', String(acme.id)), /^workspace twice [0-9a-f-]{36}\n$/);
     await program('workspace', 'create', 'twice', '--org', 'default');
@@ -109,7 +109,7 @@ suite('weir', () => {
     assert.deepEqual(listed[1], { ...edge, organization: 'Acme, Inc.' });
     assert.deepEqual(
       rows(await person('workspace', 'ls')),
-      listed.map(({ id, name, organization }) => [id, name, organization, '-', '0', '0', 'off']),
+      listed.map(({ id, name, organization }) => [id, name, organization, '-', '0', '0', 'off', '-']),
     );
 
     const ambiguous = await command(['list', 'ls', '--workspace', 'twice'], settings);

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
-import { command, commandJson, commandText, newTenant, type Tenant } from '../support/command.ts';
+import { command, commandJson, commandText, newKey, newTenant, type Tenant } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { smallGeo } from '../support/geo.ts';
 import { postSignals } from '../support/http.ts';
@@ -183,6 +183,21 @@ suite('plain lists', () => {
       assert.deepEqual(now, given, 'the very instants');
     });
   }
+
+  test('D10.18 weir send of never-block rules says which block feeds have their targets all the same, where its key may ask', async () => {
+    const of = await tenant();
+    await postSignals(weir.url, of.key, [{ type: 'access_rules', action: 'block', ip: '192.0.2.1' }]);
+    await landed(of, ['192.0.2.1']);
+    const path = file('never.txt', '192.0.2.1\n198.51.100.1\n');
+    const may = ['signal:write', 'rules:write'].flatMap((permission) => ['--permission', permission]);
+    const key = await newKey(settings, of.workspaceId, ...may);
+    const { stderr } = await send({ ...of, key }, path, '--action', 'allow');
+    assert.match(stderr, /^weir: 192\.0\.2\.1 is in the block feed "default" all the same; what takes it out: .*--subtract-allow on$/m);
+    assert.doesNotMatch(stderr, /198\.51\.100\.1/);
+    const sender = await newKey(settings, of.workspaceId, '--permission', 'signal:write');
+    const quiet = await send({ ...of, key: sender }, path, '--action', 'allow');
+    assert.deepEqual([quiet.code, /weir lookup 192\.0\.2\.1 tells/.test(quiet.stderr)], [0, true], quiet.stderr);
+  });
 
   test('D11.5 weir rule export: text holds each blocked value once; --action allow the never-block list; --list one list', async () => {
     const of = await tenant();

@@ -4,6 +4,7 @@ import { existsSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, suite, test } from 'node:test';
+import { statusText } from '../../src/cli/state/status-text.ts';
 import { serviceStatus } from '../../src/manage/status.ts';
 import { readStatusFiles } from '../../src/runtime/ledgers/status-file.ts';
 import { command, commandJson } from '../support/command.ts';
@@ -193,5 +194,34 @@ suite('weir status', () => {
     ]);
     const { attention } = serviceStatus({ ...parts, store: { ...engine, ok: true }, processes: [], lag: { messages: 4, isStuck: true } });
     assert.equal(attention[1], 'landing: nothing lands: no consumer gets on (4 messages wait)');
+  });
+
+  test('D10.21 where the entries of a feed come from is one line, in however many families and formats it is nearly full', () => {
+    const shares = (entries: number) => {
+      const largest = [{ name: 'ids', entries }];
+      return { lists: { largest, others: { count: 2, entries: 5 } }, keys: { largest, others: { count: 0, entries: 0 } }, ofRules: null };
+    };
+    const feed = { workspaceId: 'w', feedId: 'f', name: 'edge', action: 'block', family: 'both', rated: false, open: [] } as const;
+    const size = { limit: 100, builtAt: 0, staleSince: undefined };
+    const status = serviceStatus({
+      ...{ store: { kind: 'embedded', ok: true }, stream: { kind: 'embedded', ok: true }, lag: null, geo: null, deadLetters: null },
+      processes: [
+        {
+          ...{ pid: 7, url: 'http://127.0.0.1:1', roles: ['feeds'], startedAt: 0, checks: {} },
+          feeds: [
+            { ...feed, ...size, family: 'v4', entries: 91, shares: shares(90) },
+            { ...feed, ...size, entries: 98, shares: shares(97) },
+            { ...feed, ...size, rated: true, entries: 95, shares: shares(94) },
+          ],
+        },
+      ],
+      ...{ unusedKeys: null, endingKeys: null, unguarded: null, sources: null, workspaces: new Map([['w', 'main']]) },
+    });
+    assert.deepEqual(
+      statusText(status)
+        .split('\n')
+        .filter((line) => line.includes('by list')),
+      ['block feed "edge" of main: Before neighbours are put together, by list: ids 97, 2 more 5; by key: ids 97.'],
+    );
   });
 });

@@ -1399,6 +1399,61 @@ export function storeConformance(driver: StoreDriver): void {
     assert.deepEqual(await actors(), [undefined, undefined, undefined, '周']);
   });
 
+  test(`D24.5 D24.6 store ${name}: a person's session is found as it was opened, renewed once, and ended by who it is or by its provider's`, async (t) => {
+    const { store, workspace } = await fixture(t, driver);
+    const id = (text: string) => createHash('sha256').update(text).digest();
+    const person = {
+      provider: 'main',
+      subject: 'ada',
+      groups: ['a', 'b, "c"'],
+      sid: 's1',
+      home: workspace.id,
+      openedAt: T0,
+      renewAt: T0 + 5,
+    };
+    const session = { keyHash: id('ada'), actor: 'Ada', expiresAt: T0 + 100, person: { ...person, renewal: Buffer.from([0, 1, 255]) } };
+    await store.openSession(id('one'), session, 50);
+    await store.openSession(
+      id('two'),
+      { ...session, person: { ...session.person, sid: null, openedAt: T0 + 50, renewAt: null, renewal: null } },
+      50,
+    );
+    const found = (await store.findSession(id('one')))!;
+    const plain = ({ renewal, ...rest }: NonNullable<typeof found.person>) => ({ ...rest, renewal: renewal && [...renewal] });
+    assert.deepEqual([found.actor, plain(found.person!)], ['Ada', { ...person, renewal: [0, 1, 255] }]);
+    const claims = await Promise.all([1, 2, 3].map(() => store.claimRenewal(id('one'), T0 + 5, T0 + 60)));
+    assert.deepEqual(claims.filter(Boolean), [true]);
+    assert.equal(await store.claimRenewal(id('two'), T0 + 5, T0 + 60), false);
+    await store.renewSession(id('one'), { groups: [], actor: 'Ada L.', renewAt: T0 + 70, renewal: Buffer.from([7]) });
+    const renewed = (await store.findSession(id('one')))!;
+    assert.deepEqual([renewed.actor, plain(renewed.person!)], ['Ada L.', { ...person, groups: [], renewAt: T0 + 70, renewal: [7] }]);
+
+    const end = (more: object) => store.endSessions({ provider: 'main', sid: null, subject: null, openedUntil: T0 + 10, ...more });
+    assert.equal(await end({ subject: 'ada', provider: 'other' }), 0);
+    assert.equal(await end({ sid: 's2', subject: 'ada' }), 0);
+    assert.equal(await end({}), 0);
+    assert.equal(await end({ sid: 's1' }), 1);
+    assert.equal(await end({ subject: 'ada' }), 0, 'the other was opened later');
+    assert.equal(await end({ subject: 'ada', openedUntil: T0 + 50 }), 1);
+    assert.equal(await store.findSession(id('two')), undefined);
+
+    const rows = [{ role: 'operator', group: 'soc, eu', provider: null }] as const;
+    assert.deepEqual((await store.updateWorkspace(workspace.id, { people: rows })).people, rows);
+    assert.deepEqual((await store.workplace(workspace.id))?.people, rows);
+    assert.equal(await store.workplace(randomUUID()), undefined);
+    const seen = (n: number, lastSeen: number) => ({ id: `main:${n}`, name: `P ${n}`, role: 'viewer', lastSeen }) as const;
+    for (const [n, at] of [
+      [1, T0],
+      [2, T0 + 2],
+      [1, T0 + 3],
+    ] as const)
+      await store.seePerson(workspace.id, seen(n, at));
+    await store.seePerson(randomUUID(), seen(3, T0));
+    assert.deepEqual(await store.people(workspace.id), [seen(1, T0 + 3), seen(2, T0 + 2)]);
+    while ((await store.sweep({ now: T0, rulesExpiredBefore: 0, auditBefore: T0 + 3, limit: 1 })) > 0);
+    assert.deepEqual(await store.people(workspace.id), [seen(1, T0 + 3)]);
+  });
+
   test(`D4 retention, store ${name}: sweep deletes in slices what is past its time and nothing else`, async (t) => {
     const { store, land, rules } = await fixture(t, driver);
     await land([

@@ -7,6 +7,7 @@ import { ROLES } from '../../src/account/role.ts';
 import { FORMAT_NAMES } from '../../src/document/formats/table.ts';
 import { FAMILIES } from '../../src/document/variant.ts';
 import { readConsole } from '../../src/http/console/files.ts';
+import { REASONS } from '../../src/http/console/sign-in.ts';
 import { ACCESS_ACTIONS, KINDS, LEVELS, RULE_KINDS } from '../../src/rule.ts';
 
 interface Choice {
@@ -60,6 +61,11 @@ test('D24.1 the console offers every role, with what it may', () => {
     words.ROLES.map(({ value, permissions }) => [value, sorted(permissions)]),
     Object.entries(ROLES).map(([role, permissions]) => [role, sorted(permissions)]),
   );
+});
+
+test('D24.7 the console has a sentence for everything that may go wrong with a sign-in', async () => {
+  const { REASONS: told } = (await load('sign-in-with.js')) as { readonly REASONS: Record<string, unknown> };
+  assert.deepEqual(sorted(Object.keys(told)), sorted(REASONS));
 });
 
 test('the console has a tab for every kind of rule, with its actions', () => {

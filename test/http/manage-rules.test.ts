@@ -370,6 +370,30 @@ suite('management of rules', () => {
     assert.deepEqual((await targetsOf('')).sort(), ['192.0.2.1', '192.0.2.2']);
   });
 
+  test('D10.18, D15.36 an import of never-block rules tells which block feeds have their targets all the same, of the first ten', async () => {
+    const { done } = await space('never');
+    await done('/imports', '192.0.2.1\n192.0.2.2\n');
+    for (const query of ['?action=allow&preview=1', '?action=allow']) {
+      const told = (await done(`/imports${query}`, '192.0.2.1\n198.51.100.1\n')) as unknown as {
+        still_blocked: { target: string; kind: string; step: string }[];
+        still_blocked_unknown?: number;
+      };
+      assert.deepEqual(
+        told.still_blocked.map(({ target, kind }) => [target, kind]),
+        [
+          ['192.0.2.1', 'workspace'],
+          ['192.0.2.1', 'list'],
+        ],
+      );
+      assert.match(told.still_blocked[0]!.step, /subtract-allow on$/);
+      assert.equal(told.still_blocked_unknown, undefined);
+    }
+    const many = Array.from({ length: 12 }, (_, n) => `203.0.113.${n}`).join('\n');
+    const told = (await done('/imports?action=allow', many)) as unknown as { still_blocked_unknown: number };
+    assert.equal(told.still_blocked_unknown, 2);
+    assert.equal('still_blocked' in (await done('/imports', '192.0.2.9\n')), false);
+  });
+
   test('D11.13, D15.36 a table with an unknown address column blocks no country; countries and ASNs of a file are told first and asked for', async () => {
     const { done, post, targetsOf } = await space('wide');
     const dshield =

@@ -9,6 +9,15 @@ import { noPostgres, type Postgres, startPostgres } from '../support/postgres.ts
 import { eventually } from '../support/weir.ts';
 import { agreement } from './agreement.ts';
 
+interface ReplacementTold {
+  readonly id: string;
+  readonly state: string;
+  readonly steps_published: number;
+  readonly batches: readonly string[];
+  /** Of a batch. */
+  readonly entries: number;
+}
+
 describe('D5 replicas', { skip: noPostgres() || noKafkaAtAll(), timeout: 600_000 }, () => {
   let postgres: Postgres;
   let kafka: Awaited<ReturnType<typeof kafkaForTests>>;
@@ -48,6 +57,66 @@ describe('D5 replicas', { skip: noPostgres() || noKafkaAtAll(), timeout: 600_000
     const statuses = answers.map(({ status }) => status).sort();
     assert.deepEqual(statuses, [200, ...Array(19).fill(409)]);
     await Promise.all(processes.map((each) => each.kill('SIGKILL')));
+  });
+
+  test('D11.4 a list is made equal by one of two processes that are both told to; the other finishes when that is killed in mid-run, and nothing lands twice', async () => {
+    const deployment = await newDeployment('replace');
+    const settings = { RATE_LIMIT_MANAGE: '0', RATE_LIMIT_ENTRIES: '0' };
+    const [first, second] = await Promise.all([deployment.start(settings), deployment.start(settings)]);
+    const organization = (await commandJson<{ id: string }>(['org', 'create', 'replace'], deployment.settings)).id;
+    const all = ['signal:write', 'rules:read'].flatMap((permission) => ['--permission', permission]);
+    const { key } = await newTenant(deployment.settings, { organization, workspace: 'replace' }, ...all);
+    const call = async (url: string, path: string, body?: string) => {
+      const { status, text } = await ask(url, `/v1/manage/${path}`, {
+        method: body ? 'POST' : 'GET',
+        headers: bearer(key),
+        ...(body && { body }),
+      });
+      return { status, body: JSON.parse(text) as ReplacementTold };
+    };
+    const LINES = 12_000;
+    /** Hands a content over, each part to another process; not started yet. */
+    const opened = async (block: number) => {
+      const { id } = (await call(first!.url, 'replacements', '{}')).body;
+      const lines = Array.from({ length: LINES }, (_, n) => `{"value":"${block}.0.${n >> 8}.${n & 255}","expires_in":"7d"}\n`);
+      const parts = [lines.slice(0, 6000), lines.slice(6000)];
+      for (const [n, part] of parts.entries()) await call([first, second][n]!.url, `replacements/${id}/parts?n=${n}`, part.join(''));
+      const body = JSON.stringify({ parts: parts.length, lines: LINES, confirmed: true });
+      return { id, start: ({ url }: { readonly url: string }) => call(url, `replacements/${id}/start`, body) };
+    };
+    const ended = (id: string, { url }: { readonly url: string }) =>
+      eventually(async () => {
+        const { body } = await call(url, `replacements/${id}`);
+        assert.equal(body.state, 'done', JSON.stringify(body));
+        return body;
+      }, 120_000);
+
+    const before = await opened(24);
+    assert.equal((await before.start(first!)).status, 202);
+    await ended(before.id, first!);
+    await deployment.landed();
+
+    const { id, start } = await opened(25);
+    const started = await Promise.all([start(first!), start(second!)]);
+    assert.deepEqual(started.map(({ status }) => status).sort(), [202, 409]);
+    const [worker, other] = started[0]!.status === 202 ? [first!, second!] : [second!, first!];
+    await eventually(async () => {
+      const { state, steps_published: published } = (await call(other.url, `replacements/${id}`)).body;
+      assert.ok(state === 'running' && published > 0, `${state} ${published}`);
+    });
+    await worker.kill('SIGKILL');
+    const told = await ended(id, other);
+    await deployment.landed();
+    const rules = await commandJson<{ target: string }[]>(['rule', 'ls', '--workspace', 'replace'], deployment.settings);
+    const targets = new Set(rules.map(({ target }) => target));
+    assert.deepEqual([rules.length, targets.size, [...targets].every((target) => target.startsWith('25.'))], [LINES, LINES, true]);
+    const entries = await Promise.all(told.batches.map(async (batch) => (await call(other.url, `batches/${batch}`)).body.entries));
+    // A message for each rule that comes, and for each thousand that go.
+    assert.equal(
+      entries.reduce((sum, each) => sum + each),
+      LINES + LINES / 1000,
+    );
+    await other.kill('SIGKILL');
   });
 
   test('D1.4 stop: behind a balancer that asks /readyz a rolling restart of signal and feed processes fails no request', async (t) => {

@@ -184,6 +184,24 @@ test('D23.22 at the command line: a source is refreshed, what is held is accepte
   assert.deepEqual(events, ['source accepted', 'source refresh asked', 'source discarded', 'source refresh asked']);
 });
 
+test('D23.41 who tries again and again is told to wait: a host must not shut the whole service out', async () => {
+  let at = 1_000_000;
+  const patient = sourceTrier({
+    settings: { ...config, sourceProxy: 'http://127.0.0.1:9' },
+    guardRails,
+    geo: () => geo.data(),
+    now: () => at,
+  });
+  const drop = job('', { url: 'https://www.spamhaus.org/drop/drop_v4.json' });
+  for (let i = 0; i < 3; i += 1) assert.match(String((await patient(drop)).fault), /proxy/);
+  await assert.rejects(patient(drop), (error: Error & { cause?: unknown }) => {
+    assert.match(error.message, /www\.spamhaus\.org was asked 3 times for trials in the last hour/);
+    return (error.cause as { retryAfter: number }).retryAfter === 3600;
+  });
+  at += 3_600_000;
+  assert.match(String((await patient(drop)).fault), /proxy/);
+});
+
 test('D23.41 one of a workspace is tried at a time, and few in all', async () => {
   server.set('/silent', silent);
   const began = tried(job('/silent'));

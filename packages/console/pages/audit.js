@@ -22,6 +22,7 @@ import { Ago } from '../ui/time.js';
  * @property {string} object
  * @property {string | null} name
  * @property {string | null} key_id
+ * @property {string | null} person The provider that has named him, and who that is there.
  * @property {string | null} key_name
  * @property {string | null} actor
  * @property {Record<string, unknown> | null} before
@@ -79,7 +80,7 @@ function textOf(value, names) {
 
 /** @param {{ entry: Entry, names: Names, onClose: () => void }} props */
 function EntryDialog({ entry, names, onClose }) {
-  const { at, event, object, name, actor, key_id: key, key_name: keyName, before, after } = entry;
+  const { at, event, object, name, actor, person, key_id: key, key_name: keyName, before, after } = entry;
   const fields = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
   const rows = fields.map((field) => ({ field, was: textOf(before?.[field], entry.names), is: textOf(after?.[field], entry.names) }));
   const isBatch = event.startsWith('rule') || event.startsWith('batch') || event.startsWith('file');
@@ -87,8 +88,8 @@ function EntryDialog({ entry, names, onClose }) {
     <${Dialog} title=${event} wide onClose=${onClose}>
       <${Facts} facts=${[
         ['When', dateTime(at)],
-        ['Who', actor],
-        ['Key', key === null ? 'none: a command' : (keyName ?? names.keyName(key))],
+        ['Who', person === null ? actor : `${actor} (${person})`],
+        ['Key', key === null ? (person === null ? 'none: a command' : 'none') : (keyName ?? names.keyName(key))],
         [isBatch ? 'Batch' : 'Object', isBatch ? html`<a href=${link('/batches', object)}>${object}</a>` : (name ?? object)],
       ]} />
       ${

@@ -29,6 +29,8 @@ import { RULE_TABS, tabOf } from './rules/tabs.js';
  * @property {string} id
  * @property {string | null} list_id
  * @property {string | null} key_id
+ * @property {string | null} actor The person who sent it, where he was named.
+ * @property {string | null} person The provider that has named him, and who that is there.
  * @property {string} received_at
  * @property {string} landed_at
  * @property {number} entries
@@ -71,14 +73,14 @@ const keyOf = (/** @type {Batch} */ { id }) => id;
 const columns = (names) => [
   { label: 'Received', width: '6.5rem', cell: ({ received_at: at }) => html`<${Ago} at=${at} />` },
   { label: 'Batch', width: 'minmax(8rem, 1.5fr)', cell: ({ id }) => html`<a class="mono" href=${link('/batches', id)}>${id}</a>` },
-  { label: 'Sent by', width: 'minmax(5rem, 1fr)', secondary: true, cell: ({ key_id: key }) => html`<bdi>${senderOf(key, names)}</bdi>` },
+  { label: 'Sent by', width: 'minmax(5rem, 1fr)', secondary: true, cell: (batch) => html`<bdi>${senderOf(batch, names)}</bdi>` },
   { label: 'List', width: 'minmax(5rem, 1fr)', secondary: true, cell: ({ list_id: list }) => html`<bdi>${names.listName(list)}</bdi>` },
   { label: 'State', width: '6.5rem', secondary: true, cell: (batch) => html`<${State} batch=${batch} />` },
   { label: 'Entries', width: '5rem', number: true, cell: ({ entries }) => count(entries) },
 ];
 
-/** @param {string | null} key @param {Names} names */
-const senderOf = (key, names) => (key === null ? 'a command' : names.keyName(key));
+/** @param {Batch} batch @param {Names} names */
+const senderOf = ({ actor, key_id: key }, names) => actor ?? (key === null ? 'a command' : names.keyName(key));
 
 /** @param {{ batch: Batch }} props */
 function State({ batch: { undoes, undone_by: by } }) {
@@ -125,7 +127,9 @@ function noteOf(isKnown, isUndoable) {
 /** @param {Batch} batch @param {Names} names @returns {(readonly [string, any])[]} */
 const factsOf = (batch, names) => [
   ['State', html`<${State} batch=${batch} />`],
-  ['Sent by', senderOf(batch.key_id, names)],
+  ['Sent by', senderOf(batch, names)],
+  ['Person', batch.person ?? undefined],
+  ['Key', batch.actor !== null && batch.key_id !== null ? names.keyName(batch.key_id) : undefined],
   ['List', names.listName(batch.list_id)],
   ['Entries', count(batch.entries)],
   ['Received', dateTime(batch.received_at)],

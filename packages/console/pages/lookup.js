@@ -159,8 +159,8 @@ const COLUMNS = [
   { label: 'Reason', cell: ({ reason, rule_ref: ref }) => textOf(reason ?? ref) },
   {
     label: 'Sent by',
-    cell: ({ key_name: name, batch_id: batch, source }) => html`
-      ${batch === null ? html`<bdi>${name ?? ''}</bdi>` : html`<a class="text" href=${link('/batches', batch)}>${name ?? 'batch'}</a>`}
+    cell: ({ actor, key_name: key, batch_id: batch, source }) => html`
+      ${batch === null ? html`<bdi>${actor ?? key ?? ''}</bdi>` : html`<a class="text" href=${link('/batches', batch)}>${actor ?? key ?? 'batch'}</a>`}
       ${source && html`<div class="small soft">from source <bdi>${source.name}</bdi>, refresh of ${dateTime(source.refresh)}, there since ${dateTime(source.since)}</div>`}`,
   },
   { label: 'Made', cell: ({ created_at: at }) => html`<${Ago} at=${at} />` },

@@ -147,10 +147,10 @@ const accessColumns = (names) => [
   { label: 'List', width: 'minmax(5rem, 0.8fr)', secondary: true, cell: ({ list_id: id }) => html`<bdi>${names.listName(id)}</bdi>` },
   { label: 'Reason', width: 'minmax(6rem, 2fr)', secondary: true, cell: ({ reason, name }) => html`<bdi>${reason ?? name ?? ''}</bdi>` },
   {
-    label: 'Key',
+    label: 'Sent by',
     width: 'minmax(5rem, 0.8fr)',
     secondary: true,
-    cell: ({ key_id: id }) => html`<bdi class="soft">${names.keyName(id)}</bdi>`,
+    cell: ({ key_id: id, actor }) => html`<bdi class="soft">${actor ?? names.keyName(id)}</bdi>`,
   },
   { label: 'Changed', width: '6.5rem', number: true, secondary: true, cell: ({ updated_at: at }) => html`<${Ago} at=${at} />` },
   {

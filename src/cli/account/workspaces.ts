@@ -2,12 +2,14 @@
 
 import type { Command } from 'commander';
 import { MOST_PROTECTED, PROTECT_RULE, protectedWord } from '../../account/guard-rails.ts';
+import { type GroupRole, MOST_GROUP_ROLES, readGroupRole } from '../../account/person.ts';
+import { ROLE_NAMES } from '../../account/role.ts';
 import { NO_WORKSPACE_SETTINGS, type WorkspacePatch } from '../../account/workspace.ts';
 import { WeirError } from '../../errors.ts';
 import { byCommand } from '../../manage/context.ts';
 import { changeWorkspace, workspaceJson } from '../../manage/operations/workspace.ts';
 import type { AddCommand } from '../command.ts';
-import { table } from '../context.ts';
+import { printable, table } from '../context.ts';
 import { noOptions, oneOf, pick, readName, requireChange, wholeNumber } from '../usage.ts';
 import { costSentence, subtractionCosts } from './subtraction.ts';
 
@@ -43,7 +45,7 @@ export function workspaceCommands(add: AddCommand): void {
     },
     show: (rows) =>
       table(
-        ['ID', 'NAME', 'ORGANIZATION', 'PROTECT', 'MIN V4', 'MIN V6', 'SUBTRACT'],
+        ['ID', 'NAME', 'ORGANIZATION', 'PROTECT', 'MIN V4', 'MIN V6', 'SUBTRACT', 'PEOPLE'],
         rows.map((w) => [
           w.id,
           w.name,
@@ -52,6 +54,7 @@ export function workspaceCommands(add: AddCommand): void {
           w.min_prefix_v4,
           w.min_prefix_v6,
           w.subtract_allow,
+          printable(w.people.join(' ')) || null,
         ]),
       ),
   });
@@ -70,12 +73,25 @@ const settingOptions = (c: Command): Command =>
       '--subtract-allow <on|off>',
       "cut never-block rules out of the workspace's block feed",
       oneOf('--subtract-allow', ['on', 'off']),
+    )
+    .option(
+      '--people <role=group>',
+      `what the members of a group may do, in place of all rows before: ${ROLE_NAMES.join(', ')}, such as operator=soc or operator@provider=soc; repeatable; none ends it`,
+      collectPeople,
     );
 
 /** What the options set; commander names them as the settings are named. */
 function patchOf(options: Record<string, never>): WorkspacePatch {
   const given = Object.keys(NO_WORKSPACE_SETTINGS).filter((name) => options[name] !== undefined);
   return Object.fromEntries(given.map((name) => [name, options[name]]));
+}
+
+function collectPeople(text: string, before: GroupRole[] = []): GroupRole[] {
+  if (text === 'none') return [];
+  const row = readGroupRole(text);
+  if (row === undefined) throw new WeirError('USAGE', `--people must be a role and a group, such as operator=soc, not "${text}"`);
+  if (before.length === MOST_GROUP_ROLES) throw new WeirError('USAGE', `--people takes at most ${MOST_GROUP_ROLES} rows`);
+  return [...before, row];
 }
 
 function readProtect(text: string): string[] {

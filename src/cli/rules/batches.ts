@@ -36,13 +36,13 @@ export function batchCommands(add: AddCommand): void {
     },
     show: (rows) =>
       table(
-        ['ID', 'RECEIVED', 'ENTRIES', 'LIST', 'KEY', 'UNDOES', 'UNDONE BY', 'UNDO'],
+        ['ID', 'RECEIVED', 'ENTRIES', 'LIST', 'SENT BY', 'UNDOES', 'UNDONE BY', 'UNDO'],
         rows.map((b) => [
           b.id,
           b.received_at,
           b.entries,
           b.list_name ?? b.list_id,
-          b.key_name ?? b.key_id,
+          [b.key_name ?? b.key_id, b.actor && printable(b.actor)].filter(Boolean).join(', ') || null,
           b.undoes,
           b.undone_by,
           b.undoable ? null : 'no longer',

@@ -126,7 +126,7 @@ const ruleName = ({ effect, idle, relation, target }: RuleJson) =>
   effect === 'out' || idle === 'not_cut_out' ? `${RELATIONS[relation]}never-block rule ${target}` : `${RELATIONS[relation]}${target}`;
 
 function ruleText(rule: RuleJson): string {
-  const { list_name, rule_ref, reason, key_id, key_name, batch_id, created_at, expires_at, source } = rule;
+  const { list_name, rule_ref, reason, key_id, key_name, actor, person, batch_id, created_at, expires_at, source } = rule;
   if (source !== null)
     return printable([ruleName(rule), ...(reason === null ? [] : [`"${reason}"`]), ...sourceParts(rule, source)].join(', '));
   const parts = [
@@ -135,6 +135,7 @@ function ruleText(rule: RuleJson): string {
     ...(rule_ref === null ? [] : [`rule_ref ${rule_ref}`]),
     ...(reason === null ? [] : [`"${reason}"`]),
     ...(key_id === null ? [] : [`key ${key_name ?? key_id}`]),
+    ...(actor === undefined ? [] : [`by ${actor}${person === undefined ? '' : ` (${person})`}`]),
     ...(batch_id === null ? [] : [`batch ${batch_id}`]),
     `since ${created_at}`,
     expires_at === null ? 'no expiry' : `until ${expires_at}`,

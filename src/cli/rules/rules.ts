@@ -73,7 +73,7 @@ const text: Print = async ({ stdout }, pages, { names, kind }) => {
 
 function cells({ stored: { rule, listId }, origin }: OriginRule, { lists, keys }: Names): (string | null)[] {
   const until = isoTime(rule.expiresAt);
-  const key = origin?.keyId ? (keys.get(origin.keyId) ?? origin.keyId) : null;
+  const key = origin?.keyId ? (keys.get(origin.keyId) ?? origin.keyId) : (origin?.actor ?? null);
   const from = [rule.ruleRef, rule.name, key, origin?.batchId ?? null];
   const row =
     'target' in rule

@@ -141,7 +141,7 @@ async function withPast(
   );
   const saved = ({ id: _, seq, ...rule }: StoredRule): SavedRule => {
     const origin = origins.get(seq);
-    return { ...rule, ...(origin !== undefined && (origin.batchId ?? origin.keyId) !== null && { origin }) };
+    return { ...rule, ...(origin !== undefined && (origin.batchId ?? origin.keyId ?? origin.personId ?? null) !== null && { origin }) };
   };
   return rules.map((rule) => {
     const before = earlier.get(rule.id);

@@ -1,6 +1,7 @@
 /** `weir import`: a file of `weir export` into a workspace without rules (docs/moving.md). */
 
 import type { Command } from 'commander';
+import { senderOf } from '../../account/caller.ts';
 import type { SavedFeed } from '../../account/feed.ts';
 import type { SavedKey } from '../../account/key.ts';
 import type { SavedList } from '../../account/list.ts';
@@ -248,7 +249,15 @@ function messageOf(
   const listId = rule.listId === null ? undefined : ids.get(rule.listId);
   const keyId = origin?.keyId ?? undefined;
   const key = keyId === undefined ? {} : { keyId: keyIds.get(keyId) ?? keyId };
-  return encodeMessage(signal, { organizationId, workspaceId, listId, receivedAt, signalId: id, ...key });
+  return encodeMessage(signal, {
+    organizationId,
+    workspaceId,
+    listId,
+    receivedAt,
+    signalId: id,
+    ...key,
+    ...senderOf({ actor: origin?.actor, personId: origin?.personId }),
+  });
 }
 
 /** The entries of a file behind a bar. */

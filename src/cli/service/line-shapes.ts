@@ -4,6 +4,7 @@ import { MOST_PROTECTED } from '../../account/guard-rails.ts';
 import { MOST_NETWORKS } from '../../account/key.ts';
 import { LIST_SETTINGS, type ListSetting } from '../../account/list.ts';
 import { PERMISSIONS } from '../../account/permission.ts';
+import { MOST_GROUP_ROLES } from '../../account/person.ts';
 import { nullable, Type } from '../../json-schema.ts';
 import { ACCESS_ACTIONS, type JsonObject, LEVELS, RULE_TYPES } from '../../rule.ts';
 import { RULE_REF_PATTERN } from '../../signal/limits.ts';
@@ -40,6 +41,7 @@ export const SettingsShape = Type.Object({
   min_prefix_v4: Type.Integer({ minimum: 0, maximum: 32 }),
   min_prefix_v6: Type.Integer({ minimum: 0, maximum: 128 }),
   subtract_allow: oneOf(['on', 'off'] as const),
+  people: Type.Optional(Type.Array(text, { maxItems: MOST_GROUP_ROLES })),
 });
 
 export const profileShape = {

@@ -16,7 +16,13 @@ test('D4.11 a list of a file that an older weir has written has no setting that 
 });
 
 test('D7.5 what is set of a workspace is read as it was written, and nothing else', () => {
-  const settings = { protect: ['self', '10.0.0.0/8'], minPrefixV4: 8, minPrefixV6: 19, subtractAllow: 'on' } as const;
+  const settings = {
+    protect: ['self', '10.0.0.0/8'],
+    minPrefixV4: 8,
+    minPrefixV6: 19,
+    subtractAllow: 'on',
+    people: [{ role: 'operator', group: 'soc', provider: 'keycloak' }],
+  } as const;
   const line = SETTINGS_LINE.write(settings) as Record<string, unknown>;
   assert.deepEqual(SETTINGS_LINE.read(line), settings);
   assert.deepEqual(SETTINGS_LINE.read(SETTINGS_LINE.write(NO_WORKSPACE_SETTINGS)), NO_WORKSPACE_SETTINGS);

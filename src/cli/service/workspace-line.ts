@@ -9,9 +9,11 @@ import { protectedWord } from '../../account/guard-rails.ts';
 import { bindingFault, type SavedKey } from '../../account/key.ts';
 import { type ListSettings, type SavedList, settingFaults, settingsJson, settingsOf } from '../../account/list.ts';
 import { nameFault } from '../../account/name.ts';
+import { type GroupRole, readGroupRole } from '../../account/person.ts';
 import { type WorkspaceSettings, workspaceSettingsJson } from '../../account/workspace.ts';
 import { isoTime } from '../../clock.ts';
 import { Type } from '../../json-schema.ts';
+import { originJson } from '../../manage/rules/rule-json.ts';
 import type { RuleOrigin } from '../../ports/rule-store.ts';
 import type { StoredRule } from '../../ports/stored-rule.ts';
 import { type AccessRule, type ExpressionRule, KINDS, type Target } from '../../rule.ts';
@@ -31,6 +33,7 @@ import {
   oneOf,
   optional,
   SettingsShape,
+  text,
   unchanged,
   uuid,
 } from './line-shapes.ts';
@@ -58,8 +61,11 @@ export const SETTINGS_LINE: Line<WorkspaceSettings> = {
     if (typeof line === 'string') return line;
     const odd = line.protect.find((word) => protectedWord(word) !== word);
     if (odd !== undefined) return `protect: must not hold ${JSON.stringify(odd)}`;
+    const people = (line.people ?? []).map(readGroupRole);
+    const unread = people.indexOf(undefined);
+    if (unread >= 0) return `people: must not hold ${JSON.stringify(line.people![unread])}`;
     const { protect, min_prefix_v4: minPrefixV4, min_prefix_v6: minPrefixV6, subtract_allow: subtractAllow } = line;
-    return { protect, minPrefixV4, minPrefixV6, subtractAllow };
+    return { protect, minPrefixV4, minPrefixV6, subtractAllow, people: people as GroupRole[] };
   },
   write: workspaceSettingsJson,
 };
@@ -167,7 +173,7 @@ export const RULE_LINE: Line<SavedRule> = {
   write(saved) {
     const { id: _, ...line } = ruleJson({ ...saved, id: 0 });
     const past = {
-      ...(saved.origin && { batch_id: saved.origin.batchId, key_id: saved.origin.keyId }),
+      ...(saved.origin && originJson(saved.origin)),
       ...(saved.before && { before: RULE_LINE.write(saved.before) }),
     };
     return { ...line, ...('target' in saved.rule && { target: writeTarget(saved.rule.target) }), ...past };
@@ -177,6 +183,8 @@ export const RULE_LINE: Line<SavedRule> = {
 const PastShape = Type.Object({
   batch_id: optional(uuid),
   key_id: optional(uuid),
+  actor: optional(text),
+  person: optional(text),
   before: optional(Type.Unsafe<Record<string, unknown>>({ type: 'object' })),
 });
 const readPast = reader(PastShape);
@@ -185,8 +193,9 @@ const readPast = reader(PastShape);
 function pastOf(value: unknown): { readonly origin: RuleOrigin | undefined | string; readonly before: object | undefined } {
   const past = readPast(value);
   if (typeof past === 'string') return { origin: past, before: undefined };
-  const { batch_id: batchId = null, key_id: keyId = null, before } = past;
-  return { origin: batchId === null && keyId === null ? undefined : { batchId, keyId }, before: before ?? undefined };
+  const { batch_id: batchId = null, key_id: keyId = null, actor, person, before } = past;
+  const origin = { batchId, keyId, ...(actor && { actor }), ...(person && { personId: person }) };
+  return { origin: (batchId ?? keyId ?? person ?? null) === null ? undefined : origin, before: before ?? undefined };
 }
 
 /** The rule as the signals that stand for it leave it. */

@@ -13,6 +13,7 @@ import { sumLines } from './dry-run.ts';
 import { openInput } from './input.ts';
 import { replaceList } from './list-replace.ts';
 import { jsonReport, type Sender, sayLeftOut, sending, textReport } from './sender.ts';
+import { neverBlocked } from './still-blocked.ts';
 
 /** Options that say something of the entries of a list; signals say it themselves. */
 const OF_LISTS = {
@@ -76,7 +77,8 @@ export function sendCommand(add: AddCommand): void {
             await sender.send(faultlessSignals(told(content.signals, sender)));
             return;
           }
-          const entries = told(content.entries, sender);
+          const never = neverBlocked();
+          const entries = never.noting(told(content.entries, sender));
           const held: PlacedEntry[] = [];
           if (options.replace) {
             await replaceList(sender, options.yes ? entries : withoutWide(entries, held), {
@@ -90,6 +92,7 @@ export function sendCommand(add: AddCommand): void {
             await sender.send(entrySignals(meant, sayLeftOut(sender)));
           }
           if (held.length > 0) await sayHeld(sender, held);
+          await never.say(sender, destination);
         });
       },
       show: () => '',

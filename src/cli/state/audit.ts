@@ -51,11 +51,11 @@ export function auditCommands(add: AddCommand): void {
       show: (rows) =>
         table(
           ['AT', 'EVENT', 'WHAT', 'BY', 'KEY', 'CHANGE'],
-          rows.map(({ at, event, name, object, actor, key_name, key_id, before, after, names }) => [
+          rows.map(({ at, event, name, object, actor, person, key_name, key_id, before, after, names }) => [
             at,
             event,
             printable(name ?? object),
-            actor === null ? null : printable(actor),
+            actor === null ? null : printable(person === null ? actor : `${actor} (${person})`),
             key_name === null ? key_id : printable(key_name),
             before === null && after === null ? null : printable(withNames(`${JSON.stringify(before)} → ${JSON.stringify(after)}`, names)),
           ]),
@@ -86,6 +86,6 @@ const withNames = (text: string, names: Readonly<Record<string, string>>): strin
 
 const isWanted = (row: AuditRow, name: string | null, { event, by, keyId, object }: Wanted): boolean =>
   (event === undefined || row.event.includes(event)) &&
-  (by === undefined || row.by.actor === by) &&
+  (by === undefined || row.by.actor === by || row.by.personId === by) &&
   (keyId === undefined || row.by.keyId === keyId) &&
   (object === undefined || row.object === object || name === object);

@@ -45,14 +45,15 @@ export function statusText(status: Status): string {
       (key) => `  ${key.id} ${key.prefix} ${key.name ?? '-'} of ${key.workspace}, last seen ${key.last_used_at ?? 'never'}`,
     ),
     ...(feeds.length === 0 ? [] : ['', feedTable(fullest.slice(0, SHOWN))]),
-    ...fullest.slice(0, SHOWN).flatMap(sharesLines),
+    ...new Map(fullest.slice(0, SHOWN).toReversed().flatMap(sharesLines)).values(),
     ...(feeds.length > SHOWN ? [`and ${feeds.length - SHOWN} more with more room; --json shows all`] : []),
   ].join('\n');
 }
 
 /** Where the entries of a feed that is nearly full come from. */
-const sharesLines = ({ name, workspace, action, shares }: Status['feeds'][number]): string[] =>
-  shares === null ? [] : [`${action} feed "${name}" of ${workspace}: ${sharesText(shares)}`];
+const sharesLines = ({ name, workspace_id, id, workspace, action, shares }: Status['feeds'][number]): [feed: string, line: string][] =>
+  // In whichever family or format it is fullest: one line for each feed.
+  shares === null ? [] : [[`${workspace_id} ${id} ${action}`, `${action} feed "${name}" of ${workspace}: ${sharesText(shares)}`]];
 
 const feedTable = (feeds: Status['feeds']): string =>
   table(

@@ -16,6 +16,8 @@ export interface Gate {
   admit(call: Call, authorization?: string): Verdict | Promise<Verdict>;
   /** The same for who proves otherwise whose key he uses: `digest` is the SHA-256 of the key, latin1. */
   admitKey(digest: string, call: Call): Verdict | Promise<Verdict>;
+  /** The same for somebody who is known without a key. */
+  admitCaller(caller: Caller, call: Call): Verdict;
   /** The answer to a failed proof that is no key. */
   refuse(call: Call): HttpFault;
   /** The answer to such a proof that is not looked at: its address has shown too many wrong ones. */
@@ -50,6 +52,7 @@ export function gate(
     admit: (call, authorization = shownIn(group, call.request.headers)) =>
       judged(call, authenticator.authenticate(group, authorization, call, call.at)),
     admitKey: (digest, call) => judged(call, authenticator.authenticateKey(group, digest, call, call.at)),
+    admitCaller: (caller, call) => judge(call, caller, call.at),
     refuse: (call) => authenticator.refuse(group, call),
     tired: (call) => authenticator.tired(call),
   };

@@ -7,7 +7,9 @@ import { badRequest, type HttpFault } from '../errors.ts';
 import { fileAnswer } from '../files.ts';
 import { readActor } from '../manage/identify.ts';
 import { type Opening, readConsole } from './files.ts';
+import type { People, Place } from './people.ts';
 import type { OpenSession, Sessions } from './sessions.ts';
+import type { SignInPages } from './sign-in.ts';
 
 /** What answers the addresses of the console. */
 export interface ConsolePages {
@@ -19,6 +21,8 @@ export interface ConsolePages {
   session(call: Call): Answered;
   signIn(given: SignIn): Answered;
   signOut(call: Call): Answered;
+  /** undefined: there are no providers. */
+  readonly people?: SignInPages | undefined;
 }
 
 /** Who signs in. */
@@ -32,7 +36,7 @@ interface SignIn {
 const YEAR = 31_536_000;
 
 /** The console of these sessions. */
-export function consolePages(sessions: Sessions): ConsolePages {
+export function consolePages(sessions: Sessions, people?: People, signInPages?: SignInPages): ConsolePages {
   const { version, files, page, scriptHash } = readConsole();
   const policy = [
     "default-src 'none'",
@@ -46,6 +50,12 @@ export function consolePages(sessions: Sessions): ConsolePages {
   ].join('; ');
   const pageHeaders = ['Cache-Control', 'no-cache', 'Content-Security-Policy', policy, 'Referrer-Policy', 'no-referrer'];
   const fileHeaders = ['Cache-Control', `public, max-age=${YEAR}, immutable`, 'Referrer-Policy', 'no-referrer'];
+
+  /** How somebody may sign in. */
+  const waysIn = async () => ({
+    keys: await sessions.takeKeys(),
+    providers: (people?.providers ?? []).map(({ id, name }) => ({ id, name })),
+  });
 
   return {
     start: () => movedTo('/console/'),
@@ -63,9 +73,11 @@ export function consolePages(sessions: Sessions): ConsolePages {
       return file === undefined ? { status: 404 } : fileAnswer(call, file, fileHeaders);
     },
     async session(call) {
-      const session = sessions.claims(call) ? await sessions.identify(call) : undefined;
-      if (session !== undefined && 'status' in session && session.status !== 401) return session;
-      return sessionAnswer(session === undefined || 'status' in session ? null : session);
+      const found = sessions.claims(call) ? await sessions.identify(call, true) : undefined;
+      // Who has no role any more has to sign in as somebody who has.
+      if (found !== undefined && 'status' in found && found.status !== 401 && found.status !== 403) return found;
+      if (found === undefined || 'status' in found) return sessionAnswer(null, { sign_in: await waysIn() });
+      return sessionAnswer(found, { places: await sessions.places(found) });
     },
     async signIn({ call, key, actor }) {
       const session = await sessions.open(call, key, actor);
@@ -73,22 +85,32 @@ export function consolePages(sessions: Sessions): ConsolePages {
     },
     async signOut(call) {
       const closed = await sessions.close(call);
-      return typeof closed === 'string' ? sessionAnswer(null, closed) : closed;
+      return typeof closed === 'string' ? sessionAnswer(null, { cookie: closed, sign_in: await waysIn() }) : closed;
     },
+    people: signInPages,
   };
 }
 
+interface AboutSession {
+  readonly cookie?: string;
+  readonly places?: readonly Place[];
+  /** Where nobody is signed in: how that is done. */
+  readonly sign_in?: object;
+}
+
 /** Who is signed in; null: nobody. */
-function sessionAnswer(session: OpenSession | null, cookie = session?.cookie): Answer {
+function sessionAnswer(session: OpenSession | null, { cookie = session?.cookie, places = [], sign_in }: AboutSession = {}): Answer {
   const body = session && {
     actor: session.actor,
-    key_id: session.caller.keyId,
+    key_id: session.caller.personId === undefined ? session.caller.keyId : null,
+    person: session.caller.personId ?? null,
     permissions: session.caller.permissions,
     workspace_id: session.caller.workspaceId,
+    workspaces: places,
     expires_at: new Date(session.expiresAt).toISOString(),
   };
   const headers = { 'Cache-Control': 'no-store', ...(cookie !== undefined && { 'Set-Cookie': cookie }) };
-  return jsonAnswer(200, JSON.stringify({ session: body }), headers);
+  return jsonAnswer(200, JSON.stringify({ session: body, sign_in }), headers);
 }
 
 /** The key and the name of who signs in, or what is wrong with them. */

@@ -8,6 +8,14 @@ import type { Call } from '../call.ts';
 import { consoleSessions } from './sessions.ts';
 
 const NOW = 1_800_000_000_000;
+const none = async () => {
+  throw new Error('no test asks for it');
+};
+/** What sessions of keys do not ask for. */
+const UNUSED = {
+  ...{ workplace: none, people: none, workspaces: none },
+  ...{ claimRenewal: none, renewSession: none, endSessions: none, seePerson: none },
+};
 
 test('D18.10 cookies of no session are looked up 20 times a second and address, a known one always; signing out with one writes nothing', async () => {
   const calls = { found: 0, closed: 0 };
@@ -22,6 +30,7 @@ test('D18.10 cookies of no session are looked up 20 times a second and address, 
       calls.closed += 1;
     },
     async openSession() {},
+    ...UNUSED,
   };
   const clock = { now: () => NOW, monotonic: () => 5_000 };
   const keys = { keyRevision: async () => 1, findCaller: async () => undefined };

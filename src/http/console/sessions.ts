@@ -1,13 +1,15 @@
-/** Who is signed in to the console: a cookie that stands for an API key for half a day (SPEC D18.2 to D18.6). */
+/** Who is signed in to the console: a cookie that stands for an API key, or for a person, for half a day (SPEC D18.2 to D18.6, D24.5). */
 import { hash, randomBytes } from 'node:crypto';
 import type { Caller } from '../../account/caller.ts';
 import { allows } from '../../account/permission.ts';
 import { within } from '../../clock.ts';
-import type { Session, SessionReads, SessionWrites } from '../../ports/session-store.ts';
+import type { SignedIn, SignedOut } from '../../ports/identity-provider.ts';
+import type { Session, SessionPerson } from '../../ports/session-store.ts';
 import type { Gate } from '../auth/gate.ts';
 import type { Call } from '../call.ts';
 import type { HttpFault } from '../errors.ts';
 import type { Identify, Identity } from '../manage/identify.ts';
+import { type People, type PeopleStore, type Place, personSessions, WORKSPACE_HEADER } from './people.ts';
 
 /** How long a session lasts, ms. */
 const SESSION_LIFE = 12 * 3600 * 1000;
@@ -22,6 +24,8 @@ const PROOF = 'x-weir-console';
 
 const NOT_SIGNED_IN: HttpFault = { status: 401, message: 'Sign in: there is no session, or it has ended' };
 const OTHER_SITE: HttpFault = { status: 403, message: 'A change in the console has to come from the console itself' };
+const KEYS_OFF: HttpFault = { status: 403, message: 'Keys do not sign in to this console while people can' };
+const OTHER_WORKSPACE: HttpFault = { status: 403, message: 'The key that you are signed in with is of another workspace' };
 const MAY_NOT_READ: HttpFault = {
   status: 403,
   message: 'The console needs a key with the permission manage or rules:read that is not bound to a list or feed',
@@ -30,7 +34,9 @@ const MAY_NOT_READ: HttpFault = {
 /** What sessions need. */
 export interface SessionParts {
   readonly gate: Gate;
-  readonly store: SessionReads & SessionWrites;
+  readonly store: PeopleStore;
+  /** undefined: keys alone sign in. */
+  readonly people?: People | undefined;
   /** ms since 1970. */
   readonly now: () => number;
   /** Whether clients reach the service over TLS only: then the cookie is for TLS only. */
@@ -41,10 +47,18 @@ export interface SessionParts {
 export interface Sessions {
   /** Signs in with the text of a key and a person's name: who that is and the cookie, or the fault. */
   open(call: Call, key: string, actor: string): Promise<OpenSession | HttpFault>;
+  /** Signs in somebody whom a provider has named: the cookie, or the fault; undefined where he has no role anywhere. */
+  openFor(call: Call, person: SignedIn): Promise<string | HttpFault | undefined>;
+  /** Ends sessions that a provider has ended; how many there were. */
+  endFor(provider: string, out: SignedOut): Promise<number>;
   /** Ends the session of a request: the cookie that forgets it, or the fault. */
   close(call: Call): Promise<string | HttpFault>;
-  /** Who is signed in; a 401 when nobody is. */
-  identify(call: Call): Promise<OpenSession | HttpFault>;
+  /** Who is signed in; a 401 when nobody is. With `orElsewhere` in another workspace where the one that is named is none of his. */
+  identify(call: Call, orElsewhere?: boolean): Promise<OpenSession | HttpFault>;
+  /** Where somebody may work; empty for a key, which belongs to one workspace. */
+  places(session: OpenSession): Promise<Place[]>;
+  /** Whether keys sign in now. */
+  takeKeys(): Promise<boolean>;
   /** Whether a request has a session's cookie, valid or not. */
   claims(call: Call): boolean;
 }
@@ -52,21 +66,25 @@ export interface Sessions {
 /** Somebody who is signed in. */
 export interface OpenSession extends Identity {
   readonly actor: string;
+  /** undefined: a key. */
+  readonly person?: SessionPerson | undefined;
   /** ms since 1970. */
   readonly expiresAt: number;
   /** The header Set-Cookie of the answer, where the session is new. */
   readonly cookie?: string;
 }
 
-export function consoleSessions({ gate, store, now, secure }: SessionParts): Sessions {
+export function consoleSessions({ gate, store, people, now, secure }: SessionParts): Sessions {
   // The prefix has browsers refuse the cookie from another host of the domain, and over plain HTTP.
   const name = secure ? '__Host-weir_session' : 'weir_session';
   const pattern = new RegExp(`(?:^|;\\s*)${name}=([\\w-]{43})(?:;|$)`);
   const attributes = `; Path=/; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`;
-  const hashOf = ({ request: { headers } }: Call) => {
-    const id = pattern.exec(headers.cookie ?? '')?.[1];
+  const idOf = ({ request: { headers } }: Call) => pattern.exec(headers.cookie ?? '')?.[1];
+  const hashOf = (call: Call) => {
+    const id = idOf(call);
     return id === undefined ? undefined : digest(id);
   };
+  const persons = people && personSessions(people, store, now);
 
   /** Sessions that the store has told of: wrong ones from the same address do not keep them out. */
   const known = new Set<string>();
@@ -79,13 +97,19 @@ export function consoleSessions({ gate, store, now, secure }: SessionParts): Ses
       const caller = await gate.admit(call, `Bearer ${key}`);
       if ('status' in caller) return caller;
       if (!mayRead(caller)) return MAY_NOT_READ;
-      const id = randomBytes(32).toString('base64url');
+      if (!(await takeKeys())) return KEYS_OFF;
       const expiresAt = now() + SESSION_LIFE;
-      await store.openSession(digest(id), { keyHash: digest(key), actor, expiresAt }, MOST_SESSIONS);
-      const before = hashOf(call);
-      if (before !== undefined) await store.closeSession(before);
-      return { caller, actor, expiresAt, cookie: `${name}=${id}; Max-Age=${SESSION_LIFE / 1000}${attributes}` };
+      const cookie = await begun(call, newId(), { keyHash: digest(key), actor, expiresAt });
+      return { caller, actor, expiresAt, cookie };
     },
+    async openFor(call, person) {
+      const id = newId();
+      const session = await persons?.sessionOf(id, person, SESSION_LIFE);
+      return session && begun(call, id, session);
+    },
+    endFor: async (provider, out) => persons?.end(provider, out) ?? 0,
+    places: async ({ person }) => (person && persons?.places(person)) ?? [],
+    takeKeys,
     async close(call) {
       const refusal = foreign(call);
       if (refusal !== undefined) return refusal;
@@ -96,16 +120,17 @@ export function consoleSessions({ gate, store, now, secure }: SessionParts): Ses
       if (session !== undefined) await store.closeSession(id!);
       return `${name}=; Max-Age=0${attributes}`;
     },
-    async identify(call) {
+    async identify(call, orElsewhere = false) {
       const { method } = call.request;
       const refusal = method === 'GET' || method === 'HEAD' ? undefined : foreign(call);
       if (refusal !== undefined) return refusal;
-      const id = hashOf(call);
+      const id = idOf(call);
       if (id === undefined) return NOT_SIGNED_IN;
-      const session = await find(call, id);
+      const session = await find(call, digest(id));
       if (session === undefined) return ended(gate.refuse(call));
       if ('status' in session) return session;
-      return session.expiresAt <= now() ? NOT_SIGNED_IN : identityOf(session, call);
+      if (session.expiresAt <= now()) return NOT_SIGNED_IN;
+      return isOfPerson(session) ? personOf(session, id, call, orElsewhere) : identityOf(session, call, orElsewhere);
     },
   };
 
@@ -123,9 +148,35 @@ export function consoleSessions({ gate, store, now, secure }: SessionParts): Ses
     return session;
   }
 
-  async function identityOf({ keyHash, actor, expiresAt }: Session, call: Call): Promise<OpenSession | HttpFault> {
+  async function identityOf({ keyHash, actor, expiresAt }: Session, call: Call, orElsewhere: boolean): Promise<OpenSession | HttpFault> {
     const caller = await gate.admitKey(Buffer.from(keyHash).toString('latin1'), call);
-    return 'status' in caller ? ended(caller) : { caller, actor, expiresAt };
+    if ('status' in caller) return ended(caller);
+    const asked = call.request.headers[WORKSPACE_HEADER];
+    return asked === undefined || asked === caller.workspaceId || orElsewhere ? { caller, actor, expiresAt } : OTHER_WORKSPACE;
+  }
+
+  async function personOf(found: PersonSession, id: string, call: Call, orElsewhere: boolean): Promise<OpenSession | HttpFault> {
+    const session = await persons?.renewed(id, found);
+    if (session === undefined || !isOfPerson(session)) return NOT_SIGNED_IN;
+    const caller = await persons!.callerOf(session, call, orElsewhere);
+    if ('status' in caller) return caller;
+    const verdict = gate.admitCaller(caller, call);
+    const { actor, expiresAt, person } = session;
+    return 'status' in verdict ? verdict : { caller, actor, expiresAt, person };
+  }
+
+  /** Stores a session in the place of the one that the browser has; its cookie. */
+  async function begun(call: Call, id: string, session: Session): Promise<string> {
+    await store.openSession(digest(id), session, MOST_SESSIONS);
+    const before = hashOf(call);
+    if (before !== undefined) await store.closeSession(before);
+    return `${name}=${id}; Max-Age=${Math.ceil((session.expiresAt - now()) / 1000)}${attributes}`;
+  }
+
+  /** Keys that do not sign in do all the same while no provider answers: else nobody could. */
+  async function takeKeys(): Promise<boolean> {
+    if (people === undefined || people.keys) return true;
+    return (await Promise.all(people.providers.map((provider) => provider.answers()))).every((answers) => !answers);
   }
 }
 
@@ -134,6 +185,11 @@ export const identifyByEither =
   (byKey: Identify, sessions: Sessions): Identify =>
   (call) =>
     call.request.headers.authorization === undefined && sessions.claims(call) ? sessions.identify(call) : byKey(call);
+
+type PersonSession = Session & { readonly person: SessionPerson };
+const isOfPerson = (session: Session): session is PersonSession => session.person !== undefined;
+
+const newId = () => randomBytes(32).toString('base64url');
 
 const digest = (text: string): Buffer => hash('sha256', text, 'buffer');
 

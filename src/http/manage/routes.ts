@@ -1,6 +1,7 @@
 /** What the operations of management read and answer (SPEC D15.1 to D15.12). */
 import { hash } from 'node:crypto';
 import { parse } from 'node:querystring';
+import { authorOf } from '../../account/caller.ts';
 import { WeirError } from '../../errors.ts';
 import type { ManageContext, ManagePorts } from '../../manage/context.ts';
 import type { Method, Operation } from '../../manage/operation.ts';
@@ -93,8 +94,9 @@ function aboutOf(operation: Operation, { caller, actor }: Identity, { request, r
   if (token !== undefined && (typeof token !== 'string' || !TOKEN.test(token))) return NO_TOKEN;
   return {
     workspaceId: caller.workspaceId,
-    caller,
-    by: { keyId: caller.keyId, actor: actor as string | null },
+    // What is sent for him says who he is.
+    caller: actor === null ? caller : { ...caller, actor: actor as string },
+    by: authorOf(caller, actor as string | null),
     permissions: caller.permissions,
     keyExpiresAt: caller.expiresAt,
     isGone: () => request.socket.destroyed && !response.headersSent,

@@ -1,14 +1,18 @@
 import type { ForecastFields } from '../../document/watch/forecast-fields.ts';
 import { WeirError } from '../../errors.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
+import type { StoreReads } from '../../ports/store.ts';
 import type { Accept, Batch, Refused } from '../../signal/accept.ts';
 import { entryErrors } from '../../signal/faults.ts';
 import { LIMITS } from '../../signal/limits.ts';
 import type { Refusal } from '../../signal/refusal.ts';
+import { formatTarget } from '../../signal/target.ts';
 import { entrySignals, type LeftOut } from '../../source/readers/content.ts';
 import { arrayOf, type FileSignal } from '../../source/readers/items.ts';
 import { type Wide, wideOf, wideText } from '../../source/wide.ts';
+import { type StillBlockedOfFields, stillBlockedOf } from '../kept-blocked.ts';
 import { type BatchResult, previewBatches } from '../preview.ts';
+import type { RuleManagement } from '../rules/rule-ports.ts';
 import { type ImportContent, type ImportRequest, readImport } from './import-content.ts';
 import { type ImportReplacePorts, replaceByImport } from './import-replace.ts';
 
@@ -16,7 +20,8 @@ import { type ImportReplacePorts, replaceByImport } from './import-replace.ts';
 const MOST_TOLD = 1000;
 
 /** What an import works with. */
-export interface ImportPorts extends ImportReplacePorts {
+export interface ImportPorts extends ImportReplacePorts, Pick<RuleManagement, 'explainer'> {
+  readonly store: ImportReplacePorts['store'] & Pick<StoreReads, 'workspace' | 'directory'>;
   readonly isGone: () => boolean;
   readonly geo: () => GeoDatabase;
 }
@@ -45,7 +50,7 @@ export interface ImportFault {
   readonly message: string;
 }
 
-export interface Imported extends ForecastFields {
+export interface Imported extends ForecastFields, StillBlockedOfFields {
   readonly refused?: undefined;
   readonly accepted: number;
   readonly failed: number;
@@ -75,8 +80,15 @@ export async function importFile(ports: ImportPorts, request: ImportRequest): Pr
   if (wide !== undefined && !request.isSure && !request.preview)
     throw new WeirError('REFUSED', `the file is about ${wideText(wide)}: when that is meant, say so with confirmed`);
   const done = await (request.replace ? replaced(ports, request, content) : sent(ports, request, content));
-  return done.refused === undefined && wide !== undefined ? { ...done, wide } : done;
+  if (done.refused !== undefined) return done;
+  const kept = await stillBlockedOf({ ...ports, workspaceId: request.caller.workspaceId }, neverBlocked(content), request.list);
+  return { ...done, ...(wide !== undefined && { wide }), ...kept };
 }
+
+/** The targets that the file puts on the never-block list, each once. */
+const neverBlocked = ({ entries = [] }: ImportContent): string[] => [
+  ...new Set(entries.filter(({ action }) => action === 'allow').map(({ target }) => formatTarget(target))),
+];
 
 /** Makes the list equal to the file. */
 async function replaced(ports: ImportPorts, request: ImportRequest, content: ImportContent): Promise<Imported> {

@@ -12,7 +12,12 @@ const UNDONE_BY = nullable(Type.String({ description: 'null: a preview, or anoth
 const BATCH = {
   id: ID,
   list_id: ['0195a3c0-0000-7000-8000-000000000001', id],
-  key_id: ['0195a3c0-0000-7000-8000-000000000002', nullable(Type.String({ description: 'null: a command, or another producer.' }))],
+  key_id: [
+    '0195a3c0-0000-7000-8000-000000000002',
+    nullable(Type.String({ description: 'null: a command, a person, or another producer.' })),
+  ],
+  actor: [null, nullable(Type.String({ description: 'The person, where he was named.' }))],
+  person: [null, nullable(Type.String({ description: 'The provider that has named him, and who that is there.' }))],
   received_at: '2026-11-20T10:00:00.000Z',
   landed_at: '2026-11-20T10:00:00.020Z',
   entries: [3, 'Entries that have landed.'],

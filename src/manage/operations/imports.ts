@@ -9,6 +9,7 @@ import { FORMS, type Form } from '../../source/readers/form.ts';
 import { readCondition, readPath } from '../../source/readers/paths.ts';
 import { MOST_IMPORTED } from '../imports/import-content.ts';
 import { type Imported, importFile } from '../imports/imports.ts';
+import { STILL_BLOCKED_OF } from '../kept-blocked.ts';
 import { fieldFault, type Operation, operation } from '../operation.ts';
 import { type Change, changeFields, changeOutcome, landed, PREVIEW } from '../rules/rule-changes.ts';
 import { FEED_FIELDS } from './feed-fields.ts';
@@ -114,7 +115,7 @@ export const IMPORT_OPERATIONS: readonly Operation[] = [
         preview: false,
         ...changeFields('0199f3c2-8a51-7c3e-9d0b-4f1e2a6b7000'),
       },
-      FEED_FIELDS,
+      { ...FEED_FIELDS, ...STILL_BLOCKED_OF },
     ),
     audit: 'file imported',
     creates: 'elsewhere',

@@ -80,9 +80,10 @@ async function findKey({ store, workspaceId }: ChangeContext, id: string): Promi
   return key;
 }
 
-function refuseMore({ permissions }: ChangeContext, wanted: readonly Permission[]): void {
+/** Rejects with FORBIDDEN what may do more than the caller. */
+export function refuseMore({ permissions }: ChangeContext, wanted: readonly Permission[], what = 'key'): void {
   const more = permissions === null ? undefined : wanted.find((permission) => !allows(permissions, permission));
-  if (more !== undefined) throw new WeirError('FORBIDDEN', `the key could do more than the one that asks, which does not have ${more}`);
+  if (more !== undefined) throw new WeirError('FORBIDDEN', `the ${what} could do more than the one that asks, which does not have ${more}`);
 }
 
 function refuseLonger({ keyExpiresAt: end }: ChangeContext, expiresAt: number | null): void {

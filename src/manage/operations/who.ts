@@ -8,10 +8,11 @@ import { type Operation, operation } from '../operation.ts';
 
 export const WHO_OPERATIONS: readonly Operation[] = [
   operation('whoAmI', 'GET /whoami', null, {
-    summary: 'The key that asks, the person that it names, and the workspace',
+    summary: 'The key or person that asks, and the workspace',
     answer: answerOf('Caller', {
       key_id: ['0195a3c0-0000-7000-8000-000000000002', nullable(Type.String())],
-      actor: ['Jana Novák', nullable(Type.String(), { description: 'What X-Actor says.' })],
+      actor: ['Jana Novák', nullable(Type.String(), { description: 'What X-Actor says, or a provider.' })],
+      person: [null, nullable(Type.String(), { description: 'The provider that has named the person, and who that is there.' })],
       permissions: [['rules:read', 'manage'], Type.Array(Type.Enum([...PERMISSIONS]))],
       role: [null, nullable(Type.Enum([...ROLE_NAMES]), { description: 'The role that may exactly what the permissions allow.' })],
       workspace: { id: '0195a3c0-0000-7000-8000-000000000000', name: 'default' },
@@ -21,7 +22,14 @@ export const WHO_OPERATIONS: readonly Operation[] = [
       if (workspace === undefined) throw new WeirError('NOT_FOUND', 'the workspace is gone');
       const { id, name } = workspace;
       const permissions = held ?? PERMISSIONS;
-      return { key_id: by.keyId, actor: by.actor, permissions, role: roleOf(permissions), workspace: { id, name } };
+      return {
+        key_id: by.keyId,
+        actor: by.actor,
+        person: by.personId ?? null,
+        permissions,
+        role: roleOf(permissions),
+        workspace: { id, name },
+      };
     },
   }),
 ];

@@ -1,6 +1,8 @@
-/** What is set of the workspace: its guard rails, and what its own feed leaves out. */
+/** What is set of the workspace: its guard rails, what its own feed leaves out, and what the members of groups may do in it. */
 
 import { type GuardRails, MOST_PROTECTED, protectedWord } from '../../account/guard-rails.ts';
+import { type GroupRole, MOST_GROUP_ROLES, readGroupRole, writeGroupRole } from '../../account/person.ts';
+import { ROLES } from '../../account/role.ts';
 import { stateTag } from '../../account/tag.ts';
 import { type Workspace, type WorkspacePatch, workspaceSettingsJson } from '../../account/workspace.ts';
 import { isoTime } from '../../clock.ts';
@@ -10,14 +12,26 @@ import { type ChangeContext, changeOptions, type ManageContext } from '../contex
 import { FEED_STATE, feedStateJson } from '../feed-state.ts';
 import { type Operation, operation } from '../operation.ts';
 import type { Outcome } from '../outcome.ts';
+import { refuseMore } from './keys.ts';
 
-/** Changes what is set of a workspace; what the patch does not name stays. Words of `protect` become canonical, each once. */
-export const changeWorkspace = (context: ChangeContext, { protect, ...patch }: WorkspacePatch): Promise<Workspace> =>
-  context.store.updateWorkspace(
+/**
+ * Changes what is set of a workspace; what the patch does not name stays. Words of `protect` become canonical, each once. Rejects with
+ * FORBIDDEN where a role is given or taken that may do more than the caller.
+ */
+export async function changeWorkspace(context: ChangeContext, { protect, ...patch }: WorkspacePatch): Promise<Workspace> {
+  if (patch.people !== undefined) await refuseMorePeople(context, patch.people);
+  return context.store.updateWorkspace(
     context.workspaceId,
     { ...patch, ...(protect !== undefined && { protect: [...new Set(protect.map((word) => protectedWord(word) ?? word))] }) },
     changeOptions(context),
   );
+}
+
+async function refuseMorePeople(context: ChangeContext, people: readonly GroupRole[]): Promise<void> {
+  const before = (await context.store.workspace(context.workspaceId))?.people ?? [];
+  const written = (rows: readonly GroupRole[]) => new Set(rows.map(writeGroupRole));
+  for (const row of written(people).symmetricDifference(written(before))) refuseMore(context, ROLES[readGroupRole(row)!.role], 'role');
+}
 
 /** A workspace as JSON has it. */
 export const workspaceJson = (workspace: Workspace) => ({
@@ -42,9 +56,13 @@ const WORKSPACE_SETTINGS = {
   min_prefix_v4: Type.Integer({ minimum: 0, maximum: 32, description: 'Shortest prefix of an IPv4 block; 0 = any.' }),
   min_prefix_v6: Type.Integer({ minimum: 0, maximum: 128, description: 'Shortest prefix of an IPv6 block; 0 = any.' }),
   subtract_allow: Type.Enum(['on', 'off'], { description: "Cuts never-block rules out of the workspace's block feed." }),
+  people: Type.Array(Type.String({ format: 'group_role' }), {
+    maxItems: MOST_GROUP_ROLES,
+    description: 'What the members of groups may do, such as operator=soc, or operator@keycloak=soc for one provider.',
+  }),
 };
 
-const { protect, min_prefix_v4: v4, min_prefix_v6: v6, subtract_allow } = WORKSPACE_SETTINGS;
+const { protect, min_prefix_v4: v4, min_prefix_v6: v6, subtract_allow, people } = WORKSPACE_SETTINGS;
 const ofService = objectOf(
   { protect: [[], protect], min_prefix_v4: [0, v4], min_prefix_v6: [0, v6] },
   { description: 'What the service protects beside it, in every workspace.' },
@@ -58,6 +76,7 @@ const WorkspaceAnswer = answerOf('Workspace', {
   min_prefix_v4: [8, v4],
   min_prefix_v6: [19, v6],
   subtract_allow: ['off', subtract_allow],
+  people: [['operator=soc'], people],
   service: [{ protect: ['private'], min_prefix_v4: 8, min_prefix_v6: 0 }, ofService],
   feed: FEED_STATE,
 });
@@ -79,7 +98,8 @@ export const WORKSPACE_OPERATIONS: readonly Operation[] = [
     show: shown,
   }),
   operation('changeWorkspace', 'PATCH /workspace', 'manage', {
-    summary: 'Change the guard rails of the workspace, or what its own feed leaves out; what is not named stays',
+    summary: 'Change the guard rails of the workspace, what its own feed leaves out, or who may what; what is not named stays',
+    description: 'A key cannot give or take a role that may do more than itself (403).',
     body: Type.Object(Object.fromEntries(Object.entries(WORKSPACE_SETTINGS).map(([field, schema]) => [field, Type.Optional(schema)]))),
     bodyBytes: 128 * 1024,
     answer: WorkspaceAnswer,
@@ -93,7 +113,8 @@ export const WORKSPACE_OPERATIONS: readonly Operation[] = [
 
 /** What a body changes; it fits WORKSPACE_SETTINGS. */
 function patchOf(body: Readonly<Record<string, unknown>>): WorkspacePatch {
-  const { protect, min_prefix_v4: minPrefixV4, min_prefix_v6: minPrefixV6, subtract_allow: subtractAllow } = body;
-  const given = Object.entries({ protect, minPrefixV4, minPrefixV6, subtractAllow }).filter(([, value]) => value !== undefined);
+  const { protect, min_prefix_v4: minPrefixV4, min_prefix_v6: minPrefixV6, subtract_allow: subtractAllow, people: written } = body;
+  const people = (written as string[] | undefined)?.map((text) => readGroupRole(text));
+  const given = Object.entries({ protect, minPrefixV4, minPrefixV6, subtractAllow, people }).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given);
 }

@@ -1,5 +1,6 @@
 /** Changes of rules that somebody manages: through the stream, and answered when they have landed (SPEC D15.33). */
 
+import { senderOf } from '../../account/caller.ts';
 import { type Fields, Type } from '../../json-schema.ts';
 import type { ManageContext } from '../context.ts';
 import type { Operator, RulePorts } from '../operate.ts';
@@ -27,10 +28,10 @@ export const PREVIEW = Type.Optional(Type.Boolean({ description: 'true: tells wh
 export const portsOf = ({ store, publish, untilLanded }: ManageContext): RulePorts => ({ reads: store, publish, untilLanded });
 
 /** The caller as operator. */
-export const operatorOf = ({ caller: { workspaceId, organizationId, keyId } }: ManageContext): Operator => ({
-  workspaceId,
-  organizationId,
-  keyId,
+export const operatorOf = ({ caller }: ManageContext): Operator => ({
+  workspaceId: caller.workspaceId,
+  organizationId: caller.organizationId,
+  ...senderOf(caller),
 });
 
 /** Notes a change in the audit log, and waits until its batches have landed, unless it is known how many messages are left. */

@@ -8,7 +8,12 @@ import { ruleJson } from '../../signal/rule-json.ts';
 import type { OriginRule } from './rule-search.ts';
 
 /** Who wrote a rule last (SPEC D9.5). */
-export const originJson = (origin: RuleOrigin | undefined) => ({ batch_id: origin?.batchId ?? null, key_id: origin?.keyId ?? null });
+export const originJson = (origin: RuleOrigin | undefined) => ({
+  batch_id: origin?.batchId ?? null,
+  key_id: origin?.keyId ?? null,
+  ...(origin?.actor !== undefined && { actor: origin.actor }),
+  ...(origin?.personId !== undefined && { person: origin.personId }),
+});
 
 /** A rule with its origin, and a `warning` where agents would ignore something of it. */
 export const originRuleJson = ({ stored, origin }: OriginRule): Record<string, unknown> => ({

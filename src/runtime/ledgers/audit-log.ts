@@ -41,7 +41,11 @@ export function startAuditLog(store: AuditReads, log: Log): () => Promise<void> 
   };
 }
 
-function lineOf({ event, object, keyId, actor }: AuditEvent): string {
-  const who = [...(keyId === null ? [] : [`key ${keyId}`]), ...(actor === null ? [] : [JSON.stringify(actor)])];
+function lineOf({ event, object, keyId, actor, personId }: AuditEvent): string {
+  const who = [
+    ...(keyId === null ? [] : [`key ${keyId}`]),
+    ...(actor === null ? [] : [JSON.stringify(actor)]),
+    ...(personId ? [JSON.stringify(personId)] : []),
+  ];
   return `${event}: ${object}${who.length === 0 ? '' : ` (by ${who.join(', ')})`}`;
 }

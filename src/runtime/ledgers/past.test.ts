@@ -16,6 +16,16 @@ const DAY = 86_400_000;
 test('D16.10 a device that stops has one line, one that is back another, of many devices 20 and a sum', async (t) => {
   const store = await openSqliteStore(temporaryFolder(t));
   const { id: workspaceId } = await store.createWorkspace((await store.createOrganization('acme', 'active')).id, 'main');
+  const named = {
+    name: 'fw',
+    prefix: 'weir_abcd',
+    permissions: ['feed:read' as const],
+    listId: null,
+    feedId: null,
+    expiresAt: null,
+    networks: [],
+  };
+  const { id: fw } = await store.createKey(workspaceId, { ...named, hash: Buffer.alloc(32) });
   const lines: string[] = [];
   let now = T0;
   const seen: SeenDevice[] = [];
@@ -29,7 +39,7 @@ test('D16.10 a device that stops has one line, one that is back another, of many
   });
   const counts = { ok: 1, notModified: 0, refused: 0, failed: 0, lastStatus: 200, validates: false, documents: [] };
   const pull = (n: number, pulls: number, firstPull: number, lastPull: number) =>
-    seen.push({ workspaceId, keyId: 'key', userAgent: 'fire"wall', address: `192.0.2.${n}`, pulls, firstPull, lastPull, ...counts });
+    seen.push({ workspaceId, keyId: fw, userAgent: 'fire"wall', address: `192.0.2.${n}`, pulls, firstPull, lastPull, ...counts });
   for (let n = 0; n < 22; n += 1) pull(n, 6, T0, T0 + 5 * MINUTE);
   pull(99, 2, T0, T0 + MINUTE);
   now = T0 + 5 * MINUTE;
@@ -42,7 +52,7 @@ test('D16.10 a device that stops has one line, one that is back another, of many
   assert.equal(lines.length, 21);
   assert.match(
     lines[0]!,
-    /^warn device stopped pulling: "fire\\"wall" at 192\.0\.2\.\d+, key key, workspace .*, last at 2027-.*Z, usually every 60 s$/,
+    /^warn device stopped pulling: "fire\\"wall" at 192\.0\.2\.\d+, key "fw", workspace "main", last at 2027-.*Z, usually every 60 s$/,
   );
   assert.equal(lines[20], 'warn 2 other devices stopped pulling');
   assert.deepEqual(past.counts(), { pulling: 0, stopped: 22 });
@@ -52,7 +62,7 @@ test('D16.10 a device that stops has one line, one that is back another, of many
   pull(3, 1, now, now);
   await past.stop();
   assert.equal(lines.length, 1);
-  assert.match(lines[0]!, /^info device pulls again: "fire\\"wall" at 192\.0\.2\.3, key key, .*, after 60 minutes$/);
+  assert.match(lines[0]!, /^info device pulls again: "fire\\"wall" at 192\.0\.2\.3, key "fw", .*, after 60 minutes$/);
 
   // A process that has run for less long than a device may be silent says nothing of it: the service may have been down.
   lines.length = 0;

@@ -17,7 +17,10 @@ const SLICE = 500;
 const LINES = 20;
 
 export interface PastParts {
-  readonly store: Pick<Store, 'noteDevices' | 'markStopped' | 'keysByHash' | 'deviceCounts' | 'endingKeys' | 'noteFeedSizes'>;
+  readonly store: Pick<
+    Store,
+    'noteDevices' | 'markStopped' | 'keysByHash' | 'deviceCounts' | 'endingKeys' | 'noteFeedSizes' | 'key' | 'workspace'
+  >;
   readonly devices: DeviceNotes;
   readonly sizes: Pick<FeedSizes, 'take'>;
   readonly log: Log;
@@ -51,10 +54,10 @@ export function startPast({ store, devices, sizes, log, now }: PastParts): Past 
       const seen = await withRefused();
       const back: Device[] = [];
       for (let from = 0; from < seen.length; from += SLICE) back.push(...(await store.noteDevices(seen.slice(from, from + SLICE))));
-      for (const line of backLines(back, at)) log('info', line);
+      for (const line of backLines(await named(back), at)) log('info', line);
       // What pulls meanwhile from a process that ends is told by another.
       if (isLast) return;
-      for (const line of stoppedLines(await store.markStopped({ now: at, running: at - startedAt }))) log('warn', line);
+      for (const line of stoppedLines(await named(await store.markStopped({ now: at, running: at - startedAt })))) log('warn', line);
       counts = await store.deviceCounts(at - DAY);
       ending = await store.endingKeys(at);
       failed = false;
@@ -64,12 +67,22 @@ export function startPast({ store, devices, sizes, log, now }: PastParts): Past 
     }
   }
 
+  /** Those that have a line with the names of their keys and workspaces; what is gone, and a key without a name, by its id. */
+  const named = (devices: readonly Device[]): Promise<Device[]> =>
+    Promise.all(
+      devices.map(async (device, i) => {
+        if (i >= LINES) return device;
+        const [key, workspace] = await Promise.all([store.key(device.workspaceId, device.keyId), store.workspace(device.workspaceId)]);
+        return { ...device, keyId: quoted(key?.name) ?? device.keyId, workspaceId: quoted(workspace?.name) ?? device.workspaceId };
+      }),
+    );
+
   /** Newcomers are there for whoever asks who uses a key or a feed. */
   async function writeNew(): Promise<void> {
     const seen = devices.takeNew();
     if (seen.length === 0) return;
     try {
-      for (const line of backLines(await store.noteDevices(seen), now())) log('info', line);
+      for (const line of backLines(await named(await store.noteDevices(seen)), now())) log('info', line);
     } catch {
       // They are lost, as those of a minute are; the next regular write says so.
     }
@@ -133,6 +146,7 @@ const limited = (lines: string[], rest: (others: number) => string): string[] =>
 
 const nameOf = ({ userAgent, address, keyId, workspaceId }: Device) =>
   `${JSON.stringify(userAgent)} at ${address}, key ${keyId}, workspace ${workspaceId}`;
+const quoted = (name: string | null | undefined) => name && JSON.stringify(name);
 const iso = (ms: number) => new Date(ms).toISOString();
 
 /** A duration in ms, in the largest unit of which it has two. */

@@ -4,8 +4,9 @@ import type { SourceReading } from '../../account/source.ts';
 import { hasCode } from '../../errors.ts';
 import type { SourceAnswer } from '../../fetch/content-file.ts';
 import { knownContent, type Outcome } from '../../source/refresh/outcome.ts';
-import { goesAlong, stops } from '../../source/refresh/schedule.ts';
+import { goesAlong, leftAlone, stops } from '../../source/refresh/schedule.ts';
 import type { Known, KnownSources } from './known.ts';
+import { politeness } from './politeness.ts';
 import type { RefresherPorts } from './ports.ts';
 import type { SourceSteps } from './steps.ts';
 
@@ -25,6 +26,7 @@ export function downloads(ports: DownloadPorts): { begin(): void } {
   const { apply, known, steps, work, leastInterval, monotonic, fetch, signal } = ports;
   const { now } = apply;
   const hosts = new Set<string>();
+  const polite = politeness();
 
   /** What tells an address and who asks it. */
   const addressOf = ({ record }: Known): string => {
@@ -38,6 +40,11 @@ export function downloads(ports: DownloadPorts): { begin(): void } {
   const mayBeFetched = ({ record: { source }, state, isBusy, heldOffUntil }: Known): boolean =>
     !isBusy && !source.isPaused && state.applying === null && heldOffUntil <= now();
   const isDue = (one: Known) => mayBeFetched(one) && (isAsked(one) || (one.state.stop === null && one.state.nextAt <= now()));
+
+  const leastOf = (url: string) => leastInterval(url) * 1000;
+  /** When an address may be asked, also where another process has asked before. */
+  const earliestOf = (url: string, same: readonly Known[]): number =>
+    Math.max(polite.earliest(url, leastOf(url)), Math.max(...same.map(({ state }) => state.fetchedAt ?? 0)) + leastOf(url));
 
   return {
     begin() {
@@ -53,7 +60,7 @@ export function downloads(ports: DownloadPorts): { begin(): void } {
         }
         const address = addressOf(one);
         const same = [...known.values()].filter((each) => each.record.source.url === one.record.source.url && addressOf(each) === address);
-        const earliest = Math.max(...same.map(({ triedAt }) => triedAt)) + leastInterval(one.record.source.url) * 1000;
+        const earliest = earliestOf(one.record.source.url, same);
         if (earliest > now()) {
           one.state = { ...one.state, nextAt: Math.max(one.state.nextAt, earliest) };
           one.heldOffUntil = earliest;
@@ -73,7 +80,8 @@ export function downloads(ports: DownloadPorts): { begin(): void } {
   async function download(sources: readonly Known[], credentials: Credentials): Promise<void> {
     const began = monotonic();
     const [{ record }] = sources as readonly [Known];
-    for (const each of sources) each.triedAt = now();
+    const { url } = record.source;
+    polite.asked(url, leastOf(url), now());
     let answer: SourceAnswer;
     try {
       answer = await fetch({
@@ -87,6 +95,7 @@ export function downloads(ports: DownloadPorts): { begin(): void } {
       if (signal.aborted || !hasCode(error, 'FETCH')) throw error;
       return await each(sources, async () => ({ kind: 'failed', text: error.message }), began, 0);
     }
+    if (answer.kind === 'refused') polite.leaveAlone(url, leastOf(url), now() + leftAlone(answer.status, answer.retryAfter));
     try {
       await each(sources, (one) => outcome(one, answer), began, answer.kind === 'fetched' ? answer.bytes : 0);
     } finally {

@@ -8,8 +8,6 @@ export interface Known {
   state: SourceState;
   /** Something is done with it. */
   isBusy: boolean;
-  /** The last time that its address was asked, ms since 1970. */
-  triedAt: number;
   /** Not before this instant, ms: what failed was not its own fault. */
   heldOffUntil: number;
   /** What is to be written of it. */
@@ -37,7 +35,6 @@ export async function readSources(store: Pick<SourceReads, 'allSources'>, known:
           record,
           state: record.state,
           isBusy: false,
-          triedAt: before?.triedAt ?? record.state.fetchedAt ?? 0,
           heldOffUntil: 0,
           unwritten: undefined,
         });

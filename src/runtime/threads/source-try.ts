@@ -4,6 +4,7 @@ import type { ServiceGuardRails } from '../../account/guard-rails.ts';
 import { WeirError } from '../../errors.ts';
 import type { GeoData } from '../../geo/data.ts';
 import type { Config } from '../../settings/settings.ts';
+import { leastInterval } from '../../source/catalogue.ts';
 import type { SourceTrier, TryJob, TryReport } from '../../source/try-source.ts';
 import type { FetchSettings } from '../sources/fetching.ts';
 
@@ -25,13 +26,40 @@ const RUNNING = 2;
 const TIME = 60_000;
 const MEMORY = 512;
 
-/** `geo`: the data in use. */
-export function sourceTrier({ settings, guardRails, geo }: Omit<TryData, 'job' | 'geo'> & { readonly geo: () => GeoData }): SourceTrier {
+/** Trials of a workspace from one host in an hour: of those that let themselves be asked now and then only, and of others. */
+const PATIENT = 3;
+const USUAL = 60;
+const HOUR = 3_600_000;
+
+/** `geo`: the data in use; `now`: ms. */
+export function sourceTrier({
+  settings,
+  guardRails,
+  geo,
+  now = Date.now,
+}: Omit<TryData, 'job' | 'geo'> & { readonly geo: () => GeoData; readonly now?: () => number }): SourceTrier {
   const running = new Set<string>();
+  let lately: readonly { readonly who: string; readonly at: number }[] = [];
+
+  /** Trials must not make a host shut the whole service out. */
+  function countTrial({ workspaceId, content: { url } }: TryJob): void {
+    const { host } = new URL(url);
+    const [who, at] = [`${workspaceId} ${host}`, now()];
+    lately = lately.filter((each) => each.at > at - HOUR);
+    const own = lately.filter((each) => each.who === who);
+    const most = leastInterval(host) === undefined ? USUAL : PATIENT;
+    if (own.length >= most) {
+      const retryAfter = Math.ceil((own[0]!.at + HOUR - at) / 1000);
+      throw new WeirError('LIMITED', `${host} was asked ${own.length} times for trials in the last hour`, { cause: { retryAfter } });
+    }
+    lately = [...lately, { who, at }];
+  }
+
   return async (job) => {
     if (running.has(job.workspaceId)) throw new WeirError('REFUSED', 'a source of the workspace is being tried already');
     if (running.size >= RUNNING)
       throw new WeirError('LIMITED', 'too many sources are being tried at this time', { cause: { retryAfter: 10 } });
+    countTrial(job);
     running.add(job.workspaceId);
     try {
       return await runOn({ job, settings, guardRails, geo: geo() });

@@ -50,7 +50,7 @@ export function decodeSignalRecord(record: StreamRecord, headers = headerReader(
 
 function decodeRecord(record: StreamRecord, { instantOf, keyOf, batchOf }: HeaderReader): Landed | Poison {
   const { schema_version: version = '1', workspace_id: workspaceId, list_id: listId = null, received_at: received } = record.headers;
-  const { signal_id: signalId, key_id: keyId = null, source_id: sourceId } = record.headers;
+  const { signal_id: signalId, key_id: keyId = null, source_id: sourceId, actor, person } = record.headers;
   const decode = Object.hasOwn(DECODERS, version) ? DECODERS[version] : undefined;
   if (decode === undefined) return { poison: `unknown schema_version ${JSON.stringify(version.slice(0, 40))}` };
   if (!workspaceId || !isStorableText(workspaceId)) return { poison: 'no header workspace_id' };
@@ -70,10 +70,17 @@ function decodeRecord(record: StreamRecord, { instantOf, keyOf, batchOf }: Heade
     receivedAt,
     batchId: batchOf(signalId),
     keyId: keyOf(keyId),
+    ...(isShort(actor) && { actor }),
+    ...(isShort(person) && { personId: person }),
     ...(sourceId !== undefined && { sourceId }),
     change,
   };
 }
+
+/** A header that names somebody. */
+const isShort = (text: string | undefined): text is string => text !== undefined && text.length <= LONGEST_NAME && isStorableText(text);
+/** Characters of such a header. */
+const LONGEST_NAME = 320;
 
 type Decoder = (value: Record<string, unknown>, receivedAt: number) => RuleChange | RuleOperation | string;
 const DECODERS: Record<string, Decoder> = { '1': decodeEvent, '2': decodeEnvelope };

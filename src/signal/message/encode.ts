@@ -1,9 +1,10 @@
+import type { Sender } from '../../account/caller.ts';
 import type { Message } from '../../ports/stream.ts';
 import type { RuleOperation } from '../../rule.ts';
 import type { Signal } from '../schema.ts';
 
 /** Where an accepted signal comes from and goes to; the headers of its message (spec 6). */
-interface SignalContext {
+interface SignalContext extends Sender {
   readonly organizationId: string;
   readonly workspaceId: string;
   /** Left out when it is not known: the workspace's default list. */
@@ -12,8 +13,6 @@ interface SignalContext {
   readonly receivedAt: number;
   /** A UUIDv7 (signal-id.ts). */
   readonly signalId: string;
-  /** The key that sent it; left out where a command did. */
-  readonly keyId?: string;
   /** The source whose refresh it is: it lands in the list of that source, or nowhere. */
   readonly sourceId?: string | undefined;
   /** The step of a trace that it was sent in (SPEC D16.4). */
@@ -30,6 +29,8 @@ export function messageEncoder(version: 1 | 2, of: Omit<SignalContext, 'signalId
     received_at: new Date(of.receivedAt).toISOString(),
     signal_id: '',
     ...(of.keyId !== undefined && { key_id: of.keyId }),
+    ...(of.actor !== undefined && { actor: of.actor }),
+    ...(of.personId !== undefined && { person: of.personId }),
     ...(of.sourceId !== undefined && { source_id: of.sourceId }),
     ...(of.traceparent !== undefined && { traceparent: of.traceparent }),
   };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { goesAlong, stops, waitAfter } from './schedule.ts';
+import { goesAlong, leftAlone, stops, waitAfter } from './schedule.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -37,4 +37,8 @@ test('D23.14 what is due within half of its interval goes along with a download 
   assert.ok(goesAlong(HOUR, 2 * HOUR, 0));
   assert.ok(goesAlong(-5, HOUR, 0));
   assert.ok(!goesAlong(HOUR + 1, 2 * HOUR, 0));
+});
+
+test('D23.13 what asks to be left alone is not asked by anybody meanwhile, also after 429 without a time', () => {
+  assert.deepEqual([leftAlone(429, undefined), leftAlone(503, 7000), leftAlone(500, undefined)], [5 * MINUTE, 7000, 0]);
 });

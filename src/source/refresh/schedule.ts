@@ -18,6 +18,11 @@ const STOPPING = [401, 403, 404, 410];
 
 export const stops = (status: number): boolean => STOPPING.includes(status);
 
+/** How long nobody asks what was answered so, whoever wants it. */
+export const leftAlone = (status: number, retryAfter: number | undefined): number =>
+  Math.min(retryAfter ?? (status === TOO_MANY ? LEAST : 0), MOST);
+const TOO_MANY = 429;
+
 export interface Interval {
   readonly every: number;
   /** Between two downloads from its host; 0: not known. */

@@ -2,8 +2,8 @@
 import { WeirError } from '../../errors.ts';
 
 const MEDIA_TYPE = 'application/taxii+json;version=2.1';
-/** Bytes of one answer. */
-const MOST_PAGE = 16 * 1024 * 1024;
+/** Bytes of one answer: it is parsed in one go, and others wait for that. */
+const MOST_PAGE = 4 * 1024 * 1024;
 
 /** What of a pull is left to one of its answers. */
 export interface AskLimits {
@@ -16,6 +16,8 @@ export interface TaxiiServer {
   /** The address that was named. */
   readonly url: string;
   readonly limits: AskLimits;
+  /** Gives other work its turn. */
+  pause(): Promise<void>;
   /** Fetches as `fetchInto` does; credentials go along only where `isOwn`. */
   fetch(
     url: URL,

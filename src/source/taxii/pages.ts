@@ -6,6 +6,8 @@ import { type Ask, isRefused, type Refused } from './ask.ts';
 /** Pages of one pull, and objects that are asked for at a time. */
 const MOST_PAGES = 2_000;
 const PAGE = 1_000;
+/** Objects that are read before other work gets its turn. */
+const TURN = 100;
 
 /** What came of the pages. */
 export interface Pages {
@@ -28,6 +30,7 @@ export async function readPages(
   objects: URL,
   cursor: string | undefined,
   take: (object: unknown) => boolean,
+  pause: () => Promise<void>,
   most = MOST_PAGES,
 ): Promise<Pages | Refused> {
   let after = cursor;
@@ -41,7 +44,10 @@ export async function readPages(
     if (isRefused(answer)) return answer;
     const page = readEnvelope(answer.json);
     let isNew = false;
-    for (const object of page.objects) isNew = take(object) || isNew;
+    for (const [i, object] of page.objects.entries()) {
+      if (i % TURN === 0) await pause();
+      isNew = take(object) || isNew;
+    }
     if (page.objects.length > 0) last = answer.addedLast ?? last;
     if (!page.more) return { cursor: last, pages, isStalled: false };
     // A server may give the same `next` for each page of one query, and pages on which its filter leaves nothing: both go on.

@@ -8,6 +8,8 @@ import { type Pages, readPages } from './pages.ts';
 
 /** Nothing tells what was removed from a collection: it is pulled as a whole so often, ms. */
 const WHOLE_EVERY = 24 * 3_600_000;
+/** Rows that are hashed before other work gets its turn. */
+const TURN = 1000;
 
 /** What is pulled. */
 export interface TaxiiPull {
@@ -58,11 +60,20 @@ export async function pullTaxii({ server, collection, known, now, mostPages }: T
   return {
     known: { of, cursor, wholeAt: before?.wholeAt ?? at, objects: read.objects },
     list,
-    digest: createHash('sha256').update(JSON.stringify(list.rows)).digest('hex'),
+    digest: await digestOf(list),
     pages: count,
     bytes: bytes(),
     note: isStalled ? 'the server says that there is more, and gave nothing new: this was taken as the end' : undefined,
   };
+
+  async function digestOf({ rows }: CollectionList): Promise<string> {
+    const hash = createHash('sha256');
+    for (const [i, row] of rows.entries()) {
+      if (i % TURN === 0) await server.pause();
+      hash.update(`${JSON.stringify(row)}\n`);
+    }
+    return hash.digest('hex');
+  }
 
   async function pages(
     from: KnownCollection | undefined,
@@ -78,6 +89,6 @@ export async function pullTaxii({ server, collection, known, now, mostPages }: T
       keeper.take(object);
       return isNew;
     };
-    return { pages: await readPages(ask, objects as URL, from?.cursor, take, mostPages), objects: keeper.objects };
+    return { pages: await readPages(ask, objects as URL, from?.cursor, take, server.pause, mostPages), objects: keeper.objects };
   }
 }

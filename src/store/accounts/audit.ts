@@ -25,12 +25,14 @@ export function* audit(now: string, event: string, object: string, { workspacePk
   const text = whole !== null && whole.length > LONGEST ? null : whole;
   const bytes = bytesOf(text, by?.actor ?? null);
   yield* run(
-    `INSERT INTO audit (at, event, object, workspace_pk, key_id, actor, change, bytes) VALUES (${now}, $1, $2, $3, $4, $5, $6, $7)`,
+    `INSERT INTO audit (at, event, object, workspace_pk, key_id, actor, person, change, bytes)
+     VALUES (${now}, $1, $2, $3, $4, $5, $6, $7, $8)`,
     event,
     object,
     workspacePk,
     by?.keyId ?? null,
     by?.actor ?? null,
+    by?.personId ?? null,
     text,
     bytes,
   );
@@ -57,23 +59,29 @@ export function* auditPage(workspaceId: string | null, { after, limit }: PageReq
   return pageOf(rows.map(auditRowOf), limit, ({ id }) => String(id));
 }
 
+/** Who did it, from the columns of a row. */
+const byOf = ({ key_id: keyId, actor, person }: Row): Author => ({
+  keyId: textOrNull(keyId),
+  actor: textOrNull(actor),
+  ...(person !== null && { personId: String(person) }),
+});
+
 const auditRowOf = (row: Row): AuditRow => ({
   id: Number(row.id),
   at: Number(row.at),
   event: String(row.event),
   object: String(row.object),
-  by: { keyId: textOrNull(row.key_id), actor: textOrNull(row.actor) },
+  by: byOf(row),
   change: row.change === null ? null : (JSON.parse(String(row.change)) as AuditedChange),
 });
 
 /** `auditSince` of the port. */
 export function* auditSince(id: number, limit: number): Work<AuditEvent[]> {
-  const rows = yield* all('SELECT id, event, object, key_id, actor FROM audit WHERE id > $1 ORDER BY id LIMIT $2', id, limit);
+  const rows = yield* all('SELECT id, event, object, key_id, actor, person FROM audit WHERE id > $1 ORDER BY id LIMIT $2', id, limit);
   return rows.map((row) => ({
     id: Number(row.id),
     event: String(row.event),
     object: String(row.object),
-    keyId: textOrNull(row.key_id),
-    actor: textOrNull(row.actor),
+    ...byOf(row),
   }));
 }

@@ -177,8 +177,15 @@ function workspaceColumns({
   minPrefixV4,
   minPrefixV6,
   subtractAllow,
+  people,
 }: WorkspacePatch): [column: string, value: string | number][] {
-  const all = { protect: protect?.join(','), min_prefix_v4: minPrefixV4, min_prefix_v6: minPrefixV6, subtract_allow: subtractAllow };
+  const all = {
+    protect: protect?.join(','),
+    min_prefix_v4: minPrefixV4,
+    min_prefix_v6: minPrefixV6,
+    subtract_allow: subtractAllow,
+    people: people && JSON.stringify(people),
+  };
   return Object.entries(all).flatMap(([column, value]) => (value === undefined ? [] : [[column, value]]));
 }
 

@@ -1,7 +1,7 @@
 /** What is known of batches, the same in both dialects (D9). */
 import type { BatchInfo, RuleOrigin } from '../../ports/rule-store.ts';
 import { workspacePk } from '../places.ts';
-import { textOrNull } from '../rows.ts';
+import { type Row, textOrNull } from '../rows.ts';
 import { all, one, type Work } from '../work.ts';
 import { byId, givenUpUntil, IDENTITIES, rowsOf, stretchesOf } from './undo-selections.ts';
 
@@ -57,6 +57,7 @@ function* infoOf(workspace: number, batchId: string): Work<BatchInfo | undefined
     id: batchId,
     listId: textOrNull(first.list_id),
     keyId: textOrNull(first.key_id),
+    ...namedIn(first),
     receivedAt: Number(first.received_at),
     landedAt: Math.max(...rows.map((row) => Number(row.landed_at))),
     entries: rows.reduce((sum, row) => sum + Number(row.last_seq) - Number(row.first_seq) + 1, 0),
@@ -66,6 +67,12 @@ function* infoOf(workspace: number, batchId: string): Work<BatchInfo | undefined
     isGone,
   };
 }
+
+/** The person whom a batch names. */
+const namedIn = ({ actor, person }: Row) => ({
+  ...(actor !== null && { actor: String(actor) }),
+  ...(person !== null && { personId: String(person) }),
+});
 
 /** Whether there is any place where undoing a batch could change something: a list that it touched, or expression rules. */
 function* reaches(workspace: number, batchId: string): Work<boolean> {
@@ -94,12 +101,14 @@ export function* originsOf(workspaceId: string, seqs: readonly number[]): Work<M
     const values = slice.map((_, i) => (i === 0 ? '(CAST($2 AS BIGINT))' : `($${i + 2})`));
     const rows = yield* all(
       `WITH wanted (seq) AS (VALUES ${values})
-       SELECT w.seq, b.batch_id, b.key_id FROM wanted w JOIN batches b ON b.workspace_pk = $1
+       SELECT w.seq, b.batch_id, b.key_id, b.actor, b.person FROM wanted w JOIN batches b ON b.workspace_pk = $1
        AND b.first_seq = (SELECT max(x.first_seq) FROM batches x WHERE x.workspace_pk = $1 AND x.first_seq <= w.seq) AND b.last_seq >= w.seq`,
       workspace,
       ...slice,
     );
-    for (const row of rows) found.set(Number(row.seq), { batchId: textOrNull(row.batch_id), keyId: textOrNull(row.key_id) });
+    for (const row of rows) {
+      found.set(Number(row.seq), { batchId: textOrNull(row.batch_id), keyId: textOrNull(row.key_id), ...namedIn(row) });
+    }
   }
   return found;
 }

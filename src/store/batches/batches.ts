@@ -45,10 +45,12 @@ const isSameSegment = (a: NumberedItem, b: NumberedItem) =>
   a.list === b.list &&
   a.item.batchId === b.item.batchId &&
   a.item.keyId === b.item.keyId &&
+  a.item.actor === b.item.actor &&
+  a.item.personId === b.item.personId &&
   a.item.change.change !== 'undo' &&
   b.item.change.change !== 'undo';
 
-const COLUMNS = 'workspace_pk, first_seq, last_seq, list_pk, batch_id, key_id, undoes, received_at, landed_at';
+const COLUMNS = 'workspace_pk, first_seq, last_seq, list_pk, batch_id, key_id, actor, person, undoes, received_at, landed_at';
 const WIDTH = COLUMNS.split(', ').length;
 /** Rows of one statement: databases take so many values. */
 const ROWS = 100;
@@ -58,7 +60,8 @@ export function* writeSegments(segments: readonly Segment[], { now }: Pick<Landi
   for (let i = 0; i < segments.length; i += ROWS) {
     const rows = segments.slice(i, i + ROWS).map(({ first: { item, seq, workspace, list }, last }): Value[] => {
       const undoes = item.change.change === 'undo' ? item.change.batchId : null;
-      return [workspace, seq, last, list, item.batchId, item.keyId, undoes, item.receivedAt, now];
+      const { batchId, keyId, actor = null, personId = null, receivedAt } = item;
+      return [workspace, seq, last, list, batchId, keyId, actor, personId, undoes, receivedAt, now];
     });
     const values = rows.map((_, row) => `(${Array.from({ length: WIDTH }, (_, n) => `$${row * WIDTH + n + 1}`)})`);
     yield* run(`INSERT INTO batches (${COLUMNS}) VALUES ${values}`, ...rows.flat());

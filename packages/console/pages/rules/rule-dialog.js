@@ -70,6 +70,7 @@ const factsOf = (rule, names) => [
   ['Expires', rule.expires_at === null ? 'never' : html`${dateTime(rule.expires_at)} (in <${Countdown} until=${rule.expires_at} />)`],
   ['Made', dateTime(rule.created_at)],
   ['Changed', rule.updated_at === rule.created_at ? undefined : dateTime(rule.updated_at)],
+  ['Person', rule.actor && (rule.person === undefined ? rule.actor : `${rule.actor} (${rule.person})`)],
   ['Key', rule.key_id && names.keyName(rule.key_id)],
   ['Batch', rule.batch_id && html`<a href=${link('/batches', rule.batch_id)}>${rule.batch_id}</a>`],
   ['Labels', jsonOf(rule.labels)],

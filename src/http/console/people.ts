@@ -1,0 +1,170 @@
+/** Sessions of people whom a provider has named: where they may work, and whether they are still signed in there (SPEC D24.4 to D24.6). */
+import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto';
+import type { Caller } from '../../account/caller.ts';
+import { type Person, personId, roleIn, type ServiceRole } from '../../account/person.ts';
+import { ROLES, type RoleName } from '../../account/role.ts';
+import type { AccountReads } from '../../ports/account-store.ts';
+import type { IdentityProvider, SignedIn, SignedOut } from '../../ports/identity-provider.ts';
+import type { Session, SessionPerson, SessionReads, SessionWrites, Workplace } from '../../ports/session-store.ts';
+import type { Call } from '../call.ts';
+import type { HttpFault } from '../errors.ts';
+
+/** What people sign in with, as the composition root makes it. */
+export interface People {
+  readonly providers: readonly IdentityProvider[];
+  /** What the settings say of the members of groups. */
+  readonly roles: readonly ServiceRole[];
+  /** The address of the service, where browsers come back to. */
+  readonly baseUrl: string;
+  /** Whether keys sign in, too, while a provider answers. */
+  readonly keys: boolean;
+  /** Tells of a sign-in that failed, and of a session that a provider has ended; of one thing once a minute. */
+  readonly report: (about: string, line: string) => void;
+}
+
+/** A workspace in which somebody has a role. */
+export interface Place {
+  readonly id: string;
+  readonly name: string;
+  readonly role: RoleName;
+}
+
+export type PeopleStore = SessionReads & SessionWrites & Pick<AccountReads, 'workspaces'>;
+
+/** Workspaces that one person is told of. */
+const MOST_PLACES = 1000;
+/** How soon a provider that does not answer is asked again whether somebody is signed in, ms. */
+const RENEW_AGAIN = 60_000;
+/** How often it is noted that somebody was seen, ms, and people for whom that is known. */
+const SEEN_EVERY = 60_000;
+const MOST_NOTED = 10_000;
+/** The header in which the console names the workspace that it shows. */
+export const WORKSPACE_HEADER = 'x-weir-workspace';
+const UUID = /^[0-9a-f-]{36}$/;
+
+const NOT_THERE: HttpFault = { status: 403, message: 'You have no role in this workspace' };
+
+export interface PersonSessions {
+  /** Where a person may work, by name. */
+  places(person: Pick<Person, 'provider' | 'groups'>): Promise<Place[]>;
+  /** The session of somebody who has signed in: `id` is its text. undefined: he has no role anywhere. */
+  sessionOf(id: string, person: SignedIn, most: number): Promise<Session | undefined>;
+  /** Who he is in the workspace that the request names; with `orElsewhere` in another of his where that is none. */
+  callerOf(session: Session & { readonly person: SessionPerson }, call: Call, orElsewhere: boolean): Promise<Caller | HttpFault>;
+  /** The session as the provider has it by now; undefined: it has ended it. */
+  renewed(id: string, session: Session & { readonly person: SessionPerson }): Promise<Session | undefined>;
+  /** Ends the sessions that a provider has ended; how many there were. */
+  end(provider: string, out: SignedOut): Promise<number>;
+}
+
+export function personSessions({ providers, roles, report }: People, store: PeopleStore, now: () => number): PersonSessions {
+  const byId = new Map(providers.map((provider) => [provider.id, provider]));
+  const noted = new Map<string, number>();
+
+  async function places(person: Pick<Person, 'provider' | 'groups'>): Promise<Place[]> {
+    const found: Place[] = [];
+    for (const workspace of await store.workspaces()) {
+      const role = found.length < MOST_PLACES ? roleIn(person, workspace, roles) : null;
+      if (role !== null) found.push({ id: workspace.id, name: workspace.name, role });
+    }
+    return found.sort((a, b) => a.name.localeCompare(b.name));
+  }
+
+  /** Who he is in a workspace; undefined where he has no role. */
+  async function callerIn(
+    workspaceId: string,
+    { actor, person }: Session & { readonly person: SessionPerson },
+  ): Promise<Caller | undefined> {
+    const place = UUID.test(workspaceId) ? await store.workplace(workspaceId) : undefined;
+    const role = place && roleIn(person, { id: workspaceId, name: place.name, people: place.people }, roles);
+    if (!role) return undefined;
+    const id = personId(person);
+    await see(workspaceId, { id, name: actor, role, lastSeen: now() });
+    return callerAs(place, id, role);
+  }
+
+  /** Notes who is there with which role, at most once a minute. */
+  async function see(workspaceId: string, seen: Parameters<PeopleStore['seePerson']>[1]): Promise<void> {
+    const name = `${workspaceId} ${seen.id} ${seen.role}`;
+    if (seen.lastSeen - (noted.get(name) ?? 0) < SEEN_EVERY) return;
+    if (noted.size >= MOST_NOTED) noted.clear();
+    noted.set(name, seen.lastSeen);
+    // A store that cannot be written keeps nobody from reading it.
+    await store.seePerson(workspaceId, seen).catch(() => noted.delete(name));
+  }
+
+  return {
+    places,
+    async sessionOf(id, { provider, subject, name, groups, sid, authenticatedAt, renewal }, most) {
+      const [home] = await places({ provider, groups });
+      if (home === undefined) return undefined;
+      const maxAge = byId.get(provider)?.maxAge ?? null;
+      const until = maxAge === null ? Number.POSITIVE_INFINITY : (authenticatedAt ?? now()) + maxAge;
+      return {
+        keyHash: hash('sha256', `person ${personId({ provider, subject })}`, 'buffer'),
+        actor: name,
+        expiresAt: Math.min(now() + most, until),
+        person: { provider, subject, groups, sid, home: home.id, openedAt: now(), ...sealedRenewal(id, renewal, now()) },
+      };
+    },
+    async callerOf(session, call, orElsewhere) {
+      const asked = call.request.headers[WORKSPACE_HEADER];
+      const caller = await callerIn(typeof asked === 'string' ? asked : session.person.home, session);
+      if (caller !== undefined) return caller;
+      // Who names none, and has lost the one that he begins in, has others.
+      const [other] = orElsewhere || asked === undefined ? await places(session.person) : [];
+      return (other && (await callerIn(other.id, session))) ?? NOT_THERE;
+    },
+    async renewed(id, session) {
+      const { person } = session;
+      const provider = byId.get(person.provider);
+      if (provider === undefined) return undefined;
+      if (person.renewAt === null || person.renewal === null || person.renewAt > now()) return session;
+      const digest = hash('sha256', id, 'buffer');
+      // One process asks; meanwhile the session is as it was.
+      if (!(await store.claimRenewal(digest, person.renewAt, now() + RENEW_AGAIN))) return session;
+      const said = await provider.renew(unseal(id, person.renewal), person.subject);
+      if ('failed' in said) {
+        if (said.failed === 'away') return session;
+        report(personId(person), `${provider.name} has ended the session of ${personId(person)}: ${said.why}`);
+        await store.closeSession(digest);
+        return undefined;
+      }
+      const renewed = { groups: said.groups, actor: said.name, ...sealedRenewal(id, said.renewal, now()) };
+      await store.renewSession(digest, renewed);
+      return { ...session, actor: said.name, person: { ...person, ...renewed } };
+    },
+    end: (provider, { sid, subject, at }) => store.endSessions({ provider, sid, subject, openedUntil: at }),
+  };
+}
+
+const callerAs = ({ name: _, people: __, ...place }: Workplace, id: string, role: RoleName): Caller => ({
+  ...place,
+  keyId: id,
+  personId: id,
+  permissions: ROLES[role],
+  listId: null,
+  feedId: null,
+  networks: [],
+  expiresAt: null,
+});
+
+function sealedRenewal(id: string, renewal: SignedIn['renewal'], at: number): Pick<SessionPerson, 'renewAt' | 'renewal'> {
+  return renewal === null ? { renewAt: null, renewal: null } : { renewAt: at + renewal.after, renewal: seal(id, renewal.token) };
+}
+
+/** The key of a session's secrets: the browser has the id, the store its hash only, so a copy of the store opens none. */
+const keyFor = (id: string) => hash('sha256', `renewal ${id}`, 'buffer');
+
+function seal(id: string, text: string): Buffer {
+  const iv = randomBytes(12);
+  const cipher = createCipheriv('aes-256-gcm', keyFor(id), iv);
+  return Buffer.concat([iv, cipher.update(text), cipher.final(), cipher.getAuthTag()]);
+}
+
+function unseal(id: string, sealed: Uint8Array): string {
+  const bytes = Buffer.from(sealed);
+  const decipher = createDecipheriv('aes-256-gcm', keyFor(id), bytes.subarray(0, 12));
+  decipher.setAuthTag(bytes.subarray(-16));
+  return Buffer.concat([decipher.update(bytes.subarray(12, -16)), decipher.final()]).toString();
+}

@@ -1,0 +1,24 @@
+/** Who was seen in the workspace without a key: people whom a provider has named. */
+import { ROLE_NAMES } from '../../account/role.ts';
+import { isoTime } from '../../clock.ts';
+import { answerOf, type Fields, listOf, Type } from '../../json-schema.ts';
+import type { SeenPerson } from '../../ports/session-store.ts';
+import { type Operation, operation } from '../operation.ts';
+
+/** Somebody as JSON has him. */
+export const personJson = ({ id, name, role, lastSeen }: SeenPerson) => ({ id, name, role, last_seen: isoTime(lastSeen) });
+
+const PERSON = {
+  id: ['keycloak:248289761001', 'The provider that has named him, and who that is there.'],
+  name: 'Jana Novák',
+  role: ['operator', Type.Enum([...ROLE_NAMES], { description: 'That he had then.' })],
+  last_seen: '2026-11-22T09:59:31.000Z',
+} as const satisfies Fields;
+
+export const PEOPLE_OPERATIONS: readonly Operation[] = [
+  operation('listPeople', 'GET /people', 'manage', {
+    summary: 'People whom a provider has named, as they were seen in the workspace in the last 90 days, last seen first',
+    answer: answerOf('People', { people: listOf(PERSON) }),
+    run: async ({ store, workspaceId }) => ({ people: (await store.people(workspaceId)).map(personJson) }),
+  }),
+];

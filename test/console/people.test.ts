@@ -1,0 +1,69 @@
+/** Signing in to the console with a provider of OpenID Connect, in a real browser. */
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, suite, test } from 'node:test';
+import { startBrowser } from '../support/browser.ts';
+import { commandJson } from '../support/command.ts';
+import { consolePage } from '../support/console.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { smallGeo } from '../support/geo.ts';
+import { freePort } from '../support/http.ts';
+import { CLIENT, startProvider } from '../support/openid.ts';
+import { needs } from '../support/programs.ts';
+import { startWeir } from '../support/weir.ts';
+
+suite('D24 people in the console', { skip: needs('chromium'), timeout: 300_000 }, () => {
+  const folder = temporaryFolder({ after });
+
+  test('D24.3 D24.8 the one provider is gone to by itself; who comes back is where he was, chooses a workspace, and leaves for good', async (t) => {
+    const port = await freePort();
+    const url = `http://127.0.0.1:${port}`;
+    const provider = await startProvider(url);
+    t.after(() => provider.goAway());
+    provider.accounts.ada = { name: 'Ada Lovelace', groups: ['admins'] };
+    provider.person = 'ada';
+    const roles = [{ group: 'admins', role: 'admin', workspaces: ['*'] }];
+    const file = join(folder, 'oidc.json');
+    const main = { id: 'main', name: 'Acme', issuer: provider.issuer, client_id: CLIENT.id, client_secret: CLIENT.secret, roles };
+    writeFileSync(file, JSON.stringify({ providers: [main] }));
+    const settings = { ...smallGeo(folder), DATA_DIR: join(folder, 'data'), OIDC_FILE: file, BASE_URL: url, PORT: String(port) };
+    const [weir, browser] = await Promise.all([startWeir(settings), startBrowser()]);
+    t.after(async () => {
+      await browser.close();
+      await weir.kill('SIGTERM');
+    });
+    const { id: edge } = await commandJson<{ id: string }>(['workspace', 'create', 'edge', '--org', 'default'], settings);
+    const page = consolePage(await browser.page(), url);
+    await page.look(1280, 800, 'light');
+
+    await page.open(`${url}/console/keys?shown=all`);
+    await page.sees('Ada Lovelace');
+    await page.sees('What senders, firewalls and people show to be let in');
+    assert.equal(await page.evaluate<string>('location.pathname + location.search'), '/console/keys?shown=all');
+    await page.fill('Workspace', edge);
+    await page.sees('Overview');
+    await page.sees('edge');
+    assert.equal(await page.evaluate<string>(`document.querySelector('.side-foot select').selectedOptions[0].innerText`), 'edge (admin)');
+    await page.click('Keys');
+    await page.seesNot('bootstrap');
+
+    await page.click('Sign out');
+    await page.sees('Sign in with Acme');
+    await page.sees('With a key');
+    await page.open(`${url}/console/?left`);
+    await page.sees('Sign in with Acme');
+    // Who is still signed in at the provider is back with one click.
+    await page.click('Sign in with Acme');
+    await page.sees('Ada Lovelace');
+    await page.click('Sign out');
+    provider.accounts.ada.groups = [];
+    await page.click('Sign in with Acme');
+    await page.sees('Acme knows you, but no group of yours has a role here.');
+    // What was being read as somebody left is refused.
+    assert.deepEqual(
+      page.complaints.filter((each) => !each.includes('status of 401')),
+      [],
+    );
+  });
+});
