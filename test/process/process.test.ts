@@ -376,7 +376,7 @@ test('D4.5, D1.3, D1.17 a stream made anew: landing stops, /readyz is 503 and sa
   assert.equal(asked.code, 2);
   assert.match(
     asked.stderr,
-    /^weir: landing starts over with the stream .* weir restore puts a backup back instead\nnothing has changed; add --yes to do it\n$/,
+    /^weir: landing starts over with the stream .* weir restore puts a backup back instead\nweir: nothing has changed; add --yes to do it\n$/,
   );
   assert.equal((await readyz(halted.url)).checks.landing.ok, false);
   const adopted = await command(['stream', 'adopt', '--yes'], settings);
