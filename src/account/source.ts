@@ -163,6 +163,8 @@ export interface Applying {
   /** Whether somebody has accepted it. */
   readonly isAccepted: boolean;
   readonly hasWide: boolean;
+  /** Of the source that it was read for. */
+  readonly revision: number;
 }
 
 /** How a source is. Written by whoever refreshes it, and set back where it is set. */

@@ -1,5 +1,5 @@
 import { Ajv, type ValidateFunction } from 'ajv';
-import type { TSchema } from 'typebox';
+import type { Static, TSchema } from 'typebox';
 import { NETWORK_SETS, protectedWord } from '../account/guard-rails.ts';
 import { keyNetwork } from '../account/key.ts';
 import { nameFault } from '../account/name.ts';
@@ -135,4 +135,13 @@ function typeMessage(type: string | readonly string[], schema: Limits): string {
   const [main, other] = [type].flat();
   if (main === 'integer') return range({}, schema) + (other === undefined ? '' : `, or ${other}`);
   return `must be ${main === 'object' || main === 'array' ? 'an' : 'a'} ${main}${other === undefined ? '' : ` or ${other}`}`;
+}
+
+/** Reads a value of a shape, or says its first fault. */
+export function reader<S extends TSchema>(shape: S): (value: unknown) => Static<S> | string {
+  const faults = compile(shape);
+  return (value) => {
+    const [fault] = faults(value);
+    return fault === undefined ? (value as Static<S>) : [fault.field, fault.message].filter(Boolean).join(': ');
+  };
 }

@@ -8,13 +8,13 @@ import type { StoreReads } from '../ports/store.ts';
 import type { Message } from '../ports/stream.ts';
 import type { AccessRule, Target } from '../rule.ts';
 import type { Accept } from '../signal/accept.ts';
-import { expiresAt, lifetime } from '../signal/expiry.ts';
 import { entryErrors } from '../signal/faults.ts';
 import { LIMITS } from '../signal/limits.ts';
 import { encodeOperation, OPERATION_RULES } from '../signal/message/encode.ts';
 import { newBatchId, signalId } from '../signal/message/signal-id.ts';
 import { throwRefusal } from '../signal/refusal.ts';
 import { formatTarget } from '../signal/target.ts';
+import { expiryOf, isOutlived } from './outlived.ts';
 import { COMPARED, type Compared, type PresentRule, PresentRules } from './present.ts';
 import type { PassedRow, PlacedEntry } from './readers/content.ts';
 import { hasExpired, type ListAction, type ListEntry, signalOf } from './readers/entry.ts';
@@ -82,8 +82,6 @@ const MOST_TOLD = 1000;
 const MOST_REASONS = 20;
 /** So many may come into any list without a question. */
 const FEW = 100;
-/** A rule that stays is renewed when it has less than this part of the lifetime that is asked for. */
-const RENEWED = 3 / 4;
 
 /** What is compared of a rule; with a `rule_ref`, which goes without a name, its target in place of that. */
 const compared = (rule: AccessRule): Readonly<Record<Compared, unknown>> =>
@@ -282,22 +280,4 @@ function merged(entry: ListEntry, rule: AccessRule | undefined, keepsExpiry: boo
     name: entry.name ?? rule.name ?? undefined,
     expiry: keepsExpiry && rule.expiresAt !== null ? { at: rule.expiresAt } : entry.expiry,
   };
-}
-
-/** When the rule of an entry that is sent at `now` (ms) expires, ms; 0: never. */
-function expiryOf({ expiry, action }: ListEntry, now: number): number {
-  if (expiry !== undefined && 'at' in expiry) {
-    const seconds = Math.min(Math.ceil(expiry.at / 1000) - Math.ceil(now / 1000), LIMITS.expirySeconds);
-    return expiresAt(now, lifetime('access_rule', action, Math.max(seconds, 1))) ?? 0;
-  }
-  return expiresAt(now, lifetime('access_rule', action, expiry?.seconds)) ?? 0;
-}
-
-/** Whether a rule that expires at `stored` (ms; 0: never) has to be given another expiry. */
-function isOutlived(entry: ListEntry, stored: number, now: number): boolean {
-  const wanted = expiryOf(entry, now);
-  if (wanted === 0 || stored === 0) return wanted !== stored;
-  const { expiry } = entry;
-  if (expiry !== undefined && 'at' in expiry && expiry.at - now < LIMITS.expirySeconds * 1000) return stored !== wanted;
-  return stored - now < (wanted - now) * RENEWED || (expiry !== undefined && stored > wanted + 1000);
 }

@@ -28,8 +28,9 @@ class Model {
   held: string | undefined;
   #discarded = '';
   #isUndone = false;
+  /** Whether the last refresh has changed something, and stands. */
   get mayUndo() {
-    return this.#applied !== '' && !this.#isUndone;
+    return !this.#isUndone && this.list.symmetricDifference(this.#before).size > 0;
   }
 
   fetch(text: string): void {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Static, TSchema } from 'typebox';
+import type { TSchema } from 'typebox';
 import { MOST_PROTECTED } from '../../account/guard-rails.ts';
 import { MOST_NETWORKS } from '../../account/key.ts';
 import { LIST_SETTINGS, type ListSetting } from '../../account/list.ts';
@@ -8,21 +8,11 @@ import { MOST_GROUP_ROLES } from '../../account/person.ts';
 import { nullable, Type } from '../../json-schema.ts';
 import { ACCESS_ACTIONS, type JsonObject, LEVELS, RULE_TYPES } from '../../rule.ts';
 import { RULE_REF_PATTERN } from '../../signal/limits.ts';
-import { compile } from '../../signal/validate.ts';
 
 /** One kind of line: `read` says in a few words what is wrong with a value. */
 export interface Line<T> {
   read(value: unknown): T | string;
   write(item: T): object;
-}
-
-/** Reads a value of a shape, or says its first fault. */
-export function shape<S extends TSchema>(schema: S): (value: unknown) => Static<S> | string {
-  const faults = compile(schema);
-  return (value) => {
-    const [fault] = faults(value);
-    return fault === undefined ? (value as Static<S>) : [fault.field, fault.message].filter(Boolean).join(': ');
-  };
 }
 
 /** `item` when it is written as `given`, else the first field that is not. */

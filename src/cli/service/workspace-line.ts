@@ -22,6 +22,7 @@ import { encodeMessage } from '../../signal/message/encode.ts';
 import { ruleJson } from '../../signal/rule-json.ts';
 import { ruleToSignals } from '../../signal/rule-to-signals.ts';
 import { readTarget, TARGET_FIELDS, writeTarget } from '../../signal/target.ts';
+import { reader } from '../../signal/validate.ts';
 import {
   AccessRuleShape,
   ExpressionRuleShape,
@@ -32,7 +33,6 @@ import {
   oneOf,
   optional,
   SettingsShape,
-  shape,
   text,
   unchanged,
   uuid,
@@ -54,7 +54,7 @@ const faultOf = (field: string, fault: string | null) => (fault === null ? undef
 
 // ---------------------------------------------------------------- settings
 
-const readSettingsShape = shape(SettingsShape);
+const readSettingsShape = reader(SettingsShape);
 export const SETTINGS_LINE: Line<WorkspaceSettings> = {
   read(value) {
     const line = readSettingsShape(value);
@@ -75,7 +75,7 @@ export const SETTINGS_LINE: Line<WorkspaceSettings> = {
 const profileFault = (name: string, settings: ListSettings) =>
   faultOf('name', nameFault(name)) ?? settingFaults(settings).map(([field, fault]) => faultOf(field, fault))[0];
 
-const readListShape = shape(ListShape);
+const readListShape = reader(ListShape);
 export const LIST_LINE: Line<SavedList> = {
   read(value) {
     const line = readListShape(value);
@@ -89,7 +89,7 @@ export const LIST_LINE: Line<SavedList> = {
 
 // ---------------------------------------------------------------- feeds
 
-const readFeedShape = shape(FeedShape);
+const readFeedShape = reader(FeedShape);
 export const FEED_LINE: Line<SavedFeed> = {
   read(value) {
     const line = readFeedShape(value);
@@ -110,7 +110,7 @@ export const FEED_LINE: Line<SavedFeed> = {
 
 // ---------------------------------------------------------------- keys
 
-const readKeyShape = shape(KeyShape);
+const readKeyShape = reader(KeyShape);
 export const KEY_LINE: Line<SavedKey> = {
   read(value) {
     const line = readKeyShape(value);
@@ -150,9 +150,9 @@ export const KEY_LINE: Line<SavedKey> = {
 
 // ---------------------------------------------------------------- rules
 
-const readKind = shape(Type.Object({ kind: oneOf(KINDS) }));
-const readAccessShape = shape(AccessRuleShape);
-const readExpressionShape = shape(ExpressionRuleShape);
+const readKind = reader(Type.Object({ kind: oneOf(KINDS) }));
+const readAccessShape = reader(AccessRuleShape);
+const readExpressionShape = reader(ExpressionRuleShape);
 
 export const RULE_LINE: Line<SavedRule> = {
   read(value) {
@@ -187,7 +187,7 @@ const PastShape = Type.Object({
   person: optional(text),
   before: optional(Type.Unsafe<Record<string, unknown>>({ type: 'object' })),
 });
-const readPast = shape(PastShape);
+const readPast = reader(PastShape);
 
 /** Where a rule came from and what it replaced, or what is wrong with that; files of older versions do not say. */
 function pastOf(value: unknown): { readonly origin: RuleOrigin | undefined | string; readonly before: object | undefined } {

@@ -34,6 +34,8 @@ const MAX_ROUNDS = 3;
 /** Variants that are kept of one document: filters can make up any number. A feed has fewer. */
 const MOST_VARIANTS = 64;
 
+type Outcome = Representation | TooLarge | undefined;
+
 /** One variant of the document: what is served of it, and the work that its requests share. */
 interface ServedVariant {
   readonly variant: DocumentVariant;
@@ -43,9 +45,8 @@ interface ServedVariant {
 }
 
 /**
- * One document on the main thread, in all its variants. A request is served what is ready; otherwise the variant is refreshed: its
- * build is confirmed where nothing has moved, or made anew on the feed thread. While the store does not answer, the last good
- * snapshot is served, marked as stale.
+ * One document on the main thread, in all its variants. A request is served what is ready; else the variant is refreshed: its build is
+ * confirmed where nothing has moved, or made anew on the feed thread. While the store is away, the last good snapshot is served as stale.
  */
 export class ServedDocument {
   readonly document: DocumentKind;
@@ -83,7 +84,7 @@ export class ServedDocument {
 
   /** What is served now, of the variant that is nearest to its cap; undefined when there is nothing. `monotonic` in ms. */
   summary(monotonic: number): { entries: number; limit: number; isStale: boolean } | undefined {
-    let nearest: Representation | TooLarge | undefined;
+    let nearest: Outcome;
     let isStale = false;
     for (const { state } of this.#variants.values()) {
       const outcome = state.current?.outcome;
@@ -95,7 +96,7 @@ export class ServedDocument {
   }
 
   /** What can be served of a variant at once, or undefined. */
-  ready(variant: DocumentVariant, at: Instant): Representation | TooLarge | undefined {
+  ready(variant: DocumentVariant, at: Instant): Outcome {
     const served = this.#variants.get(keyOf(variant));
     return served && readyOutcome(served.state, at);
   }
@@ -104,12 +105,7 @@ export class ServedDocument {
    * What is served of a variant, refreshed where that is due; undefined when the document is gone. `read` is fresh for the arrival, or
    * has failed. With `withBody` the bytes are in memory when it resolves. Rejects with FEED_UNAVAILABLE when the store does not answer and there is no good snapshot.
    */
-  async serve(
-    variant: DocumentVariant,
-    arrival: Moment,
-    read: DocumentRead,
-    withBody: boolean,
-  ): Promise<Representation | TooLarge | undefined> {
+  async serve(variant: DocumentVariant, arrival: Moment, read: DocumentRead, withBody: boolean): Promise<Outcome> {
     const served = this.#variant(variant);
     this.#usedAt = arrival.monotonic;
     if (this.#read === undefined || read.at.sequence >= this.#read.at.sequence) this.#read = read;
@@ -137,7 +133,7 @@ export class ServedDocument {
   }
 
   /** Refreshes the variant, and again where a rule has expired in the meantime. */
-  async #serveFresh(served: ServedVariant, arrival: Moment, withBody: boolean): Promise<Representation | TooLarge | undefined> {
+  async #serveFresh(served: ServedVariant, arrival: Moment, withBody: boolean): Promise<Outcome> {
     const deadline = arrival.monotonic + STORE_TIMEOUT;
     for (let round = 1, asked = arrival; ; round++, asked = this.#context.moment()) {
       const left = Math.max(FAILING_STORE_TIMEOUT, deadline - this.#context.monotonic());
@@ -276,20 +272,19 @@ export class ServedDocument {
   }
 
   #variant(variant: DocumentVariant): ServedVariant {
-    let served = this.#variants.get(keyOf(variant));
-    if (served === undefined) {
-      this.#makeRoom();
-      served = { variant, state: NOT_BUILT, refreshing: this.#context.singleFlight(), buildingStale: this.#context.singleFlight() };
-      this.#variants.set(keyOf(variant), served);
-    }
+    const known = this.#variants.get(keyOf(variant));
+    if (known !== undefined) return known;
+    this.#makeRoom();
+    const [refreshing, buildingStale] = [this.#context.singleFlight<void>(), this.#context.singleFlight<void>()];
+    const served = { variant, state: NOT_BUILT, refreshing, buildingStale };
+    this.#variants.set(keyOf(variant), served);
     return served;
   }
 
   /** Drops the oldest filtered variant where there are as many as are kept. A request that waits for it is still answered. */
   #makeRoom(): void {
-    if (this.#variants.size < MOST_VARIANTS) return;
     const oldest = this.#variants.values().find(({ variant }) => !isRemembered(variant));
-    if (oldest === undefined) return;
+    if (oldest === undefined || this.#variants.size < MOST_VARIANTS) return;
     this.#update(oldest, withoutBuilds(oldest.state));
     this.#variants.delete(keyOf(oldest.variant));
   }

@@ -1,5 +1,5 @@
 import { exampleOf, type Fields, nullable, objectOf, Type } from '../../json-schema.ts';
-import { RULE } from '../../manage/operations/rule-schema.ts';
+import { RULE } from '../../manage/operations/rules/rule-schema.ts';
 import { isExpressionKind, KINDS, type Kind, RULE_KINDS } from '../../rule.ts';
 import type { Address } from '../address.ts';
 import { type About, type Api, BEARER, headerParameter, jsonOf, queryParameters, reference } from '../docs/openapi.ts';

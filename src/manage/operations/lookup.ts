@@ -9,7 +9,7 @@ import { formatTarget, targetNamed } from '../../signal/target.ts';
 import { explanationJson, type FeedJson } from '../explanation.ts';
 import { fieldFault, type Operation, operation } from '../operation.ts';
 import { namesIn } from '../rules/rule-json.ts';
-import { RULE_EXAMPLE, Rule } from './rule-schema.ts';
+import { RULE_EXAMPLE, Rule } from './rules/rule-schema.ts';
 
 /** How long an explanation may take, ms. */
 const LIMIT = 10_000;

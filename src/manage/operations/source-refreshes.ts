@@ -21,8 +21,9 @@ const COUNTS = {
   refused: count(0, 'Entries that guard rails refuse.'),
 };
 
+/** What is held back changes rules, and nothing of the source: operators decide about it. */
 const asking = (what: SourceAsk['what'], summary: string, audit: string, refused: string) =>
-  operation(`${what}Source`, `POST /sources/{source}/${what}`, 'manage', {
+  operation(`${what}Source`, `POST /sources/{source}/${what}`, what === 'refresh' ? 'manage' : 'rules:write', {
     summary,
     description: WITHIN,
     body: Type.Object(

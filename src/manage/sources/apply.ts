@@ -82,7 +82,14 @@ export async function dropHeld({ store, now }: Pick<ApplyPorts, 'store' | 'now'>
 /** Empties the list, because its content was not confirmed. */
 export async function applyExpiry(ports: ApplyPorts, task: ApplyTask): Promise<Applied> {
   const id = await opened(ports, task);
-  const applying = { replacement: id, at: ports.now(), digest: null, isAccepted: true, hasWide: task.state.hasWide };
+  const applying = {
+    replacement: id,
+    at: ports.now(),
+    digest: null,
+    isAccepted: true,
+    hasWide: task.state.hasWide,
+    revision: task.source.revision,
+  };
   await keptApplying(ports, task, applying);
   return await run(ports, task, applying, nothing());
 }
@@ -122,7 +129,7 @@ const headFor = ({ name, purpose }: Source): ReplacementHead => ({
 async function compared(ports: ApplyPorts, task: ApplyTask, id: string, content: Content, isAccepted: boolean): Promise<Applied> {
   const { source, state, caller } = task;
   const { geo, store, now, mostBytes, pause } = ports;
-  const applying = { replacement: id, at: content.at, digest: content.digest, isAccepted, hasWide: false };
+  const applying = { replacement: id, at: content.at, digest: content.digest, isAccepted, hasWide: false, revision: source.revision };
   await keptApplying(ports, task, applying);
   const seen = nothingSeen();
   const blockFaults = ports.blockFaults(caller);

@@ -107,7 +107,10 @@ export function sourceSteps(ports: StepPorts) {
       else {
         const outcome = outcomeOf(done, begun);
         const next = outcome.kind === 'applied' ? applied(begun, applying, done.plan) : settledHeld(begun, outcome);
-        moveTo(one, next, runOf(outcome, { at: applying.at, ms: 0, bytes: 0 }), answeredBy(one));
+        // What was read for the source as it was set before says nothing of what it is to be now.
+        const isOther = applying.revision !== source.revision;
+        const anew = { ...next, digest: null, seen: null, etag: null, lastModified: null, nextAt: now() };
+        moveTo(one, isOther ? anew : next, runOf(outcome, { at: applying.at, ms: 0, bytes: 0 }), answeredBy(one));
         forget(one, answeredBy(one));
       }
       await write([one]);

@@ -1,6 +1,5 @@
 /** What a record of the stream does, or why it can never land. */
 
-import type { Static, TSchema } from 'typebox';
 import { validate as isUuid } from 'uuid';
 import { parsedJson } from '../../json.ts';
 import { Type } from '../../json-schema.ts';
@@ -24,7 +23,7 @@ import { ACCEPTANCE, LIMITS, RULE_REF_PATTERN } from '../limits.ts';
 import { isObject, normalizeEnvelope, normalizeEvent } from '../normalize.ts';
 import { isStorableText } from '../storable-text.ts';
 import { readTarget, TARGET_FIELDS, type WireTarget } from '../target.ts';
-import { compile } from '../validate.ts';
+import { reader } from '../validate.ts';
 import { OPERATION_RULES } from './encode.ts';
 import { batchReader } from './signal-id.ts';
 
@@ -253,15 +252,6 @@ function decodeTarget(wire: WireTarget): Target | string {
 }
 
 const level = (value: unknown) => LEVELS.find((known) => known === value) ?? null;
-
-/** Reads a value of a shape, or says its first fault. */
-function reader<S extends TSchema>(shape: S): (value: unknown) => Static<S> | string {
-  const faults = compile(shape);
-  return (value) => {
-    const [fault] = faults(value);
-    return fault === undefined ? (value as Static<S>) : `${fault.field}: ${fault.message}`;
-  };
-}
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
 

@@ -65,6 +65,7 @@ function One({ source, tag, session, refresh }) {
   const [asked, setAsked] = useState(/** @type {keyof typeof WORKS | 'delete' | undefined} */ (undefined));
   const state = stateOf(source);
   const canManage = may(session, 'manage');
+  const canDecide = may(session, 'rules:write');
   const isResting = source.paused || source.state === 'stopped';
   const actions = html`
     ${canManage && !source.paused && html`<${Button} onClick=${() => setAsked('refresh')}>Refresh now<//>`}
@@ -76,7 +77,7 @@ function One({ source, tag, session, refresh }) {
       <span class="row"><${Badge} kind=${state.kind}>${source.state}<//><span>${state.about}</span></span>
     <//>
     ${source.fault !== null && html`<${Notice} kind="warn"><span class="text">${source.fault}</span><//>`}
-    ${source.held !== null && html`<${HeldCard} key=${source.held.replacement} id=${source.id} held=${source.held} canManage=${canManage} onWork=${setAsked} />`}
+    ${source.held !== null && html`<${HeldCard} key=${source.held.replacement} id=${source.id} held=${source.held} canDecide=${canDecide} onWork=${setAsked} />`}
     <${Card} title="How it is">
       <${Facts} facts=${[
         ['Address', source.url],
@@ -112,8 +113,8 @@ const DIFFERENCE = [
   ['failed', 'Cannot be taken'],
 ];
 
-/** @param {{ id: string, held: import('./source-state.js').Held, canManage: boolean, onWork: (work: 'accept' | 'discard') => void }} props */
-function HeldCard({ id, held, canManage, onWork }) {
+/** @param {{ id: string, held: import('./source-state.js').Held, canDecide: boolean, onWork: (work: 'accept' | 'discard') => void }} props */
+function HeldCard({ id, held, canDecide, onWork }) {
   const { difference } = held;
   const live = useLive(addressOf(id, 'held'), { every: 60_000 });
   const facts = DIFFERENCE.flatMap(([field, label]) =>
@@ -127,7 +128,7 @@ function HeldCard({ id, held, canManage, onWork }) {
         Array.isArray(feeds) &&
         html`<${Table} label="What feeds would have" columns=${FEEDS} rows=${feeds} keyOf=${(/** @type {any} */ each) => `${each.kind} ${each.name} ${each.action}`} />`}<//>
       ${
-        canManage &&
+        canDecide &&
         html`<div class="row"><${Button} kind="main" onClick=${() => onWork('accept')}>Accept<//><${Button} onClick=${() => onWork('discard')}>Discard<//></div>`
       }
     <//>

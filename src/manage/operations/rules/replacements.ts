@@ -1,13 +1,13 @@
 /** Making a list equal to a content of any size, which comes in parts (SPEC D11.4, D15.42). */
-import { isoTime } from '../../clock.ts';
-import { WeirError } from '../../errors.ts';
-import { answerOf, nullable, Type, textField, wordField } from '../../json-schema.ts';
-import type { Replacement } from '../../ports/replacement-store.ts';
-import type { ManageContext } from '../context.ts';
-import { findList } from '../find.ts';
-import { keepPart, MOST_LINES, MOST_PARTS, partsOf } from '../imports/replacement-content.ts';
-import { equalPorts, headOf, openReplacement, planReplacement, type ReplacementHead, runReplacement } from '../imports/replacements.ts';
-import { type Operation, operation } from '../operation.ts';
+import { isoTime } from '../../../clock.ts';
+import { WeirError } from '../../../errors.ts';
+import { answerOf, nullable, Type, textField, wordField } from '../../../json-schema.ts';
+import type { Replacement } from '../../../ports/replacement-store.ts';
+import type { ManageContext } from '../../context.ts';
+import { findList } from '../../find.ts';
+import { keepPart, MOST_LINES, MOST_PARTS, partsOf } from '../../imports/replacement-content.ts';
+import { equalPorts, headOf, openReplacement, planReplacement, type ReplacementHead, runReplacement } from '../../imports/replacements.ts';
+import { type Operation, operation } from '../../operation.ts';
 
 const BODY = 1024 * 1024;
 const ID = '0199f3c2-8a51-7c3e-9d0b-4f1e2a6b7001';

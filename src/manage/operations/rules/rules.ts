@@ -1,26 +1,26 @@
 /** Rules: found, made, removed (SPEC D15.31 to D15.35). */
 
-import { WeirError } from '../../errors.ts';
-import { answerOf, Type, textField, wordField } from '../../json-schema.ts';
-import type { StepPlace } from '../../ports/rule-store.ts';
-import type { StoredRule } from '../../ports/stored-rule.ts';
-import { EXPRESSION_KINDS, KINDS, type Kind, RULE_TYPES } from '../../rule.ts';
-import type { Batch } from '../../signal/accept.ts';
-import type { EntryFault } from '../../signal/faults.ts';
-import { throwRefusal } from '../../signal/refusal.ts';
-import type { FieldFault } from '../../signal/validate.ts';
-import { canSayName, entryOf, LIST_ACTIONS, type ListAction, signalOf } from '../../source/readers/entry.ts';
-import { arrayOf } from '../../source/readers/items.ts';
-import { rowOf } from '../../source/readers/row.ts';
-import type { ManageContext } from '../context.ts';
-import { STILL_BLOCKED, type StillBlockedFields, stillBlocked } from '../kept-blocked.ts';
-import { fieldFault, fieldFaults, type Operation, operation } from '../operation.ts';
-import { PAGE_QUERY, pageSchema } from '../page.ts';
-import { previewBatches } from '../preview.ts';
-import { type Change, changeFields, changeOutcome, landed, PREVIEW } from '../rules/rule-changes.ts';
-import { originRuleJson } from '../rules/rule-json.ts';
-import { placeText, type RuleConditions, readPlace, rulePage, withOrigins } from '../rules/rule-search.ts';
-import { FEED_FIELDS } from './feed-fields.ts';
+import { WeirError } from '../../../errors.ts';
+import { answerOf, Type, textField, wordField } from '../../../json-schema.ts';
+import type { StepPlace } from '../../../ports/rule-store.ts';
+import type { StoredRule } from '../../../ports/stored-rule.ts';
+import { EXPRESSION_KINDS, KINDS, type Kind, RULE_TYPES } from '../../../rule.ts';
+import type { Batch } from '../../../signal/accept.ts';
+import type { EntryFault } from '../../../signal/faults.ts';
+import { throwRefusal } from '../../../signal/refusal.ts';
+import type { FieldFault } from '../../../signal/validate.ts';
+import { canSayName, entryOf, LIST_ACTIONS, type ListAction, signalOf } from '../../../source/readers/entry.ts';
+import { arrayOf } from '../../../source/readers/items.ts';
+import { rowOf } from '../../../source/readers/row.ts';
+import type { ManageContext } from '../../context.ts';
+import { STILL_BLOCKED, type StillBlockedFields, stillBlocked } from '../../kept-blocked.ts';
+import { fieldFault, fieldFaults, type Operation, operation } from '../../operation.ts';
+import { PAGE_QUERY, pageSchema } from '../../page.ts';
+import { previewBatches } from '../../preview.ts';
+import { type Change, changeFields, changeOutcome, landed, PREVIEW } from '../../rules/rule-changes.ts';
+import { originRuleJson } from '../../rules/rule-json.ts';
+import { placeText, type RuleConditions, readPlace, rulePage, withOrigins } from '../../rules/rule-search.ts';
+import { FEED_FIELDS } from '../feed-fields.ts';
 import { CONDITIONS, RULE, Rule, readConditions } from './rule-schema.ts';
 
 // ---------------------------------------------------------------- reading

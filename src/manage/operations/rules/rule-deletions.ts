@@ -1,15 +1,15 @@
-import { keptBySource } from '../../account/kept-list.ts';
-import { answerOf, nullable, Type } from '../../json-schema.ts';
-import type { StoredRule } from '../../ports/stored-rule.ts';
-import type { ManageContext } from '../context.ts';
-import { operate } from '../operate.ts';
-import { fieldFault, type Operation, operation } from '../operation.ts';
-import { PAGE_QUERY } from '../page.ts';
-import { type Change, changeFields, changeOutcome, landed, operatorOf, PREVIEW, portsOf } from '../rules/rule-changes.ts';
-import { deletions } from '../rules/rule-deletion.ts';
-import { originRuleJson } from '../rules/rule-json.ts';
-import { placeText, type RuleConditions, withOrigins } from '../rules/rule-search.ts';
-import { deletable } from '../sources/kept-lists.ts';
+import { keptBySource } from '../../../account/kept-list.ts';
+import { answerOf, nullable, Type } from '../../../json-schema.ts';
+import type { StoredRule } from '../../../ports/stored-rule.ts';
+import type { ManageContext } from '../../context.ts';
+import { operate } from '../../operate.ts';
+import { fieldFault, type Operation, operation } from '../../operation.ts';
+import { PAGE_QUERY } from '../../page.ts';
+import { type Change, changeFields, changeOutcome, landed, operatorOf, PREVIEW, portsOf } from '../../rules/rule-changes.ts';
+import { deletions } from '../../rules/rule-deletion.ts';
+import { originRuleJson } from '../../rules/rule-json.ts';
+import { placeText, type RuleConditions, withOrigins } from '../../rules/rule-search.ts';
+import { deletable } from '../../sources/kept-lists.ts';
 import { CONDITIONS, RULE, RULE_EXAMPLE, Rule, readConditions } from './rule-schema.ts';
 import { ruleById, searchRules } from './rules.ts';
 

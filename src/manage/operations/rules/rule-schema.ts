@@ -1,14 +1,14 @@
 /** What management shows of rules, and how requests name those that they mean. */
 import type { Static, TSchema } from 'typebox';
-import { readInstant, readSince } from '../../duration.ts';
-import { answerOf, exampleOf, type Fields, nullable, Type, wordField } from '../../json-schema.ts';
-import { KINDS, type Kind, LEVELS, type Level, RULE_TYPES, readLabel } from '../../rule.ts';
-import { targetNamed } from '../../signal/target.ts';
-import { knownBatch } from '../batches.ts';
-import type { ManageContext } from '../context.ts';
-import { findKeyNamed, findList } from '../find.ts';
-import { fieldFault } from '../operation.ts';
-import type { RuleConditions } from '../rules/rule-search.ts';
+import { readInstant, readSince } from '../../../duration.ts';
+import { answerOf, exampleOf, type Fields, nullable, Type, wordField } from '../../../json-schema.ts';
+import { KINDS, type Kind, LEVELS, type Level, RULE_TYPES, readLabel } from '../../../rule.ts';
+import { targetNamed } from '../../../signal/target.ts';
+import { knownBatch } from '../../batches.ts';
+import type { ManageContext } from '../../context.ts';
+import { findKeyNamed, findList } from '../../find.ts';
+import { fieldFault } from '../../operation.ts';
+import type { RuleConditions } from '../../rules/rule-search.ts';
 
 const text = nullable(Type.String());
 const object = Type.Unsafe<object | null>({ type: ['object', 'null'] });

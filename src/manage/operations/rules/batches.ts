@@ -1,9 +1,9 @@
 /** Batches of the last seven days, and undoing them (SPEC D15.37). */
-import { answerOf, type Fields, listOf, nullable, objectOf, Type, textField } from '../../json-schema.ts';
-import { batchJson, knownBatch, planUndo, previewJson, undoBatches } from '../batches.ts';
-import { fieldFault, type Operation, operation } from '../operation.ts';
-import { pageSchema } from '../page.ts';
-import { type Change, changeFields, changeOutcome, landed, operatorOf, PREVIEW, portsOf } from '../rules/rule-changes.ts';
+import { answerOf, type Fields, listOf, nullable, objectOf, Type, textField } from '../../../json-schema.ts';
+import { batchJson, knownBatch, planUndo, previewJson, undoBatches } from '../../batches.ts';
+import { fieldFault, type Operation, operation } from '../../operation.ts';
+import { pageSchema } from '../../page.ts';
+import { type Change, changeFields, changeOutcome, landed, operatorOf, PREVIEW, portsOf } from '../../rules/rule-changes.ts';
 
 const ID = '0199f3c2-8a51-7c3e-9d0b-4f1e2a6b7000';
 const UNDOING = '0199f3c2-9a51-7c3e-9d0b-4f1e2a6b7000';
