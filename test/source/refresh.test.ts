@@ -21,6 +21,7 @@ import {
   status,
 } from '../support/list-server.ts';
 import { DAY, HOUR, MINUTE, sourceWorld } from '../support/source-world.ts';
+import { eventually } from '../support/weir.ts';
 
 const world = await sourceWorld({ DATA_DIR: temporaryFolder({ after }), SOURCE_SECONDS: '2', SOURCE_MAX_MB: '4' });
 const server = await listServer();
@@ -261,4 +262,19 @@ test("D23.20 alternating contents and a clock of the server's own do no harm: ea
   await world.next(clock);
   assert.ok(server.headers.get('/clock')!['if-modified-since']!.includes('2031'));
   assert.equal((await runs(clock)).filter(({ outcome }) => outcome === 'applied').length, 1);
+});
+
+test('D23.14 of one workspace two downloads are under way at most: its slow servers hold up nobody else', async () => {
+  const slow = await Promise.all(Array.from({ length: 4 }, listServer));
+  const other = await world.base.store.createWorkspace((await world.base.store.organizations())[0]!.id, 'patient');
+  for (const each of slow) each.set('/slow', silent);
+  server.set('/quick', list(text(0, 3)));
+  for (const [i, each] of slow.entries()) await world.add(`slow ${i}`, { url: `${each.url}/slow` });
+  const quick = await world.add('quick', { url: `${server.url}/quick` }, other.id);
+  await world.refresher.tick(true);
+  await eventually(() => assert.equal(world.state(quick).entries, 3));
+  assert.equal(slow.filter((each) => each.asked.has('/slow')).length, 2);
+  await world.run();
+  assert.equal(slow.filter((each) => each.asked.has('/slow')).length, 4);
+  for (const each of slow) await each[Symbol.asyncDispose]();
 });

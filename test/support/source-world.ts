@@ -36,7 +36,12 @@ export interface SourceWorld extends AsyncDisposable {
   now(): number;
   /** Moves the clock. */
   pass(ms: number): void;
-  add(name: string, settings: Partial<Omit<SourceSettings, 'guards'>> & { readonly guards?: Partial<SourceGuards> }): Promise<Source>;
+  /** `of`: another workspace than that of this world. */
+  add(
+    name: string,
+    settings: Partial<Omit<SourceSettings, 'guards'>> & { readonly guards?: Partial<SourceGuards> },
+    of?: string,
+  ): Promise<Source>;
   /** Begins what is due, and waits until it is done. */
   run(with_?: Refresher): Promise<void>;
   /** Lets the interval pass, and does that. */
@@ -90,9 +95,9 @@ export async function sourceWorld(settings: Readonly<Record<string, string>>): P
     pass(ms) {
       passed += ms;
     },
-    async add(name, { guards, ...more }) {
+    async add(name, { guards, ...more }, of = workspace.id) {
       const { source } = await store.createSource(
-        workspace.id,
+        of,
         {
           id: randomUUID(),
           name,

@@ -11,7 +11,9 @@ import type { RefresherPorts } from './ports.ts';
 import type { SourceSteps } from './steps.ts';
 
 /** Downloads that are under way in all. */
-const AT_ONCE = 4;
+const AT_ONCE = 16;
+/** Of them for one workspace, whose servers may all be slow. */
+const AT_ONCE_OF_ONE = 2;
 
 export interface DownloadPorts extends RefresherPorts {
   readonly known: KnownSources;
@@ -26,6 +28,9 @@ export function downloads(ports: DownloadPorts): { begin(): void } {
   const { apply, known, steps, work, leastInterval, monotonic, fetch, signal } = ports;
   const { now } = apply;
   const hosts = new Set<string>();
+  /** For whom downloads are under way, a workspace for each. */
+  const served: string[] = [];
+  const isServed = (workspaceId: string) => served.filter((each) => each === workspaceId).length >= AT_ONCE_OF_ONE;
   const polite = politeness();
 
   /** What tells an address and who asks it. */
@@ -52,7 +57,8 @@ export function downloads(ports: DownloadPorts): { begin(): void } {
       for (const one of due) {
         if (hosts.size >= AT_ONCE) return;
         const { host } = new URL(one.record.source.url);
-        if (one.isBusy || hosts.has(host)) continue;
+        const { workspaceId } = one.record.source;
+        if (one.isBusy || hosts.has(host) || isServed(workspaceId)) continue;
         const credentials = ports.credentials(one.record);
         if (credentials === undefined) {
           work([one], () => steps.finish(one, noSecret, steps.effort(monotonic()), one.record.asked?.at));
@@ -72,7 +78,12 @@ export function downloads(ports: DownloadPorts): { begin(): void } {
             (isAsked(each) || (each.state.stop === null && goesAlong(each.state.nextAt, each.record.source.every * 1000, now()))),
         );
         hosts.add(host);
-        work(along, () => download(along, credentials).finally(() => hosts.delete(host)));
+        served.push(workspaceId);
+        const done = () => {
+          hosts.delete(host);
+          served.splice(served.indexOf(workspaceId), 1);
+        };
+        work(along, () => download(along, credentials).finally(done));
       }
     },
   };
