@@ -67,7 +67,10 @@ export const SETTINGS_LINE: Line<WorkspaceSettings> = {
     const { protect, min_prefix_v4: minPrefixV4, min_prefix_v6: minPrefixV6, subtract_allow: subtractAllow } = line;
     return { protect, minPrefixV4, minPrefixV6, subtractAllow, people: people as GroupRole[] };
   },
-  write: workspaceSettingsJson,
+  write(settings) {
+    const { people, ...rest } = workspaceSettingsJson(settings);
+    return people.length > 0 ? { ...rest, people } : rest;
+  },
 };
 
 // ---------------------------------------------------------------- lists
