@@ -1,17 +1,16 @@
 /** Processes that refresh sources are killed at any instant, one or both of two: the list has the old content or the new, and soon the new (SPEC D23.21). */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { after, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from 'pg';
 import { temporaryFolder } from '../support/folder.ts';
 import { smallGeo } from '../support/geo.ts';
 import { getFeed } from '../support/http.ts';
 import { address, list, listServer } from '../support/list-server.ts';
 import { noPostgres, startPostgres } from '../support/postgres.ts';
 import { seededRandom } from '../support/random.ts';
-import { eventually, KEY, PATIENT, startWeir, type Weir } from '../support/weir.ts';
+import { passTime } from '../support/time-out.ts';
+import { eventually, KEY, startWeir, type Weir } from '../support/weir.ts';
 
 const ENTRIES = 3000;
 const ROUNDS = 3;
@@ -21,9 +20,6 @@ const feedOf = (from: number) =>
     .map((each) => `${each}/32\n`)
     .sort()
     .join('');
-/** The time of whoever was killed has run out: nobody has to wait for that. */
-const PASSED = ['UPDATE leases SET until = 0', "UPDATE replacements SET held_until = 0 WHERE state IN ('planning', 'running')"];
-
 for (const engine of ['embedded', 'PostgreSQL'] as const)
   suite(`sources that are killed, ${engine}`, { skip: engine === 'PostgreSQL' && noPostgres() }, () => {
     const folder = temporaryFolder({ after });
@@ -46,17 +42,7 @@ for (const engine of ['embedded', 'PostgreSQL'] as const)
       const processes: Weir[] = [];
       t.after(() => Promise.all(processes.map((each) => each.kill('SIGKILL'))));
       for (const each of start) processes.push(await each());
-      const passed = async () => {
-        if (database === undefined) {
-          using db = new DatabaseSync(join(folder, 'data', 'weir.db'), PATIENT);
-          for (const text of PASSED) db.exec(text);
-          return;
-        }
-        const client = new Client(database);
-        await client.connect();
-        for (const text of PASSED) await client.query(text);
-        await client.end();
-      };
+      const passed = () => passTime(settings);
       const call = async (path: string, body: object) => {
         const reply = await fetch(`${processes[0]!.url}/v1/manage${path}`, {
           ...{ method: 'POST', headers: { authorization: `Bearer ${KEY}` }, body: JSON.stringify(body) },

@@ -6,6 +6,7 @@ import { type Deployment, deploy } from '../support/deployment.ts';
 import { ask, bearer, postSignals } from '../support/http.ts';
 import { kafkaForTests, noKafkaAtAll } from '../support/kafka.ts';
 import { noPostgres, type Postgres, startPostgres } from '../support/postgres.ts';
+import { passTime } from '../support/time-out.ts';
 import { eventually } from '../support/weir.ts';
 import { agreement } from './agreement.ts';
 
@@ -105,6 +106,7 @@ describe('D5 replicas', { skip: noPostgres() || noKafkaAtAll(), timeout: 600_000
       assert.ok(state === 'running' && published > 0, `${state} ${published}`);
     });
     await worker.kill('SIGKILL');
+    await passTime(deployment.settings);
     const told = await ended(id, other);
     await deployment.landed();
     const rules = await commandJson<{ target: string }[]>(['rule', 'ls', '--workspace', 'replace'], deployment.settings);

@@ -5,6 +5,7 @@ import { openReads, openStream } from '../../src/runtime/engines.ts';
 import { unlanded } from '../../src/stream/lag.ts';
 import { commandText, newKey, newTenant } from './command.ts';
 import { getFeed, postSignals, type Reply } from './http.ts';
+import { passTime } from './time-out.ts';
 import { eventually, startWeir, testEnvironment, type Weir } from './weir.ts';
 
 export type Json = Record<string, unknown>;
@@ -66,6 +67,7 @@ export async function startWorld(given: Readonly<Record<string, string>>): Promi
     landed,
     async crash() {
       await weir.kill('SIGKILL');
+      await passTime(settings);
       weir = await startWeir(settings);
     },
     async restart() {
