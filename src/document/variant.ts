@@ -1,6 +1,6 @@
-import { type HostStyle, servedAs } from '../account/target.ts';
+import { servedAs } from '../account/target.ts';
 import { ACCESS_ACTIONS, type AccessAction } from '../rule.ts';
-import { FORMAT_NAMES, type Format, formatOf } from './formats/table.ts';
+import { FORMAT_NAMES, FORMATS, type Format, formatOf } from './formats/table.ts';
 
 /** Which addresses a feed publishes (spec 4.3). */
 export const FAMILIES = ['v4', 'v6', 'both'] as const;
@@ -31,7 +31,8 @@ export const variantOf = (asked: Partial<Variant>, defaults: Variant): Variant =
 export const DEFAULT_VARIANT: Variant = VARIANTS.plain.both.block;
 
 /** Settings of a feed that say how it is served. */
-type ServedSettings = Parameters<typeof servedAs>[0] & { readonly action: string | null };
+type HowServed = Parameters<typeof servedAs>[0];
+type ServedSettings = HowServed & { readonly action: string | null };
 
 /** The variant of a request that asks for nothing, of a list or a composed feed with these stored defaults (spec 4.4.3). */
 export function storedVariant(settings: ServedSettings): Variant {
@@ -49,8 +50,15 @@ export function storedVariant(settings: ServedSettings): Variant {
 /** Entries a feed may have unless its list says otherwise (spec 4.6). */
 export const DEFAULT_ENTRY_LIMIT = 131_072;
 
-/** Entries that a feed with these settings may have. */
-export const entryLimitOf = (settings: Parameters<typeof servedAs>[0]): number => servedAs(settings).maxEntries ?? DEFAULT_ENTRY_LIMIT;
+/** Whether a feed with these settings has single addresses in a format (SPEC D25.3). */
+export const isBare = (settings: HowServed, format: Format): boolean =>
+  FORMATS[format].mayBeBare === true && servedAs(settings).hostStyle === 'bare';
 
-/** How a feed with these settings writes addresses. */
-export const hostStyleOf = (settings: Parameters<typeof servedAs>[0]): HostStyle => servedAs(settings).hostStyle ?? 'cidr';
+/**
+ * Entries that a feed with these settings may have; in a format where it is bare at most `DEFAULT_ENTRY_LIMIT`, whatever they say: one rule
+ * may stand for millions of addresses there.
+ */
+export function entryLimitOf(settings: HowServed, format?: Format): number {
+  const limit = servedAs(settings).maxEntries ?? DEFAULT_ENTRY_LIMIT;
+  return format !== undefined && isBare(settings, format) ? Math.min(limit, DEFAULT_ENTRY_LIMIT) : limit;
+}

@@ -97,6 +97,13 @@ describe('D25 targets', () => {
       /The widest network is 2001:db8::\/64, 18446744073709551616 addresses\..* set host_style to cidr/,
     );
     assert.equal((await get('/edge?family=v4')).status, 200);
+    // One rule stands for four million addresses: nobody may have that many of each of his feeds.
+    store.setList(list, { hostStyle: 'bare', family: 'v4', maxEntries: 4_000_000 });
+    store.add(list, '10.0.0.0/12');
+    const wide = await get('/edge');
+    const { entries, limit } = wide.fault!.details as { entries: number; limit: number };
+    assert.deepEqual([wide.status, entries, limit], [413, 1_048_832, 131_072]);
+    assert.equal((await get('/edge?format=set_elements')).headers['x-feed-entry-limit'], '4000000');
   });
 
   test('D25.3 bare: random changes are written as a set of addresses would be', async () => {

@@ -2,7 +2,8 @@
 import { blockGuards } from '../../account/guard-rails.ts';
 import { instantOf, secondOf, systemClock } from '../../clock.ts';
 import { readSnapshot } from '../../document/held/snapshot.ts';
-import { countWithoutSubtraction, feedContent } from '../../document/make/content.ts';
+import { entriesWithoutSubtraction, measureFeed } from '../../document/make/render-feed.ts';
+import { DEFAULT_VARIANT } from '../../document/variant.ts';
 import { geoDatabase } from '../../geo/database.ts';
 import { loadGeo } from '../../geo/load.ts';
 import type { StoreReads } from '../../ports/store.ts';
@@ -32,11 +33,8 @@ export async function subtractionCosts({ config }: Context): Promise<FindCost> {
     const snapshot = await readSnapshot(store, { workspaceId, feedId }, now);
     if (snapshot === undefined) return undefined;
     const { protected: guarded } = guardOf(snapshot.head.guardRails);
-    const query = { family: 'both', action: 'block', asOf: secondOf(now.wall), classes: undefined, guarded } as const;
-    return {
-      entries: feedContent(snapshot, query, geo).count,
-      entries_without_subtraction: countWithoutSubtraction(snapshot, query, geo),
-    };
+    const of = [snapshot, DEFAULT_VARIANT, secondOf(now.wall), geo, guarded] as const;
+    return { entries: measureFeed(...of).entryCount, entries_without_subtraction: entriesWithoutSubtraction(...of) };
   };
 }
 

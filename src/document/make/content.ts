@@ -39,9 +39,9 @@ export interface Content extends FeedNetworks {
 /** The rules that `subtract_allow` cuts out of a block feed (SPEC D7.6). */
 const EXCEPTIONS: Record<SubtractAllow, RuleRole | undefined> = { on: 'allow', workspace: 'exception', off: undefined };
 
-/** How many entries a feed would have if no never-block rules were cut out of it. */
-export const countWithoutSubtraction = (snapshot: ContentRules, query: ContentQuery, geo: GeoDatabase): number =>
-  contentOf(snapshot, query, geo, undefined).count;
+/** What a feed would publish if no never-block rules were cut out of it. */
+export const withoutSubtraction = (snapshot: ContentRules, query: ContentQuery, geo: GeoDatabase): Content =>
+  contentOf(snapshot, query, geo, undefined);
 
 /** Selects the rules, resolves countries and ASNs, takes out what must not be blocked, and coalesces inside each class. */
 export const feedContent = (snapshot: ContentRules, query: ContentQuery, geo: GeoDatabase): Content =>

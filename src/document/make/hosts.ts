@@ -1,26 +1,29 @@
-/** A feed for a device that takes single addresses only (SPEC D25.3): every network address by address, as far as the feed's cap allows. */
+/** A feed for a device that takes single addresses only (SPEC D25.3): every network address by address. */
 import type { CidrsV4, CidrsV6 } from '@weir/network/coalesce.ts';
 import { formatNetwork } from '@weir/network/format.ts';
 import type { Network } from '@weir/network/network.ts';
 import type { NetworkClass } from '../formats/format.ts';
-import type { Content } from './content.ts';
+import { DEFAULT_ENTRY_LIMIT } from '../variant.ts';
 
-/** The content with single addresses. More than `most` are only counted. */
-export function asHosts(content: Content, most: number): Content {
-  const count = content.classes.reduce(
-    (sum, { v4, v6 }) => sum + addresses(v4.prefixes, v4.length, 32) + addresses(v6.prefixes, v6.length, 128),
-    0,
-  );
-  if (count > most || count === content.count) return { ...content, count: Math.min(count, Number.MAX_SAFE_INTEGER) };
-  return { ...content, count, classes: content.classes.map((each) => ({ ...each, v4: hostsV4(each.v4), v6: hostsV6(each.v6) })) };
-}
+/** How many addresses the networks of each family are; not more than can be told exactly. */
+export const hostCounts = (classes: readonly NetworkClass[]): { readonly v4: number; readonly v6: number } => ({
+  v4: classes.reduce((sum, { v4 }) => sum + addresses(v4.prefixes, v4.length, 32), 0),
+  v6: Math.min(
+    Number.MAX_SAFE_INTEGER,
+    classes.reduce((sum, { v6 }) => sum + addresses(v6.prefixes, v6.length, 128), 0),
+  ),
+});
+
+/** The networks with single addresses: for no more than a feed may have. */
+export const asHosts = (classes: readonly NetworkClass[]): NetworkClass[] =>
+  classes.map((each) => ({ ...each, v4: hostsV4(each.v4), v6: hostsV6(each.v6) }));
 
 /** What a 413 of such a feed says: what is widest in it, and what helps. */
-export function bareHint({ classes }: Content): string {
+export function bareHint(classes: readonly NetworkClass[]): string {
   const widest = classes.flatMap(widestOf).sort((a, b) => b.bits - a.bits)[0];
   const named =
     widest === undefined ? '' : ` The widest network is ${formatNetwork(widest.network)}, ${2n ** BigInt(widest.bits)} addresses.`;
-  return `This feed has single addresses (host_style bare): every network is written address by address.${named} To publish it: remove wide networks, raise its max_entries, or set host_style to cidr where the device takes networks.`;
+  return `This feed has single addresses (host_style bare): every network is written address by address.${named} To publish it: remove wide networks, raise its max_entries up to ${DEFAULT_ENTRY_LIMIT}, or set host_style to cidr where the device takes networks.`;
 }
 
 const addresses = (prefixes: Uint8Array, length: number, bits: number): number => {

@@ -1,13 +1,14 @@
 import type { AddressSet } from '@weir/network/address-set.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
+import type { FeedNetworks } from '../formats/format.ts';
 import { contentHash, type DocumentText } from '../formats/stamp.ts';
 import { FORMATS } from '../formats/table.ts';
 import type { Snapshot } from '../held/snapshot.ts';
 import { classTable, DEFAULT_LEVEL } from '../levels.ts';
-import { entryLimitOf, hostStyleOf, type Variant } from '../variant.ts';
+import { entryLimitOf, isBare, type Variant } from '../variant.ts';
 import { tooLargeHint } from './cap-hint.ts';
-import { type Content, countWithoutSubtraction, feedContent } from './content.ts';
-import { asHosts, bareHint } from './hosts.ts';
+import { type Content, feedContent, withoutSubtraction } from './content.ts';
+import { asHosts, bareHint, hostCounts } from './hosts.ts';
 
 interface Counted {
   readonly entryCount: number;
@@ -38,26 +39,43 @@ function queryOf({ head }: Snapshot, { format, family, action }: Variant, asOf: 
   return { family, action, asOf, classes: FORMATS[format].rated ? classTable(levels) : undefined, guarded };
 }
 
-const limitOf = ({ head }: Snapshot) => entryLimitOf(head.profile);
-const isBare = ({ head }: Snapshot, { format }: Variant) => FORMATS[format].mayBeBare === true && hostStyleOf(head.profile) === 'bare';
+const limitOf = ({ head }: Snapshot, { format }: Variant) => entryLimitOf(head.profile, format);
 
-/** The networks that `renderFeed` renders. */
-export const contentOfFeed = (
+/** How many entries networks are in a variant: those of each family. */
+const entriesOf = (
+  { head }: Snapshot,
+  { format }: Variant,
+  { classes, count }: FeedNetworks,
+): { readonly v4: number; readonly v6: number } => {
+  if (isBare(head.profile, format)) return hostCounts(classes);
+  const v4 = classes.reduce((sum, each) => sum + each.v4.length, 0);
+  return { v4, v6: count - v4 };
+};
+
+/** The networks of a feed, with its cap, and how many entries they are as it writes them. */
+export function contentOfFeed(
   snapshot: Snapshot,
   variant: Variant,
   asOf: number,
   geo: GeoDatabase,
   guarded: AddressSet | undefined,
-): Content => {
+): Content & Pick<Counted, 'entryCount' | 'entryLimit'> & { readonly v4Count: number } {
   const content = feedContent(snapshot, queryOf(snapshot, variant, asOf, guarded), geo);
-  return isBare(snapshot, variant) ? asHosts(content, limitOf(snapshot)) : content;
-};
+  const { v4, v6 } = entriesOf(snapshot, variant, content);
+  return { ...content, entryCount: v4 + v6, v4Count: v4, entryLimit: limitOf(snapshot, variant) };
+}
 
 /** How many those are, and the feed's cap. */
-export const measureFeed = (...[snapshot, ...rest]: Parameters<typeof contentOfFeed>): Pick<Counted, 'entryCount' | 'entryLimit'> => ({
-  entryCount: contentOfFeed(snapshot, ...rest).count,
-  entryLimit: limitOf(snapshot),
-});
+export function measureFeed(...of: Parameters<typeof contentOfFeed>): Pick<Counted, 'entryCount' | 'entryLimit'> {
+  const { entryCount, entryLimit } = contentOfFeed(...of);
+  return { entryCount, entryLimit };
+}
+
+/** How many entries a feed would have if no never-block rules were cut out of it. */
+export function entriesWithoutSubtraction(...[snapshot, variant, asOf, geo, guarded]: Parameters<typeof contentOfFeed>): number {
+  const { v4, v6 } = entriesOf(snapshot, variant, withoutSubtraction(snapshot, queryOf(snapshot, variant, asOf, guarded), geo));
+  return v4 + v6;
+}
 
 /**
  * The text of a feed without the rules that expire at the second `asOf` or before, or why there is none. `guarded` are the addresses that
@@ -72,18 +90,17 @@ export function renderFeed(
 ): RenderedDocument | OverCap {
   const { name, description } = snapshot.head.profile;
   const { format, family, action } = variant;
-  const bare = isBare(snapshot, variant);
+  const bare = isBare(snapshot.head.profile, format);
   const content = contentOfFeed(snapshot, variant, asOf, geo, guarded);
-  const v4Count = content.classes.reduce((sum, { v4 }) => sum + v4.length, 0);
-  const counted = { entryCount: content.count, v4Count, entryLimit: limitOf(snapshot), lapsesAt: content.lapsesAt };
-  if (counted.entryCount > counted.entryLimit) {
-    if (bare)
-      return { kind: 'too_large', ...counted, hint: bareHint(feedContent(snapshot, queryOf(snapshot, variant, asOf, guarded), geo)) };
-    const cost = counted.entryCount - countWithoutSubtraction(snapshot, queryOf(snapshot, variant, asOf, guarded), geo);
+  const { entryCount, v4Count, entryLimit, lapsesAt, classes } = content;
+  const counted = { entryCount, v4Count, entryLimit, lapsesAt };
+  if (entryCount > entryLimit) {
+    if (bare) return { kind: 'too_large', ...counted, hint: bareHint(classes) };
+    const cost = entryCount - entriesWithoutSubtraction(snapshot, variant, asOf, geo, guarded);
     return { kind: 'too_large', ...counted, hint: tooLargeHint(snapshot, variant, asOf, geo, cost) };
   }
   const text = FORMATS[format].render(
-    content,
+    bare ? { classes: asHosts(classes), count: entryCount } : content,
     { name, description, action, family },
     snapshot.ranges.blocks(`${format} ${family} ${action} ${bare}`, bare),
   );

@@ -12,7 +12,7 @@ import { formatTarget } from '../../signal/target.ts';
 import { ActiveRules } from '../held/active-rules.ts';
 import { readSnapshot, type Snapshot } from '../held/snapshot.ts';
 import { contentOfFeed } from '../make/render-feed.ts';
-import { DEFAULT_ENTRY_LIMIT, entryLimitOf, storedVariant, variantOf } from '../variant.ts';
+import { DEFAULT_ENTRY_LIMIT, storedVariant, variantOf } from '../variant.ts';
 import { networkAt, pushRanges, type TriedRules, targetKey } from './tried-rules.ts';
 
 /** What a trial works with. */
@@ -151,14 +151,15 @@ export async function tryRules({ workspace, rules, listId, name }: TrialSubject,
       tell(kind, called, blocked);
     }
     if (actions.length === 0) return;
-    const before = actions.map((of) => contentOf(of).count);
+    const before = actions.map((of) => contentOf(of).entryCount);
     const tables = snapshot.parts[0]!.rules;
     for (const table of [tables.v4, tables.v6, tables.geo]) table.remove(oldIds, 0);
     if (hasRules) rules.addTo(tables, action);
     if (isExcepted) rules.addTo(tables, 'exception');
-    const most = entryLimitOf(profile);
-    for (const [i, of] of actions.entries())
-      feeds.push({ kind, name: called, action: of, before: before[i]!, after: contentOf(of).count, limit: most });
+    for (const [i, of] of actions.entries()) {
+      const { entryCount: after, entryLimit: limit } = contentOf(of);
+      feeds.push({ kind, name: called, action: of, before: before[i]!, after, limit });
+    }
   }
 
   function neverBlocked(active: ActiveRules, list: string): void {
