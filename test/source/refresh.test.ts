@@ -278,3 +278,25 @@ test('D23.14 of one workspace two downloads are under way at most: its slow serv
   assert.equal(slow.filter((each) => each.asked.has('/slow')).length, 4);
   for (const each of slow) await each[Symbol.asyncDispose]();
 });
+
+test('D23.14 of collections of TAXII, which are read in memory, one of a workspace is pulled at a time and two in all', async () => {
+  const { store } = world.base;
+  const [organization] = await store.organizations();
+  const slow = await Promise.all(Array.from({ length: 4 }, listServer));
+  for (const each of slow) each.set('/c/', silent);
+  const reading = { format: 'taxii', paths: [], condition: null, collection: null } as const;
+  const askedNow = () => slow.map((each) => each.asked.size > 0);
+  const made = [];
+  // The first two are of one workspace.
+  const first = (await store.createWorkspace(organization!.id, 'first')).id;
+  for (const [i, each] of slow.entries()) {
+    const of = i < 2 ? first : (await store.createWorkspace(organization!.id, `other ${i}`)).id;
+    made.push(await world.add(`collection ${i}`, { url: `${each.url}/c/`, reading }, of));
+  }
+  await world.refresher.tick(true);
+  await eventually(() => assert.deepEqual(askedNow(), [true, false, true, false]));
+  await world.run();
+  assert.deepEqual(askedNow(), [true, true, true, true]);
+  for (const each of made) assert.match(world.state(each).fault!, /takes longer than/);
+  for (const each of slow) await each[Symbol.asyncDispose]();
+});

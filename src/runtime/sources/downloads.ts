@@ -14,6 +14,15 @@ import type { SourceSteps } from './steps.ts';
 const AT_ONCE = 16;
 /** Of them for one workspace, whose servers may all be slow. */
 const AT_ONCE_OF_ONE = 2;
+/** Collections of TAXII, which are read in memory: in all, and for one workspace. */
+const COLLECTIONS = 2;
+const COLLECTIONS_OF_ONE = 1;
+
+/** For whom a download is under way. */
+interface Served {
+  readonly workspaceId: string;
+  readonly isCollection: boolean;
+}
 
 export interface DownloadPorts extends RefresherPorts {
   readonly known: KnownSources;
@@ -28,9 +37,13 @@ export function downloads(ports: DownloadPorts): { begin(): void } {
   const { apply, known, steps, work, leastInterval, monotonic, fetch, signal } = ports;
   const { now } = apply;
   const hosts = new Set<string>();
-  /** For whom downloads are under way, a workspace for each. */
-  const served: string[] = [];
-  const isServed = (workspaceId: string) => served.filter((each) => each === workspaceId).length >= AT_ONCE_OF_ONE;
+  const served = new Set<Served>();
+  const hasRoom = ({ workspaceId, isCollection }: Served): boolean => {
+    const own = [...served].filter((each) => each.workspaceId === workspaceId);
+    const collections = (of: Iterable<Served>) => [...of].filter((each) => each.isCollection).length;
+    const fits = !isCollection || (collections(served) < COLLECTIONS && collections(own) < COLLECTIONS_OF_ONE);
+    return fits && own.length < AT_ONCE_OF_ONE;
+  };
   const polite = politeness();
 
   /** What tells an address and who asks it. */
@@ -57,8 +70,9 @@ export function downloads(ports: DownloadPorts): { begin(): void } {
       for (const one of due) {
         if (hosts.size >= AT_ONCE) return;
         const { host } = new URL(one.record.source.url);
-        const { workspaceId } = one.record.source;
-        if (one.isBusy || hosts.has(host) || isServed(workspaceId)) continue;
+        const { workspaceId, reading } = one.record.source;
+        const serving = { workspaceId, isCollection: taxiiOf(reading) !== undefined };
+        if (one.isBusy || hosts.has(host) || !hasRoom(serving)) continue;
         const credentials = ports.credentials(one.record);
         if (credentials === undefined) {
           work([one], () => steps.finish(one, noSecret, steps.effort(monotonic()), one.record.asked?.at));
@@ -78,10 +92,10 @@ export function downloads(ports: DownloadPorts): { begin(): void } {
             (isAsked(each) || (each.state.stop === null && goesAlong(each.state.nextAt, each.record.source.every * 1000, now()))),
         );
         hosts.add(host);
-        served.push(workspaceId);
+        served.add(serving);
         const done = () => {
           hosts.delete(host);
-          served.splice(served.indexOf(workspaceId), 1);
+          served.delete(serving);
         };
         work(along, () => download(along, credentials).finally(done));
       }
