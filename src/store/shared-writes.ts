@@ -7,6 +7,8 @@ import { sampleChanges } from './accounts/samples.ts';
 import { sessionChanges } from './accounts/sessions.ts';
 import { sourceStateChanges } from './accounts/source-states.ts';
 import { sourceChanges } from './accounts/sources.ts';
+import { webhookStateChanges } from './accounts/webhook-states.ts';
+import { webhookChanges } from './accounts/webhooks.ts';
 import { restoreChanges } from './restore.ts';
 import { bouncerChanges } from './seen/bouncers.ts';
 import { deviceChanges } from './seen/devices.ts';
@@ -24,6 +26,8 @@ const CHANGES = {
   ...deviceChanges,
   ...sourceChanges,
   ...sourceStateChanges,
+  ...webhookChanges,
+  ...webhookStateChanges,
 };
 
 const AGAIN = { repeatable: true };
@@ -50,5 +54,7 @@ export const sharedWrites = (transact: Transact) => ({
     writeSources: AGAIN,
     claimLease: AGAIN,
     releaseLease: AGAIN,
+    writeTold: AGAIN,
+    reportProcess: AGAIN,
   }),
 });

@@ -44,7 +44,7 @@ suite('management', () => {
   const folder = temporaryFolder({ after });
   const settings = {
     ...{ DATA_DIR: join(folder, 'data'), FEED_REBUILD_SECONDS: '0', RATE_LIMIT_MANAGE: '0', MAX_LISTS: '200', MAX_SOURCES: '0' },
-    SOURCE_NETWORKS: '127.0.0.1',
+    ...{ SOURCE_NETWORKS: '127.0.0.1', WEBHOOK_NETWORKS: '127.0.0.1' },
     ...smallGeo(folder),
   };
   let server: Weir;
@@ -95,6 +95,7 @@ suite('management', () => {
     list: async () => (await make('/lists', { name: fresh('list') })).body.id,
     feed: async () => (await make('/feeds', { name: fresh('feed'), all_lists: true })).body.id,
     source: async () => (await make('/sources', { name: fresh('source'), url: 'https://lists.invalid/a' })).body.id,
+    webhook: async () => (await make('/webhooks', { name: fresh('hook'), url: `${lists.url}/hook` })).body.id,
     key: async () => (await make('/keys', { permissions: ['feed:read'] })).body.id,
     kind: async () => 'access_rule',
     rule: async () => {
@@ -136,6 +137,7 @@ suite('management', () => {
   const BODIES: Readonly<Record<string, () => Promise<Json>>> = {
     createList: async () => ({ name: fresh('list') }),
     createFeed: async () => ({ name: fresh('feed'), all_lists: true }),
+    createWebhook: async () => ({ name: fresh('hook'), url: `${lists.url}/hook` }),
     createSource: async () => ({ name: fresh('source'), url: 'https://lists.invalid/a' }),
     acceptSource: async () => ({}),
     discardSource: async () => ({}),
@@ -618,8 +620,20 @@ suite('management', () => {
     await getFeed(server.url, stranger);
     const { body } = await get('/status');
     assert.deepEqual(Object.keys(body).sort(), [
-      ...['attention', 'ending_keys', 'engines', 'feeds', 'geo', 'guard_rails_off', 'landing', 'processes', 'sources', 'unused_keys'],
-      'urgent',
+      ...[
+        'attention',
+        'dead_letters',
+        'ending_keys',
+        'engines',
+        'feeds',
+        'geo',
+        'guard_rails_off',
+        'landing',
+        'processes',
+        'sources',
+        'stopped',
+      ],
+      ...['unused_keys', 'urgent'],
     ]);
     assert.ok(body.feeds.length > 0 && body.feeds.every((feed) => feed.workspace_id === workspace));
     assert.deepEqual(

@@ -28,6 +28,7 @@ import { senderConformance } from '../conformance/senders.ts';
 import { sourceConformance } from '../conformance/sources.ts';
 import { access, collectingSink, ip, storeConformance, upsert, waf } from '../conformance/store.ts';
 import { undoConformance } from '../conformance/undo.ts';
+import { webhookConformance } from '../conformance/webhooks.ts';
 import { makeAuthority, makeCertificate } from '../support/certificates.ts';
 import { command } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
@@ -216,6 +217,7 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
   managementConformance({ name: 'postgres', open });
   roomConformance({ name: 'postgres', open });
   sourceConformance({ name: 'postgres', open });
+  webhookConformance({ name: 'postgres', open });
   deletedConformance({ name: 'postgres', open });
   senderConformance({ name: 'postgres', open });
 

@@ -19,6 +19,7 @@ import { counterBounds, senderConformance } from '../conformance/senders.ts';
 import { sourceConformance } from '../conformance/sources.ts';
 import { access, fixture, ip, type StoreDriver, storeConformance, T0, upsert } from '../conformance/store.ts';
 import { undoConformance } from '../conformance/undo.ts';
+import { webhookConformance } from '../conformance/webhooks.ts';
 import { temporaryFolder } from '../support/folder.ts';
 
 /** Every statement that a store has prepared, instants aside. */
@@ -53,6 +54,7 @@ followConformance(driver);
 managementConformance(driver);
 roomConformance(driver);
 sourceConformance(driver);
+webhookConformance(driver);
 deletedConformance(driver);
 senderConformance(driver);
 counterBounds(driver);
