@@ -21,7 +21,7 @@ import { inWorkspace, oneOf, pick, targetOf } from '../usage.ts';
 
 const lookupOptions = (c: Command): Command =>
   inWorkspace(c)
-    // What it was called before 0.1.0; goes with 0.2.0.
+    // What it was called in 0.1; goes with 0.3.0.
     .alias('explain')
     .option('--feed <feed>', 'only this feed made of lists')
     .option('--list <list>', 'only the feed of this list')
