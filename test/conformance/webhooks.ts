@@ -72,7 +72,10 @@ async function telling(t: TestContext, driver: StoreDriver) {
     async tell(one: ReturnType<typeof webhooksOf>) {
       await one.tick(true);
       await one.idle();
-      assert.deepEqual(logged.filter((text) => !/given up/.test(text)), []);
+      assert.deepEqual(
+        logged.filter((text) => !/given up/.test(text)),
+        [],
+      );
     },
     told: () => receiver.received.splice(0).map(({ json }) => json),
   };
