@@ -86,7 +86,7 @@ export interface Told {
   /** All rows of the audit log up to this one were looked at, and these behind it. */
   readonly audit: number;
   readonly seen: readonly number[];
-  /** The same of what has landed. */
+  /** The same of undos that have landed. */
   readonly seq: number;
 }
 

@@ -36,10 +36,6 @@ export interface DueMessage {
 export interface Happened {
   readonly audit: readonly AuditRow[];
   readonly undone: readonly { readonly seq: number; readonly at: number; readonly batch: string; readonly by: Author }[];
-  /** The last number that was looked at. */
-  readonly seq: number;
-  /** Rows that were read. */
-  readonly rows: number;
 }
 
 /** What a look writes of a webhook. */

@@ -27,7 +27,7 @@ export type NameOf = (by: Author) => string;
 /** The changes that were not told yet, and how far is told with them. `now`: ms. */
 export function happenedSince(
   told: Pick<Told, 'audit' | 'seen' | 'seq'>,
-  { audit, undone, seq }: Happened,
+  { audit, undone }: Happened,
   nameOf: NameOf,
   now: number,
 ): { readonly changes: readonly WebhookChange[]; readonly told: Pick<Told, 'audit' | 'seen' | 'seq'> } {
@@ -44,7 +44,7 @@ export function happenedSince(
     told: {
       audit: settled,
       seen: seen.filter((id) => id > settled),
-      seq: undos.length < undone.length ? undos.at(-1)!.seq : seq,
+      seq: undos.at(-1)?.seq ?? told.seq,
     },
   };
 }

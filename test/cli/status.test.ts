@@ -94,7 +94,7 @@ suite('weir status', () => {
     await eventually(async () => assert.equal((await getFeed(server.url, KEY, '/edge')).status, 413));
     const db = new DatabaseSync(join(settings.DATA_DIR, 'weir.db'), PATIENT);
     db.exec(
-      `INSERT INTO dead_letters (at, reason, stream_id, "partition", record_offset, timestamp, key, headers, value) VALUES (0, 'r', 's', 0, 0, 0, 'k', '{}', 'v')`,
+      `INSERT INTO dead_letters (at, reason, stream_id, "partition", record_offset, timestamp, key, headers, value) VALUES (${Date.now()}, 'r', 's', 0, 0, 0, 'k', '{}', 'v')`,
     );
     db.exec(`UPDATE keys SET created_at = 0, last_used_at = ${Date.now() - 8 * DAY}`);
     await eventually(async () => {

@@ -11,6 +11,8 @@ import { readConfig } from '../../src/config.ts';
 import { post } from '../../src/fetch/post.ts';
 import { sourceReach } from '../../src/fetch/reach.ts';
 import { webhooksOf } from '../../src/roles/webhooks.ts';
+import { tellAway } from '../../src/runtime/webhooks/away.ts';
+import { lookAt } from '../../src/runtime/webhooks/looks.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { bodyOf } from '../../src/webhook/message.ts';
 import { nextTry } from '../../src/webhook/schedule.ts';
@@ -195,5 +197,44 @@ test('D27.6 a receiver that never answers holds up no other, two of a workspace 
   await telling.stop();
   // What was under way is sent again by whoever goes on.
   assert.equal((await store.dueMessages(Date.now(), 9)).length, 3);
+  await store.close();
+});
+
+test('D27.9 a store that is away for a minute is told from memory, until it is taken or is back; then that it is over', async (t) => {
+  let now = Date.now();
+  const bodies: string[] = [];
+  const send = {
+    ...{ secretKeys: KEYS, now: () => now, monotonic: () => 0 },
+    post(request: { readonly url: string; readonly body: string }) {
+      bodies.push(request.body);
+      return hand(request.url, request);
+    },
+  };
+  const away = tellAway({ url: `${receiver.url}/own`, style: 'weir', secret: null }, send, new AbortController().signal);
+  const fail = async (ms: number) => {
+    now += ms;
+    await away.failed(new Error('no answer'));
+  };
+  receiver.answer = (response) => void response.writeHead(500).end();
+  await fail(0);
+  await fail(59_000);
+  assert.equal(bodies.length, 0);
+  await fail(1000);
+  await fail(9000);
+  receiver.answer = (response) => void response.end();
+  await fail(1000);
+  await fail(3_600_000);
+  assert.deepEqual([bodies.length, bodies[0] === bodies[1]], [2, true]);
+  assert.match(bodies[0]!, /"began","state":"away","text":"the store does not answer: no answer \(since /);
+  const told = away.answered();
+  assert.deepEqual([Object.keys(told), Object.keys(away.answered())], [['engine/store'], []]);
+  const store = await openSqliteStore(temporaryFolder(t));
+  const service = { engines: { store: 'a', stream: 'b' }, geo: () => ({ version: '', country: { age_days: 0 }, asn: { age_days: 0 } }) };
+  const ports = { store, guardRails: { ...NO_GUARD_RAILS, self: [] } as never, service, ownStyle: 'weir' as const, now: () => now };
+  const [update] = await lookAt(ports, null, { processes: [], known: new Set() }, told);
+  assert.deepEqual(
+    update!.message!.changes.map(({ is, key }) => [is, key]),
+    [['ended', 'engine/store']],
+  );
   await store.close();
 });

@@ -15,7 +15,7 @@ import { isToldIn } from '../../webhook/message.ts';
 import { GATHER } from '../../webhook/schedule.ts';
 import { GONE, type Report } from './reports.ts';
 
-/** Rows of the audit log, and of what has landed, that one look reads; from half of that on the place is written though nothing is told. */
+/** Rows of the audit log, and undos, that one look reads; from half of that on the place is written though nothing is told. */
 const ROWS = 1000;
 /** Dead letters that are counted. */
 const MOST_LETTERS = 1000;
@@ -40,8 +40,16 @@ export async function readReports(store: Pick<Store, 'ping' | 'processReports'>)
   return { processes: reports.map(({ status }) => status), known: new Set(reports.flatMap(({ known }) => known)) };
 }
 
-/** What is to be written of the webhooks of one workspace (null: the service). Nothing where none may be told something now. */
-export async function lookAt(ports: LookPorts, workspaceId: string | null, reported: Reported): Promise<ToldUpdate[]> {
+/**
+ * What is to be written of the webhooks of one workspace (null: the service). Nothing where none may be told something now. `toldElsewhere`:
+ * what the service was told besides, while the store was away.
+ */
+export async function lookAt(
+  ports: LookPorts,
+  workspaceId: string | null,
+  reported: Reported,
+  toldElsewhere: Told['items'] = {},
+): Promise<ToldUpdate[]> {
   const { store, now, ownStyle } = ports;
   const states = await store.webhookStates(workspaceId);
   if (workspaceId === null && states.length === 0) states.push({ id: SERVICE_WEBHOOK, told: NOTHING_TOLD, isWaiting: false, lastAt: 0 });
@@ -57,13 +65,14 @@ export async function lookAt(ports: LookPorts, workspaceId: string | null, repor
   const updates: ToldUpdate[] = [];
   for (const state of ready) {
     const style = workspaceId === null ? ownStyle : webhooks.find(({ id }) => id === state.id)?.style;
-    if (style !== undefined) updates.push(...(await updateOf(ports, workspaceId, state, { style, found })));
+    const told = { ...state.told, items: { ...state.told.items, ...toldElsewhere } };
+    if (style !== undefined) updates.push(...(await updateOf(ports, workspaceId, { ...state, told }, { style, found })));
   }
   return updates;
 }
 
 const NOTHING_TOLD: Told = { items: {}, audit: 0, seen: [], seq: 0 };
-const NOTHING_HAPPENED: Happened = { audit: [], undone: [], seq: 0, rows: 0 };
+const NOTHING_HAPPENED: Happened = { audit: [], undone: [] };
 
 async function updateOf(
   { store, now }: LookPorts,
@@ -79,7 +88,8 @@ async function updateOf(
   const changes = [...difference.changes, ...news.changes];
   const after: Told = { ...news.told, items: difference.items };
   if (changes.length > 0 && isToldIn(style, changes)) return [{ id, told: after, message: messageOf(changes, found.items, at) }];
-  const isWritten = changes.length > 0 || happened.rows >= ROWS / 2 || JSON.stringify(difference.items) !== JSON.stringify(told.items);
+  const isWritten =
+    changes.length > 0 || happened.audit.length >= ROWS / 2 || JSON.stringify(difference.items) !== JSON.stringify(told.items);
   return isWritten ? [{ id, told: after }] : [];
 }
 

@@ -1,5 +1,5 @@
 /** Tells webhooks what has changed: one process of many looks and sends, each message until it is taken, a day at most (SPEC D27). */
-import { SERVICE_WEBHOOK, type WebhookStyle } from '../../account/webhook.ts';
+import { SERVICE_WEBHOOK, type Told } from '../../account/webhook.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Lease } from '../../ports/source-store.ts';
 import type { DeliveryUpdate, DueMessage } from '../../ports/webhook-store.ts';
@@ -7,6 +7,7 @@ import { shared } from '../../serial.ts';
 import { nextTry } from '../../webhook/schedule.ts';
 import { type SendPorts, sendMessage } from '../../webhook/send.ts';
 import type { HeldLease } from '../sources/lease.ts';
+import { type Away, type OwnWebhook, tellAway } from './away.ts';
 import { hookedWorkspaces } from './hooked.ts';
 import { type LookPorts, lookAt, readReports } from './looks.ts';
 
@@ -14,13 +15,6 @@ import { type LookPorts, lookAt, readReports } from './looks.ts';
 const [LOOK, WORKSPACES] = [5_000, 200];
 /** Messages that are sent at once, and those of one workspace. */
 const [AT_ONCE, OF_WORKSPACE] = [32, 2];
-
-/** The webhook that the settings name. */
-export interface OwnWebhook {
-  readonly url: string;
-  readonly style: WebhookStyle;
-  readonly secret: string | null;
-}
 
 export interface WebhookPorts extends LookPorts {
   readonly send: SendPorts;
@@ -50,6 +44,10 @@ export function webhooks(ports: WebhookPorts): Webhooks {
   let place = 0;
   let lease: Lease | undefined;
   let isSilent = false;
+  /** Whether this process was the one that tells when the store was last asked. */
+  let wasTelling = false;
+  const away: Away | undefined = own && tellAway(own, send, stopping.signal);
+  let toldElsewhere: Told['items'] = {};
 
   function lost(): void {
     held.lost();
@@ -60,14 +58,18 @@ export function webhooks(ports: WebhookPorts): Webhooks {
     const all = [...(await hooked())];
     isWanted = own !== undefined || all.length > 0;
     lease = isWanted ? await held.claim() : undefined;
+    wasTelling &&= lease !== undefined;
     if (lease === undefined) return;
     if (place >= all.length) place = 0;
     const some = all.slice(place, place + WORKSPACES);
     place += WORKSPACES;
     const reported = await readReports(store);
+    toldElsewhere = { ...toldElsewhere, ...away?.answered() };
+    wasTelling = true;
     for (const workspace of [...(own === undefined ? [] : [null]), ...some]) {
-      const updates = await lookAt(ports, workspace, reported);
+      const updates = await lookAt(ports, workspace, reported, workspace === null ? toldElsewhere : {});
       if (updates.length > 0 && !(await store.writeTold(lease, updates))) return lost();
+      if (workspace === null && updates.length > 0) toldElsewhere = {};
       if (stopping.signal.aborted) return;
     }
   }
@@ -129,7 +131,8 @@ export function webhooks(ports: WebhookPorts): Webhooks {
         () => {
           isSilent = false;
         },
-        (error: unknown) => {
+        async (error: unknown) => {
+          if (wasTelling && !stopping.signal.aborted) await away?.failed(error as Error);
           if (!stopping.signal.aborted && !isSilent) log('warn', `webhooks could not be looked at: ${(error as Error).message}`);
           isSilent = true;
         },

@@ -87,18 +87,19 @@ export const webhookReads = {
   },
   *happened(workspaceId, after, limit) {
     const rows = yield* all(
-      `SELECT first_seq, last_seq, undoes, landed_at, key_id, actor, person FROM batches
-       WHERE workspace_pk = ${WORKSPACE_PK} AND first_seq > $2 ORDER BY first_seq LIMIT $3`,
+      `SELECT first_seq, undoes, landed_at, key_id, actor, person FROM batches
+       WHERE workspace_pk = ${WORKSPACE_PK} AND undoes IS NOT NULL AND first_seq > $2 ORDER BY first_seq LIMIT $3`,
       workspaceId,
       after.seq,
       limit,
     );
-    const undone = rows.flatMap(({ first_seq, undoes, landed_at, ...row }) =>
-      undoes === null ? [] : [{ seq: Number(first_seq), at: Number(landed_at), batch: String(undoes), by: byOfBatch(row) }],
-    );
-    const seq = rows.reduce((most, row) => Math.max(most, Number(row.first_seq)), after.seq);
-    const audited = yield* auditBehind(workspaceId, after.audit, limit);
-    return { audit: audited, undone, seq, rows: rows.length + audited.length };
+    const undone = rows.map((row) => ({
+      seq: Number(row.first_seq),
+      at: Number(row.landed_at),
+      batch: String(row.undoes),
+      by: byOfBatch(row),
+    }));
+    return { audit: yield* auditBehind(workspaceId, after.audit, limit), undone };
   },
   *processReports(since) {
     const rows = yield* all('SELECT process, report FROM process_reports WHERE at >= $1 ORDER BY process', since);
@@ -124,7 +125,8 @@ export const webhookChanges = {
     refuseTaken(there, settings.name);
     yield* create(now, 'webhooks', { id, workspace_pk: workspacePk, settings: JSON.stringify(settings), secret });
     const last = yield* one(
-      'SELECT (SELECT max(id) FROM audit) AS audit, (SELECT max(first_seq) FROM batches WHERE workspace_pk = $1) AS seq',
+      `SELECT (SELECT max(id) FROM audit) AS audit,
+         (SELECT max(first_seq) FROM batches WHERE workspace_pk = $1 AND undoes IS NOT NULL) AS seq`,
       workspacePk,
     );
     const told: Told = { items: {}, audit: Number(last?.audit ?? 0), seen: [], seq: Number(last?.seq ?? 0) };
