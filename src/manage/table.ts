@@ -27,11 +27,13 @@ import { STATUS_OPERATIONS } from './operations/status.ts';
 import { TARGET_OPERATIONS } from './operations/targets.ts';
 import { WHO_OPERATIONS } from './operations/who.ts';
 import { WORKSPACE_OPERATIONS } from './operations/workspace.ts';
+import { FILE_OPERATIONS } from './operations/workspace-file.ts';
 
 /** All operations of management. A row is all that there is to one: its route, checks, document and tests follow from it. */
 export const OPERATIONS: readonly Operation[] = [
   ...WHO_OPERATIONS,
   ...WORKSPACE_OPERATIONS,
+  ...FILE_OPERATIONS,
   ...LIST_OPERATIONS,
   ...FEED_OPERATIONS,
   ...TARGET_OPERATIONS,

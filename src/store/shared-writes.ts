@@ -7,6 +7,7 @@ import { sampleChanges } from './accounts/samples.ts';
 import { sessionChanges } from './accounts/sessions.ts';
 import { sourceStateChanges } from './accounts/source-states.ts';
 import { sourceChanges } from './accounts/sources.ts';
+import { togetherChanges } from './accounts/together.ts';
 import { restoreChanges } from './restore.ts';
 import { bouncerChanges } from './seen/bouncers.ts';
 import { deviceChanges } from './seen/devices.ts';
@@ -24,6 +25,7 @@ const CHANGES = {
   ...deviceChanges,
   ...sourceChanges,
   ...sourceStateChanges,
+  ...togetherChanges,
 };
 
 const AGAIN = { repeatable: true };
@@ -47,6 +49,7 @@ export const sharedWrites = (transact: Transact) => ({
     recordBouncers: AGAIN,
     restoreLists: LONG,
     restoreKeys: LONG,
+    changeTogether: LONG,
     writeSources: AGAIN,
     claimLease: AGAIN,
     releaseLease: AGAIN,

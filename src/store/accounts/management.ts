@@ -115,12 +115,11 @@ export const accountChanges = {
   *touchKeys(_now, used) {
     for (let at = 0; at < used.length; at += TOUCHED) yield* touchKeys(used.slice(at, at + TOUCHED));
   },
-  *createList(now, workspaceId, name, settings, maxLists = 0, { by, once } = {}) {
+  *createList(now, workspaceId, name, settings, maxLists = 0, { by, once, id = randomUUID() } = {}) {
     const workspacePk = yield* changeWorkspace(workspaceId);
     if (maxLists > 0 && (yield* listCount(workspaceId)) >= maxLists) throw tooManyLists(maxLists);
     yield* refuseName('feeds', workspacePk, name);
     yield* refuseName('sources', workspacePk, name);
-    const id = randomUUID();
     const row = yield* insertList(now, workspacePk, { ...settings, id, name, isDefault: false, sourceId: null });
     const list = listOf(row, workspaceId);
     yield* audit(now, 'list created', id, { workspacePk, by, change: { before: null, after: listState(list) } });
@@ -254,9 +253,8 @@ function* makeRoomForKey(now: string, workspacePk: number, most: number): Work<v
   if (forgotten === 0) throw tooMany(most, 'keys', 'MAX_KEYS', 'revoke one');
 }
 
-function* insertKey(now: string, workspaceId: string, key: NewKey, { by, once, most = 0 }: ChangeOptions = {}): Work<KeyInfo> {
+function* insertKey(now: string, workspaceId: string, key: NewKey, { by, once, most = 0, id = randomUUID() }: ChangeOptions = {}): Work<KeyInfo> {
   const { hash, prefix, name, permissions, listId, feedId, expiresAt, networks = [] } = key;
-  const id = randomUUID();
   const workspacePk = yield* (listId ?? feedId) === null ? findWorkspace(workspaceId) : holdWorkspace(workspaceId);
   yield* makeRoomForKey(now, workspacePk, most);
   if (listId !== null) yield* listRow(workspacePk, listId);
