@@ -9,7 +9,7 @@ import type { ProposedFeed } from '../account/feed.ts';
 import type { AccessAction, GeoTarget, Kind, Target } from '../rule.ts';
 import type { AuditedChange, Page, PageRequest } from './account-store.ts';
 import type { DeadLetter, LandingBatch } from './landing.ts';
-import type { KnownRules, ListSink, NamedDirectory, RuleSink, SnapshotHead, WholeRules, WorkspaceDirectory } from './snapshot.ts';
+import type { KnownRules, ListSink, NamedDirectory, SnapshotHead, SnapshotSink, WholeRules, WorkspaceDirectory } from './snapshot.ts';
 import type { RuleState, StoredRule } from './stored-rule.ts';
 
 /** What a signal finds an access rule by. `target` in its canonical form. */
@@ -175,7 +175,7 @@ export interface RuleReads {
     workspaceId: string,
     feed: string | null | ProposedFeed,
     now: number,
-    sink: RuleSink | undefined,
+    sink: SnapshotSink | undefined,
     whole?: WholeRules,
   ): Promise<SnapshotHead | undefined>;
   /**

@@ -80,7 +80,11 @@ const MEANT: readonly RegExp[] = [
   /^DELETE FROM feed_records WHERE list_pk = /,
   // The feeds of a workspace with their lists: management.
   /^SELECT f\.\* FROM workspaces w JOIN feeds f /,
-  /^SELECT m\.feed_pk, l\.id FROM workspaces w JOIN feeds f /,
+  /^SELECT m\.feed_pk, m\.is_always, l\.id FROM feed_lists m JOIN feeds f .* WHERE f\.workspace_pk = /,
+  // The few feeds of a workspace.
+  /^SELECT pk, name, all_lists FROM feeds WHERE workspace_pk = \S+ AND name IN /,
+  // Those whose lists have to agree: a source that is changed.
+  /^UPDATE feeds SET revision = revision \+ 1 WHERE workspace_pk = /,
   // The feeds that have a list which is deleted.
   /^UPDATE feeds SET revision = .* WHERE list_pk = /,
   /^DELETE FROM feed_lists WHERE list_pk = /,

@@ -1,7 +1,7 @@
 /** The console's words are those of the service: it cannot import the tables, so it repeats them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LIST_SETTINGS } from '../../src/account/list.ts';
+import { FEED_SETTINGS } from '../../src/account/feed.ts';
 import { PERMISSIONS, WORKSPACE_PERMISSIONS } from '../../src/account/permission.ts';
 import { ROLES } from '../../src/account/role.ts';
 import { FORMAT_NAMES } from '../../src/document/formats/table.ts';
@@ -17,7 +17,8 @@ interface Words {
   readonly FAMILIES: string[];
   readonly ACTIONS: string[];
   readonly LEVELS: string[];
-  readonly LIST_SETTINGS: { readonly field: string; readonly options?: Choice[]; readonly longest?: number }[];
+  readonly LIST_SETTINGS: Words['FEED_SETTINGS'];
+  readonly FEED_SETTINGS: { readonly field: string; readonly options?: Choice[]; readonly longest?: number }[];
   readonly PERMISSIONS: (Choice & { readonly whole: boolean })[];
   readonly ROLES: (Choice & { readonly permissions: string[] })[];
 }
@@ -41,9 +42,10 @@ test('the console offers the formats, families, actions and levels that there ar
   assert.deepEqual(sorted(words.LEVELS), sorted(LEVELS));
 });
 
-test('the console offers every setting of lists, with what it may be', () => {
-  const offered = words.LIST_SETTINGS.map(({ field, options, longest }) => [field, options === undefined ? longest : values(options)]);
-  const known = Object.values(LIST_SETTINGS).map((row) => {
+test('the console offers every setting of lists and feeds, with what it may be', () => {
+  assert.deepEqual(words.FEED_SETTINGS.slice(0, words.LIST_SETTINGS.length), words.LIST_SETTINGS);
+  const offered = words.FEED_SETTINGS.map(({ field, options, longest }) => [field, options === undefined ? longest : values(options)]);
+  const known = Object.values(FEED_SETTINGS).map((row) => {
     // Those of the service are sent in place of the ones that stand here.
     if (row.field === 'format') return [row.field, sorted(['', ...FORMATS])];
     return [row.field, 'words' in row ? sorted(['', ...row.words]) : 'longest' in row ? row.longest : undefined];

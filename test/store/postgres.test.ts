@@ -16,6 +16,7 @@ import { newBatchId } from '../../src/signal/message/signal-id.ts';
 import { BARE_UPSERT } from '../../src/store/postgres/rule-statements.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { agreementConformance } from '../conformance/agreement.ts';
 import { bouncerConformance } from '../conformance/bouncers.ts';
 import { deletedConformance } from '../conformance/deleted.ts';
 import { assertFirstVersion, firstVersion } from '../conformance/first-version.ts';
@@ -210,6 +211,7 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
 
   const statements = recordStatements();
   storeConformance({ name: 'postgres', open });
+  agreementConformance({ name: 'postgres', open });
   pastConformance({ name: 'postgres', open });
   undoConformance({ name: 'postgres', open });
   bouncerConformance({ name: 'postgres', open });

@@ -7,6 +7,7 @@ import { storeClock } from '../../src/store/sqlite/clock.ts';
 import { migrateDatabase, openDatabase } from '../../src/store/sqlite/database.ts';
 import { ruleScans } from '../../src/store/sqlite/snapshot.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { agreementConformance } from '../conformance/agreement.ts';
 import { bouncerConformance } from '../conformance/bouncers.ts';
 import { deletedConformance } from '../conformance/deleted.ts';
 import { assertFirstVersion, firstVersion } from '../conformance/first-version.ts';
@@ -47,6 +48,7 @@ const driver: StoreDriver = {
   },
 };
 storeConformance(driver);
+agreementConformance(driver);
 undoConformance(driver);
 bouncerConformance(driver);
 pastConformance(driver);

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Author } from '../../account/caller.ts';
 import { goesWithSource } from '../../account/kept-list.ts';
 import { BOOTSTRAP_KEY_NAME, type KeyInfo, keyState, type NewKey } from '../../account/key.ts';
-import { listState, NO_SETTINGS } from '../../account/list.ts';
+import { LIST_SETTINGS, listState, NO_SETTINGS } from '../../account/list.ts';
 import type { Organization, Subscription } from '../../account/organization.ts';
 import { PERMISSIONS } from '../../account/permission.ts';
 import { type Workspace, type WorkspacePatch, workspaceSettingsJson } from '../../account/workspace.ts';
@@ -130,7 +130,7 @@ export const accountChanges = {
     const workspacePk = yield* changeWorkspace(workspaceId);
     const before = listState(listOf(yield* listRow(workspacePk, listId), workspaceId));
     requireState(before, ifMatch);
-    const values = patchColumns(patch);
+    const values = patchColumns(patch, LIST_SETTINGS);
     const sets = values.map(([column], i) => `${column} = $${i + 3}, `).join('');
     const row = yield* one(
       `UPDATE lists SET ${sets}revision = revision + 1 WHERE id = $1 AND workspace_pk = $2 RETURNING *`,

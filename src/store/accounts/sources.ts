@@ -19,6 +19,7 @@ import {
   tooMany,
   tooManyLists,
 } from './account-statements.ts';
+import { moveAgreements } from './agreement.ts';
 import { doneOnce } from './answers.ts';
 import { audit, changed } from './audit.ts';
 import { refuseName } from './feed-lists.ts';
@@ -98,6 +99,7 @@ export const sourceChanges = {
     for (const table of ['lists', 'feeds'] as const) yield* refuseName(table, workspacePk, name);
     const row = yield* insertList(now, workspacePk, { ...list, id: listId, name, isDefault: false, sourceId: id });
     yield* insertSource(now, { id, workspacePk, listPk: Number(row.pk), settings, secret, state: newState(yield* instant(now)) });
+    yield* moveAgreements(workspacePk);
     const made = yield* record(workspaceId, id);
     yield* audited(now, 'source created', made, { workspacePk, by }, null);
     yield* doneOnce(now, workspacePk, once, made);
@@ -116,6 +118,7 @@ export const sourceChanges = {
       state: JSON.stringify(state),
       ...(secret !== undefined && { secret }),
     });
+    if (patch.copies !== undefined) yield* moveAgreements(workspacePk);
     const after = yield* record(workspaceId, id);
     yield* audited(now, 'source changed', after, { workspacePk, by }, sourceSettingsJson(settings));
     return after;
@@ -138,6 +141,7 @@ export const sourceChanges = {
     yield* run('DELETE FROM source_runs WHERE source_pk = $1', Number(row.pk));
     yield* run('DELETE FROM sources WHERE pk = $1', Number(row.pk));
     yield* moveSourceRevision();
+    yield* moveAgreements(workspacePk);
     if (keepList) {
       yield* run('UPDATE lists SET source_id = NULL, revision = revision + 1 WHERE pk = $1', listPk);
       // Keys that are bound to the list may change it from now on.
@@ -162,6 +166,7 @@ export const sourceChanges = {
   *restoreSources(now, workspaceId, sources, by) {
     const workspacePk = yield* changeWorkspace(workspaceId);
     for (const source of sources) yield* restoreSource(now, workspacePk, source);
+    yield* moveAgreements(workspacePk);
     yield* moveKeyRevision();
     if (sources.length > 0) yield* audit(now, 'sources restored', workspaceId, { workspacePk, by });
   },
