@@ -63,7 +63,7 @@ sources:
   - { name: feodo, url: https://lists.invalid/a, auth: bearer, secret_env: TOKEN, every: 3600, list: { confidence: low } }
   - { name: drop, catalogue: spamhaus-drop, paused: true, change_percent: 80 }
 feeds:
-  - { name: fw-berlin, lists: [scanners, feodo], target: pan-os, max_entries: 10000 }
+  - { name: fw-berlin, lists: [scanners, feodo], min_sources: 2, always: [scanners], target: pan-os, max_entries: 10000 }
   - { name: everything, all_lists: true }
 keys:
   - { name: berlin, permissions: [feed:read], feed: fw-berlin, from: [10.0.0.1/8] }
@@ -86,15 +86,29 @@ keys:
       ],
     );
     for (const option of ['--dry-run', '--prune']) {
-      const { code, stdout } = await run(from, FILE.replace('\nkeys:', '\n  # as it is\nkeys:'), option, ...(option === '--prune' ? ['--dry-run'] : []));
+      const { code, stdout } = await run(
+        from,
+        FILE.replace('\nkeys:', '\n  # as it is\nkeys:'),
+        option,
+        ...(option === '--prune' ? ['--dry-run'] : []),
+      );
       assert.deepEqual([code, stdout], [0, 'no difference\n'], option);
     }
     const rows = await commandJson<Json[]>(['audit', 'ls', '--workspace', from, '--object', done.act!], settings);
-    assert.deepEqual([rows[0]!.event, rows[0]!.after, new Set(rows.map(({ act }) => act))], ['settings applied', { changes: 11 }, new Set([done.act])]);
+    assert.deepEqual(
+      [rows[0]!.event, rows[0]!.after, new Set(rows.map(({ act }) => act))],
+      ['settings applied', { changes: 11 }, new Set([done.act])],
+    );
     assert.ok(rows.some(({ event, name }) => event === 'key created' && name === 'berlin'));
 
     const content = await exported(from);
-    assert.deepEqual((content.sources as Json[])[1], { name: 'feodo', url: 'https://lists.invalid/a', every: 3600, auth: 'bearer', list: { confidence: 'low' } });
+    assert.deepEqual((content.sources as Json[])[1], {
+      name: 'feodo',
+      url: 'https://lists.invalid/a',
+      every: 3600,
+      auth: 'bearer',
+      list: { confidence: 'low' },
+    });
     assert.deepEqual((content.keys as Json[])[0], { name: 'berlin', permissions: ['feed:read'], feed: 'fw-berlin', from: ['10.0.0.0/8'] });
     const unsaid = await run(to, content);
     assert.deepEqual([unsaid.code, /sources\[1\]\.secret: is missing/.test(unsaid.stderr)], [2, true]);
@@ -116,7 +130,10 @@ keys:
     const told = await apply(to, {
       workspace: { min_prefix_v4: 16 },
       lists: [{ name: 'scanners', description: null }],
-      feeds: [{ name: 'fw-berlin', max_entries: 20_000, lists: ['other', 'scanners'] }, { name: 'everything', lists: [] }],
+      feeds: [
+        { name: 'fw-berlin', max_entries: 20_000, lists: ['other', 'scanners'] },
+        { name: 'everything', lists: [] },
+      ],
       sources: [{ name: 'feodo', list: { confidence: null }, paused: true }],
       keys: [{ name: 'berlin', from: [], role: null }],
     });
@@ -124,7 +141,7 @@ keys:
       '~ workspace: min_prefix_v4 8 → 16',
       '~ list scanners: description yes → none',
       '~ source feodo: paused false → true, list.confidence low → none',
-      '~ feed fw-berlin: lists feodo, scanners → other, scanners, max_entries 10000 → 20000',
+      '~ feed fw-berlin: lists scanners, feodo → other, scanners, max_entries 10000 → 20000',
       '~ feed everything: all_lists true → false',
       '~ key berlin: from 10.0.0.0/8 → none',
     ]);
@@ -150,7 +167,11 @@ keys:
       assert.ok(form.stderr.includes(line), `${line}\n${form.stderr}`);
     const meaning = await run(to, {
       lists: [{ name: 'a' }, { name: 'taken' }, { name: 'a' }],
-      sources: [{ name: 'there', url: 'ftp://x/y' }, { name: 's', catalogue: 'nobody' }, { name: 'local', url: 'http://127.0.0.1/x' }],
+      sources: [
+        { name: 'there', url: 'ftp://x/y' },
+        { name: 's', catalogue: 'nobody' },
+        { name: 'local', url: 'http://127.0.0.1/x' },
+      ],
       feeds: [{ name: 'f', lists: ['nowhere'] }, { name: 'g' }, { name: 'h', lists: [], all_lists: true }],
       keys: [
         { name: 'k', role: 'admin' },
@@ -209,15 +230,18 @@ keys:
     assert.match(asked.stderr, /^weir: nothing has changed; add --yes to do it$/m);
     // Feeds are not told of, and have lists that would go.
     const told = await apply(to, content, '--prune', '--yes');
-    assert.deepEqual(texts(told).map((text) => text.replace(/weir_\S+/, 'weir_')), [
-      '- key berlin',
-      '- key feodo reader',
-      '- key weir_ (without a name)',
-      '- source feodo',
-      '- list other',
-      '- list scanners',
-      '~ source drop: change_percent 80 → 50, paused true → false',
-    ]);
+    assert.deepEqual(
+      texts(told).map((text) => text.replace(/weir_\S+/, 'weir_')),
+      [
+        '- key berlin',
+        '- key feodo reader',
+        '- key weir_ (without a name)',
+        '- source feodo',
+        '- list other',
+        '- list scanners',
+        '~ source drop: change_percent 80 → 50, paused true → false',
+      ],
+    );
     const { workspace: own, lists, feeds, keys } = await exported(to);
     assert.deepEqual(
       [(own as Json).min_prefix_v4, lists, (feeds as Json[]).map(({ name }) => name), (keys as Json[]).map(({ name }) => name)],
@@ -264,7 +288,10 @@ keys:
     assert.match(other.stdout, /^~ source s: another secret\n/);
     assert.ok(!/a-token|another-token/.test(other.stdout + JSON.stringify(await exported(to))));
     assert.match((await run(to, source({ secret_env: 'NONE' }))).stderr, /sources\[0\]\.secret_env: the environment has no NONE/);
-    assert.match((await run(to, source({ url: 'https://elsewhere.invalid/a' }))).stderr, /sources\[0\]\.url: is not of https:\/\/lists\.invalid/);
+    assert.match(
+      (await run(to, source({ url: 'https://elsewhere.invalid/a' }))).stderr,
+      /sources\[0\]\.url: is not of https:\/\/lists\.invalid/,
+    );
     assert.match((await run(to, source({ auth: null }))).stdout, /^~ source s: auth bearer → none, no secret any more\n/);
   });
 

@@ -389,7 +389,14 @@ suite('management', () => {
   });
 
   test('D28.2, D28.3, D28.5, D28.6, D28.9 a file is applied over HTTP: told first, its faults all at once, what goes only when that is confirmed', async () => {
-    const { workspaceId, key } = await newTenant(settings, { organization: 'acme', workspace: fresh('file') }, '--role', 'admin', '--name', 'own');
+    const { workspaceId, key } = await newTenant(
+      settings,
+      { organization: 'acme', workspace: fresh('file') },
+      '--role',
+      'admin',
+      '--name',
+      'own',
+    );
     const of = (text: Answer) => (text.body.changes as { text: string }[]).map((change) => change.text);
     const apply = (query: string, body: unknown) => call('POST', `/workspace/apply${query}`, key, body);
     const file = {
@@ -415,21 +422,33 @@ suite('management', () => {
       lists: [{ name: 'default' }, { name: 'edge' }],
       sources: [],
       feeds: [{ name: 'fw', lists: ['edge'] }],
-      keys: [{ name: 'fw', permissions: ['feed:read'], feed: 'fw' }, { name: 'own', role: 'admin' }],
+      keys: [
+        { name: 'fw', permissions: ['feed:read'], feed: 'fw' },
+        { name: 'own', role: 'admin' },
+      ],
     });
     const wrong = await apply('', { ...file, lists: [{ name: 'edge', max_entries: 0 }, { name: 1 }], sources: [{ name: 's', secret: 7 }] });
     assert.deepEqual(
       [wrong.status, wrong.body.details.map(({ field }) => field)],
       [400, ['lists[0].max_entries', 'lists[1].name', 'sources[0].secret']],
     );
-    const meant = await apply('', { feeds: [{ name: 'fw' }, { name: 'gw', lists: ['none'] }], sources: [{ name: 's', secret_file: '/etc/shadow' }] });
+    const meant = await apply('', {
+      feeds: [{ name: 'fw' }, { name: 'gw', lists: ['none'] }],
+      sources: [{ name: 's', secret_file: '/etc/shadow' }],
+    });
     assert.deepEqual([meant.status, meant.body.details.map(({ field }) => field)], [400, ['sources[0].secret_file', 'feeds[1].lists']]);
     const refused = await apply('?prune=1', { feeds: [], keys: [] });
-    assert.deepEqual([refused.status, refused.body.message], [409, '2 things would be taken away, the first is key fw: with dry_run it is told in full, with confirmed it is done']);
+    assert.deepEqual(
+      [refused.status, refused.body.message],
+      [409, '2 things would be taken away, the first is key fw: with dry_run it is told in full, with confirmed it is done'],
+    );
     const gone = await apply('?prune=1&confirmed=1', { feeds: [], keys: [] });
     // The key that asks stays.
     assert.deepEqual([gone.status, of(gone)], [200, ['- key fw', '- feed fw']]);
-    assert.deepEqual((await get('/lists', key)).body.lists.map(({ name }) => name), ['default', 'edge']);
+    assert.deepEqual(
+      (await get('/lists', key)).body.lists.map(({ name }) => name),
+      ['default', 'edge'],
+    );
     const almost = await newKey(settings, workspaceId, '--permission', 'manage', '--permission', 'keys:write');
     for (const path of ['/workspace/file', '/workspace/apply']) {
       const { status, body } = await call(path.endsWith('file') ? 'GET' : 'POST', path, almost, path.endsWith('file') ? undefined : {});

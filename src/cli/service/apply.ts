@@ -31,38 +31,54 @@ const applyOptions = (c: Command): Command =>
     .option('--dry-run', 'tell what would change, and change nothing; exit code 3 when something would')
     .option('--prune', 'of the kinds that the file has, what it does not name goes: tells what, and asks')
     .option('--yes', 'do it without asking')
-    .option('--key-dir <folder>', 'write the texts of keys that are made to files there, one a key, for the user alone; else they are shown')
+    .option(
+      '--key-dir <folder>',
+      'write the texts of keys that are made to files there, one a key, for the user alone; else they are shown',
+    )
     .option('--schema', 'print the JSON Schema of the file, and nothing else');
 
 export function applyCommand(add: AddCommand): void {
-  add('apply [file]', 'make the lists, feeds, sources, keys and settings of a workspace as a file says (YAML or JSON; - is standard input)', applyOptions, {
-    async run(context, [path], options: Options): Promise<Applied | Schema> {
-      if (options.schema) return { schema: fileSchema() };
-      if (path === undefined || options.workspace === undefined)
-        throw new WeirError('USAGE', 'name the file, and its workspace with --workspace; weir apply --help lists the options');
-      const file = withoutNulls(await readSettingsFile(path, context.environment, fileFaultsOrThrow));
-      const store = options.dryRun ? ((await context.reads()) as Store) : await context.store();
-      const about = fileContext(store, await workspaceId(store, options.workspace), context);
-      const { dryRun = false, prune = false } = options;
-      const seen = dryRun || prune ? await told(applyFile(about, file, { dryRun: true, prune })) : undefined;
-      if (dryRun) {
-        if (seen!.changed) context.exitCode = DIFFERS;
-        return seen!;
-      }
-      if (seen?.changes.some(({ what }) => what === 'remove')) await confirm(context, linesOf(seen).join('\n'), options.yes);
-      const files = options.keyDir === undefined ? undefined : keyFiles(options.keyDir, async (hash) => (await store.findCaller(hash)) !== undefined);
-      try {
-        const applied = await told(
-          applyFile(about, file, { prune, confirmed: true, tag: seen?.tag, ...(files !== undefined && { onKeys: (keys) => files.write(keys) }) }),
-        );
-        return files === undefined ? applied : { ...applied, keys: applied.keys.map(({ name, id }) => ({ name, id, key: files.of(name) })) };
-      } catch (error) {
-        files?.takeBack();
-        throw error;
-      }
+  add(
+    'apply [file]',
+    'make the lists, feeds, sources, keys and settings of a workspace as a file says (YAML or JSON; - is standard input)',
+    applyOptions,
+    {
+      async run(context, [path], options: Options): Promise<Applied | Schema> {
+        if (options.schema) return { schema: fileSchema() };
+        if (path === undefined || options.workspace === undefined)
+          throw new WeirError('USAGE', 'name the file, and its workspace with --workspace; weir apply --help lists the options');
+        const file = withoutNulls(await readSettingsFile(path, context.environment, fileFaultsOrThrow));
+        const store = options.dryRun ? ((await context.reads()) as Store) : await context.store();
+        const about = fileContext(store, await workspaceId(store, options.workspace), context);
+        const { dryRun = false, prune = false } = options;
+        const seen = dryRun || prune ? await told(applyFile(about, file, { dryRun: true, prune })) : undefined;
+        if (dryRun) {
+          if (seen!.changed) context.exitCode = DIFFERS;
+          return seen!;
+        }
+        if (seen?.changes.some(({ what }) => what === 'remove')) await confirm(context, linesOf(seen).join('\n'), options.yes);
+        const files =
+          options.keyDir === undefined ? undefined : keyFiles(options.keyDir, async (hash) => (await store.findCaller(hash)) !== undefined);
+        try {
+          const applied = await told(
+            applyFile(about, file, {
+              prune,
+              confirmed: true,
+              tag: seen?.tag,
+              ...(files !== undefined && { onKeys: (keys) => files.write(keys) }),
+            }),
+          );
+          return files === undefined
+            ? applied
+            : { ...applied, keys: applied.keys.map(({ name, id }) => ({ name, id, key: files.of(name) })) };
+        } catch (error) {
+          files?.takeBack();
+          throw error;
+        }
+      },
+      show: (done) => ('schema' in done ? JSON.stringify(done.schema, null, 2) : textOf(done)),
     },
-    show: (done) => ('schema' in done ? JSON.stringify(done.schema, null, 2) : textOf(done)),
-  });
+  );
 }
 
 interface Schema {
@@ -82,10 +98,14 @@ export const fileContext = (store: Store, workspace: string, { author, config }:
 });
 
 const faultLines = (faults: readonly FieldFault[]) =>
-  new WeirError('USAGE', ['nothing has been done:', ...faults.map(({ field, message }) => `${field || 'the file'}: ${message}`)].join('\n'));
+  new WeirError(
+    'USAGE',
+    ['nothing has been done:', ...faults.map(({ field, message }) => `${field || 'the file'}: ${message}`)].join('\n'),
+  );
 
 function fileFaultsOrThrow(value: unknown): asserts value is Record<string, unknown> {
-  const clean = typeof value === 'object' && value !== null && !Array.isArray(value) ? withoutNulls(value as Record<string, unknown>) : value;
+  const clean =
+    typeof value === 'object' && value !== null && !Array.isArray(value) ? withoutNulls(value as Record<string, unknown>) : value;
   const faults = fileFaults(clean);
   if (faults.length > 0) throw faultLines(faults);
 }

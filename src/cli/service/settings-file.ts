@@ -39,7 +39,10 @@ async function parse(bytes: Buffer, path: string): Promise<unknown> {
   const document = parseDocument(text, { prettyErrors: true });
   const faults = [...document.errors, ...document.warnings];
   if (faults.length > 0)
-    throw new WeirError('USAGE', faults.map(({ message, linePos }) => `${path}:${linePos?.[0].line ?? 1}: ${message.split('\n')[0]}`).join('\n'));
+    throw new WeirError(
+      'USAGE',
+      faults.map(({ message, linePos }) => `${path}:${linePos?.[0].line ?? 1}: ${message.split('\n')[0]}`).join('\n'),
+    );
   try {
     return document.toJS();
   } catch (error) {

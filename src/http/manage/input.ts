@@ -52,8 +52,7 @@ function faultsOf(given: Fields, schema: TObject | undefined, validate: Validate
 }
 
 /** Faults without values, among which there may be secrets. */
-const unshown = (faults: readonly FieldFault[]): BatchFault[] =>
-  faults.slice(0, MOST_DETAILS).map((fault) => ({ ...fault, value: null }));
+const unshown = (faults: readonly FieldFault[]): BatchFault[] => faults.slice(0, MOST_DETAILS).map((fault) => ({ ...fault, value: null }));
 
 /** Whether the value of a field is shown to nobody, whatever is wrong with it. */
 const isSecret = (schema: TObject | undefined, field: string): boolean =>

@@ -10,7 +10,7 @@ import { fieldFaults } from '../operation.ts';
 import type { About, Doing } from './kind.ts';
 import { type FieldChange, type PlannedChange, planFile } from './plan.ts';
 import type { WorkspaceFile } from './schema.ts';
-import { type Loss, changeText, losses, lossText } from './told.ts';
+import { changeText, type Loss, losses, lossText } from './told.ts';
 
 /** What a file is applied with. */
 export interface FileContext extends Omit<About, 'prune' | 'now'> {
@@ -76,7 +76,8 @@ export async function applyFile(context: FileContext, file: WorkspaceFile, reque
       return await applyOnce(context, file, request);
     } catch (error) {
       if (!hasCode(error, 'CHANGED') || request.tag !== undefined) throw error;
-      if (left === 1) throw new WeirError('REFUSED', 'others change what is set of the workspace all the time: nothing has been done, try again');
+      if (left === 1)
+        throw new WeirError('REFUSED', 'others change what is set of the workspace all the time: nothing has been done, try again');
     }
   }
 }

@@ -16,7 +16,14 @@ export function exportFile(state: WorkspaceState, about: About): Exported {
   const told = all.map(({ kind, things }) => {
     const counts = Map.groupBy(things, ({ name }) => name);
     const isTold = ({ name }: Thing) => name !== null && counts.get(name)!.length === 1;
-    return { kind, entries: things.filter(isTold).toSorted(byName).map((thing) => entryOf(kind, thing, about)), left: things.filter((each) => !isTold(each)) };
+    return {
+      kind,
+      entries: things
+        .filter(isTold)
+        .toSorted(byName)
+        .map((thing) => entryOf(kind, thing, about)),
+      left: things.filter((each) => !isTold(each)),
+    };
   });
   return {
     file: {

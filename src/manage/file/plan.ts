@@ -58,7 +58,12 @@ export function planFile(state: WorkspaceState, file: WorkspaceFile, about: Abou
   const isEntered = new Set(entered.flatMap(({ here }) => here));
   const removed = all
     .filter(({ value }) => about.prune && value !== undefined)
-    .flatMap(({ kind, things }) => things.filter((thing) => !thing.stays && !isEntered.has(thing)).map((thing) => removal(kind, thing)).sort(lastNameFirst));
+    .flatMap(({ kind, things }) =>
+      things
+        .filter((thing) => !thing.stays && !isEntered.has(thing))
+        .map((thing) => removal(kind, thing))
+        .sort(lastNameFirst),
+    );
   const goes = new Set(removed.map(({ thing }) => thing));
   const kept = all.flatMap(({ kind, things }) =>
     things.filter((thing) => !goes.has(thing) && !isEntered.has(thing)).map(({ name }) => ({ kind, name })),
@@ -160,7 +165,8 @@ const referenceFaults = ({ refers = {} }: FileKind, path: string, entry: Entry, 
     ([entry[field] ?? []].flat() as string[]).flatMap((name) => {
       const count = names[sort].get(name) ?? 0;
       if (count === 1) return [];
-      const message = count === 0 ? `names "${name}", and there is no ${sort} of that name` : `names "${name}", and ${count} ${sort}s have that name`;
+      const message =
+        count === 0 ? `names "${name}", and there is no ${sort} of that name` : `names "${name}", and ${count} ${sort}s have that name`;
       return [{ field: `${path}.${field}`, message }];
     }),
   );

@@ -32,7 +32,11 @@ export const FILE_FIELDS: Readonly<Record<string, TSchema>> = Object.fromEntries
 export const FILE_SCHEMA = Type.Object(FILE_FIELDS, { additionalProperties: false });
 
 /** A path such as `feeds[3].max_entries`. */
-const bracketed = (path: string): string => path.replaceAll(/\/(\d+)(?=\/|$)/g, '[$1]').slice(1).replaceAll('/', '.');
+const bracketed = (path: string): string =>
+  path
+    .replaceAll(/\/(\d+)(?=\/|$)/g, '[$1]')
+    .slice(1)
+    .replaceAll('/', '.');
 
 /** What is wrong with the form of a file, one a field. */
 export const fileFaults: (file: unknown) => readonly FieldFault[] = compile(FILE_SCHEMA, bracketed);

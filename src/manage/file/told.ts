@@ -28,7 +28,10 @@ const fieldText = ({ field, before, after }: FieldChange) =>
 
 /** A change in a line, such as `~ feed fw-berlin: max_entries 10000 → 20000`. */
 export function changeText({ kind, what, name, fields }: PlannedChange): string {
-  const title = [SIGNS[what], kind.word, name].filter(Boolean).join(' ').replaceAll(/[\p{Cc}\p{Cf}]/gu, ' ');
+  const title = [SIGNS[what], kind.word, name]
+    .filter(Boolean)
+    .join(' ')
+    .replaceAll(/[\p{Cc}\p{Cf}]/gu, ' ');
   return what === 'change' ? `${title}: ${fields.map(fieldText).join(', ')}` : title;
 }
 
@@ -77,6 +80,12 @@ function asOf(store: StoreReads): StoreReads {
       known.set(asked, answer);
       return answer;
     };
-  const shared = { ping: once('ping'), keys: once('keys'), feeds: once('feeds'), devices: once('devices'), bouncerPage: once('bouncerPage') };
+  const shared = {
+    ping: once('ping'),
+    keys: once('keys'),
+    feeds: once('feeds'),
+    devices: once('devices'),
+    bouncerPage: once('bouncerPage'),
+  };
   return Object.assign(Object.create(store) as StoreReads, shared);
 }

@@ -28,7 +28,8 @@ const CHANGE = {
   goes: [
     null,
     nullable(Type.Object({}, { additionalProperties: true }), {
-      description: 'Of what is taken away: what goes with it, as a preview of deleting it tells, or who has used the key lately. Of 100 at most.',
+      description:
+        'Of what is taken away: what goes with it, as a preview of deleting it tells, or who has used the key lately. Of 100 at most.',
     }),
   ],
   goes_text: [null, nullable(Type.String())],
@@ -37,7 +38,10 @@ const CHANGE = {
 const AppliedAnswer = answerOf('Applied', {
   changed: [true, 'Whether the workspace differs from the file; of what was applied: differed.'],
   applied: [true, 'Whether it is as the file says now.'],
-  act: ['0195a3c0-0000-7000-8000-00000000000a', nullable(Type.String(), { description: 'Groups the rows of the audit log; null: nothing was done.' })],
+  act: [
+    '0195a3c0-0000-7000-8000-00000000000a',
+    nullable(Type.String(), { description: 'Groups the rows of the audit log; null: nothing was done.' }),
+  ],
   changes: listOf(CHANGE, { description: 'In the order in which they are made.' }),
   keys: listOf(
     { name: 'berlin firewall', id: '0195a3c0-0000-7000-8000-000000000002', key: 'weir_Ab3dEfGh1jKlMnOpQrStUvWxYz0123456789abcdefg' },

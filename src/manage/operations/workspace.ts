@@ -20,11 +20,7 @@ import { refuseMore } from './keys.ts';
  */
 export async function changeWorkspace(context: ChangeContext, patch: WorkspacePatch): Promise<Workspace> {
   if (patch.people !== undefined) await refuseMorePeople(context, patch.people);
-  return context.store.updateWorkspace(
-    context.workspaceId,
-    canonicalSettings(patch),
-    changeOptions(context),
-  );
+  return context.store.updateWorkspace(context.workspaceId, canonicalSettings(patch), changeOptions(context));
 }
 
 /** A patch with the words of `protect` in their canonical form, each once. */

@@ -7,7 +7,7 @@ import type { SealedSource, SourceReads, SourceRecord, SourceWrites } from '../.
 import { pageOf } from '../page.ts';
 import { WORKSPACE_PK } from '../places.ts';
 import type { Row } from '../rows.ts';
-import { all, type Changes, one, run, type Value, type Work } from '../work.ts';
+import { all, type Changes, one, run, tell, type Value, type Work } from '../work.ts';
 import {
   changeWorkspace,
   create,
@@ -91,7 +91,13 @@ type Management = Omit<SourceWrites, 'writeSources' | 'claimLease' | 'releaseLea
 
 /** Each change as the work of its transaction. */
 export const sourceChanges = {
-  *createSource(now, workspaceId, { id, listId = crypto.randomUUID(), name, list, secret, ...settings }, { maxSources, maxLists }, { by, once } = {}) {
+  *createSource(
+    now,
+    workspaceId,
+    { id, listId = crypto.randomUUID(), name, list, secret, ...settings },
+    { maxSources, maxLists },
+    { by, once } = {},
+  ) {
     const workspacePk = yield* changeWorkspace(workspaceId);
     yield* requireRoomForSource(workspacePk, maxSources);
     if (maxLists > 0 && (yield* listCount(workspaceId)) >= maxLists) throw tooManyLists(maxLists);
@@ -181,7 +187,7 @@ function* instant(now: string): Work<number> {
 
 /** Tells whoever refreshes sources that one has changed. */
 function* moveSourceRevision(): Work<void> {
-  yield* run("UPDATE counters SET value = value + 1 WHERE name = 'source_revision'");
+  yield* tell("UPDATE counters SET value = value + 1 WHERE name = 'source_revision'");
 }
 
 /** The row of a source, held until the commit: what a refresh writes waits. */

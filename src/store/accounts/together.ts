@@ -9,7 +9,7 @@ import { WeirError } from '../../errors.ts';
 import type { TogetherWrites, WorkspaceState } from '../../ports/together-store.ts';
 import { WORKSPACE_PK } from '../places.ts';
 import { keyOf, listOf, workspaceOf } from '../rows.ts';
-import { all, type Changes, one, type Work } from '../work.ts';
+import { all, type Changes, one, together, type Work } from '../work.ts';
 import { changeWorkspace } from './account-statements.ts';
 import { WORKSPACES } from './account-tables.ts';
 import { audit } from './audit.ts';
@@ -51,12 +51,14 @@ const CHANGES = { ...accountChanges, ...feedChanges, ...sourceChanges };
 type Called = (now: string, ...args: unknown[]) => Work<unknown>;
 
 export const togetherChanges = {
-  *changeTogether(now, workspaceId, tag, calls, by) {
-    // Held until the commit: what is made of it is made of this state.
-    const workspacePk = yield* changeWorkspace(workspaceId);
-    if ((yield* workspaceState(workspaceId))?.tag !== tag)
-      throw new WeirError('CHANGED', 'what is set of the workspace was changed meanwhile: read it again');
-    for (const { call, args } of calls) yield* (CHANGES[call] as Called)(now, ...args);
-    yield* audit(now, 'settings applied', by.act, { workspacePk, by, change: { before: null, after: { changes: calls.length } } });
-  },
+  changeTogether: (now, workspaceId, tag, calls, by) => together(changes(now, workspaceId, tag, calls, by)),
 } satisfies Changes<TogetherWrites>;
+
+function* changes(now: string, ...[workspaceId, tag, calls, by]: Parameters<TogetherWrites['changeTogether']>): Work<void> {
+  // Held until the commit: what is made of it is made of this state.
+  const workspacePk = yield* changeWorkspace(workspaceId);
+  if ((yield* workspaceState(workspaceId))?.tag !== tag)
+    throw new WeirError('CHANGED', 'what is set of the workspace was changed meanwhile: read it again');
+  for (const { call, args } of calls) yield* (CHANGES[call] as Called)(now, ...args);
+  yield* audit(now, 'settings applied', by.act, { workspacePk, by, change: { before: null, after: { changes: calls.length } } });
+}

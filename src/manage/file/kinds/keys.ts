@@ -99,8 +99,6 @@ export const KEY_KIND = fileKind<KeyInfo>({
     onKey(name, id, made.text);
     return [call('createKey', workspaceId, made.key, { by, id, most: most.maxKeys })];
   },
-  change: ({ id }, { entry }, { workspaceId, by }) => [
-    call('updateKey', workspaceId, id, { networks: entry.from as string[] }, { by }),
-  ],
+  change: ({ id }, { entry }, { workspaceId, by }) => [call('updateKey', workspaceId, id, { networks: entry.from as string[] }, { by })],
   remove: ({ id }, { by }) => [call('revokeKey', id, { by })],
 });

@@ -1,14 +1,16 @@
 /** Lists in the file of a workspace; those of sources are told with them. */
-import { NO_SETTINGS, settingsJson } from '../../../account/list.ts';
+import { LIST_SETTINGS, NO_SETTINGS, settingsJson } from '../../../account/list.ts';
 import { SETTABLE, settingsPatch } from '../../operations/settings.ts';
 import { call, type Entry, fileKind } from '../kind.ts';
 
-const NOTHING_SET = settingsJson(NO_SETTINGS);
+type Settings = Parameters<typeof settingsPatch>[1];
 
 /** The settings of a list or feed in full: what an entry does not say is as `before`, or not set. */
-export function settingsWanted(given: Entry, before: Entry = NOTHING_SET): Entry {
-  const said = settingsJson({ ...NO_SETTINGS, ...settingsPatch(given) });
-  return Object.fromEntries(Object.keys(NOTHING_SET).map((field) => [field, (given[field] === undefined ? before : said)[field]]));
+export function settingsWanted(given: Entry, before: Entry = {}, settings: NonNullable<Settings> = LIST_SETTINGS): Entry {
+  const said = settingsPatch(given, settings) as Entry;
+  return Object.fromEntries(
+    Object.entries(settings).map(([name, { field }]) => [field, (given[field] === undefined ? before[field] : said[name]) ?? null]),
+  );
 }
 
 export const LIST_KIND = fileKind({

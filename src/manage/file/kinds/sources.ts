@@ -43,7 +43,10 @@ function secretWanted(given: Entry, before: Thing<SealedSource> | undefined, { u
   const isKept = secret !== undefined && secret === kept && isSame([auth, header], [now.auth, now.auth_header]);
   if (isKept && new URL(url).origin === new URL(before!.row.source.url).origin) return { auth, auth_header: header, secret: KEPT };
   if (auth !== null && secret === undefined)
-    throw fieldFault('secret', `is missing, and none is kept that is sent so to ${new URL(url).origin}: secret_file or secret_env names it`);
+    throw fieldFault(
+      'secret',
+      `is missing, and none is kept that is sent so to ${new URL(url).origin}: secret_file or secret_env names it`,
+    );
   // Rejects with what is wrong with it.
   keptSecret(secretKeys, { id: '', url }, secretIn({ auth, auth_header: header }, given));
   return { auth, auth_header: header, secret: auth === null ? null : ANOTHER };
@@ -63,16 +66,15 @@ const credentialOf = ({ auth, auth_header: name }: Entry): Credential | null =>
 export const SOURCE_KIND = fileKind<SealedSource>({
   section: 'sources',
   word: 'source',
-  about: 'Lists that come by themselves. A secret is named by secret_file or secret_env (weir apply), or given as secret; without, the one that there is stays.',
+  about:
+    'Lists that come by themselves. A secret is named by secret_file or secret_env (weir apply), or given as secret; without, the one that there is stays.',
   fields: {
     catalogue: textField(100, 'The row of the catalogue that gives what is not said.'),
     ...SOURCE_BODY,
     secret_file: textField(4096, `A file with the secret, for weir apply; \`auth\` (${AUTH_KINDS.join(', ')}) says as what it is sent.`),
     secret_env: textField(200, 'The same, the name of an environment variable.'),
     paused: flagField('Whether it is refreshed no more.'),
-    list: Type.Optional(
-      Type.Object(SETTABLE, { additionalProperties: false, description: 'What is set of the feed of its list.' }),
-    ),
+    list: Type.Optional(Type.Object(SETTABLE, { additionalProperties: false, description: 'What is set of the feed of its list.' })),
   },
   names: 'list',
   loss: 'source',
