@@ -1,3 +1,4 @@
+import { FILE_OPERATIONS } from './file/operations.ts';
 import type { Operation } from './operation.ts';
 import { ACTIVITY_OPERATIONS } from './operations/activity.ts';
 import { ANSWER_OPERATIONS } from './operations/answers.ts';
@@ -27,7 +28,6 @@ import { STATUS_OPERATIONS } from './operations/status.ts';
 import { TARGET_OPERATIONS } from './operations/targets.ts';
 import { WHO_OPERATIONS } from './operations/who.ts';
 import { WORKSPACE_OPERATIONS } from './operations/workspace.ts';
-import { FILE_OPERATIONS } from './operations/workspace-file.ts';
 
 /** All operations of management. A row is all that there is to one: its route, checks, document and tests follow from it. */
 export const OPERATIONS: readonly Operation[] = [

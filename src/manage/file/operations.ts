@@ -2,10 +2,10 @@
 import { WeirError } from '../../errors.ts';
 import { answerOf, type Fields, flagField, listOf, nullable, Type } from '../../json-schema.ts';
 import type { ManageContext } from '../context.ts';
-import { type Applied, applyFile, type FileContext } from '../file/apply.ts';
-import { exportFile } from '../file/export.ts';
-import { FILE_FIELDS, FILE_SCHEMA, fileFaults, MOST_BYTES, withoutNulls } from '../file/schema.ts';
 import { type Operation, operation } from '../operation.ts';
+import { type Applied, applyFile, type FileContext } from './apply.ts';
+import { exportFile } from './export.ts';
+import { FILE_FIELDS, FILE_SCHEMA, fileFaults, MOST_BYTES, withoutNulls } from './schema.ts';
 
 const EXAMPLE = {
   workspace: { protect: ['private'], min_prefix_v4: 8 },
