@@ -26,6 +26,7 @@ import { SOURCE_TRIAL } from './operations/source-trial.ts';
 import { SOURCE_OPERATIONS } from './operations/sources.ts';
 import { STATUS_OPERATIONS } from './operations/status.ts';
 import { TARGET_OPERATIONS } from './operations/targets.ts';
+import { WEBHOOK_OPERATIONS } from './operations/webhooks.ts';
 import { WHO_OPERATIONS } from './operations/who.ts';
 import { WORKSPACE_OPERATIONS } from './operations/workspace.ts';
 
@@ -59,5 +60,6 @@ export const OPERATIONS: readonly Operation[] = [
   ...CONTENT_OPERATIONS,
   ...ACTIVITY_OPERATIONS,
   ...BOUNCER_OPERATIONS,
+  ...WEBHOOK_OPERATIONS,
   ...AUDIT_OPERATIONS,
 ];

@@ -6,6 +6,7 @@ import type { AccessList } from '../account/list.ts';
 import type { Workspace } from '../account/workspace.ts';
 import type { AccountWrites } from './account-store.ts';
 import type { SealedSource, SourceWrites } from './source-store.ts';
+import type { SealedWebhook, WebhookWrites } from './webhook-store.ts';
 
 /** All that is set in a workspace. */
 export interface WorkspaceState {
@@ -17,11 +18,12 @@ export interface WorkspaceState {
   /** Also those that are revoked or have expired. */
   readonly keys: readonly KeyInfo[];
   readonly sources: readonly SealedSource[];
+  readonly webhooks: readonly SealedWebhook[];
 }
 
 /** The writes that can be made together. */
 type Together = Pick<
-  AccountWrites & SourceWrites,
+  AccountWrites & SourceWrites & WebhookWrites,
   | 'updateWorkspace'
   | 'createList'
   | 'updateList'
@@ -36,6 +38,9 @@ type Together = Pick<
   | 'updateSource'
   | 'pauseSource'
   | 'deleteSource'
+  | 'createWebhook'
+  | 'updateWebhook'
+  | 'deleteWebhook'
 >;
 
 /** One of them, with what it is given. */

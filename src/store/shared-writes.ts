@@ -8,6 +8,8 @@ import { sessionChanges } from './accounts/sessions.ts';
 import { sourceStateChanges } from './accounts/source-states.ts';
 import { sourceChanges } from './accounts/sources.ts';
 import { togetherChanges } from './accounts/together.ts';
+import { webhookStateChanges } from './accounts/webhook-states.ts';
+import { webhookChanges } from './accounts/webhooks.ts';
 import { restoreChanges } from './restore.ts';
 import { bouncerChanges } from './seen/bouncers.ts';
 import { deviceChanges } from './seen/devices.ts';
@@ -26,6 +28,8 @@ const CHANGES = {
   ...sourceChanges,
   ...sourceStateChanges,
   ...togetherChanges,
+  ...webhookChanges,
+  ...webhookStateChanges,
 };
 
 const AGAIN = { repeatable: true };
@@ -53,5 +57,7 @@ export const sharedWrites = (transact: Transact) => ({
     writeSources: AGAIN,
     claimLease: AGAIN,
     releaseLease: AGAIN,
+    writeTold: AGAIN,
+    reportProcess: AGAIN,
   }),
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, suite, test } from 'node:test';
 import { statusText } from '../../src/cli/state/status-text.ts';
-import { serviceStatus } from '../../src/manage/status.ts';
+import { serviceStatus } from '../../src/manage/attention.ts';
 import { readStatusFiles } from '../../src/runtime/ledgers/status-file.ts';
 import { command, commandJson } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
@@ -181,7 +181,7 @@ suite('weir status', () => {
     };
     const parts = {
       ...{ store: engine, stream: { kind: 'Kafka', ok: true }, processes: [process], lag: null, geo: null, deadLetters: null },
-      ...{ unusedKeys: null, endingKeys: null, sources: null, unguarded: null, workspaces: new Map<string, string>() },
+      ...{ unusedKeys: null, endingKeys: null, stopped: null, sources: null, unguarded: null, workspaces: new Map<string, string>() },
     };
     assert.deepEqual(serviceStatus(parts).attention, [
       'the store does not answer: refused',
@@ -215,7 +215,7 @@ suite('weir status', () => {
           ],
         },
       ],
-      ...{ unusedKeys: null, endingKeys: null, unguarded: null, sources: null, workspaces: new Map([['w', 'main']]) },
+      ...{ unusedKeys: null, endingKeys: null, stopped: null, unguarded: null, sources: null, workspaces: new Map([['w', 'main']]) },
     });
     assert.deepEqual(
       statusText(status)

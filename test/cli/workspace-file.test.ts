@@ -31,6 +31,8 @@ suite('workspace file', () => {
     SECRETS_KEY: Buffer.alloc(32, 7).toString('base64'),
     TOKEN: 'a-token',
     OTHER: 'another-token',
+    HOOK: 'a-secret-of-webhooks',
+    CHAT: 'https://chat.example/hooks/xyz',
   };
   before(() => command(['org', 'create', 'acme'], settings));
   const workspace = async (name: string) => {
@@ -69,13 +71,24 @@ keys:
   - { name: berlin, permissions: [feed:read], feed: fw-berlin, from: [10.0.0.1/8] }
   - { name: ops, role: operator, expires_at: 2200-01-01T00:00:00Z }
   - { name: feodo reader, list: feodo }
+webhooks:
+  - { name: soc, url_env: CHAT, secret_env: HOOK }
+  - { name: other, url: https://chat.example/plain, style: teams }
 `;
 
   test('D28.1, D28.2, D28.4, D28.5 a file is applied as one act, a second time nothing differs, and what is exported makes the same elsewhere', async () => {
     const [from, to] = [await workspace('edge'), await workspace('copy')];
     const dry = await run(from, FILE, '--dry-run');
     assert.deepEqual([dry.code, dry.stdout.split('\n')[1]], [3, '+ list scanners']);
-    assert.deepEqual(await exported(from), { version: 1, workspace: {}, lists: [{ name: 'default' }], sources: [], feeds: [], keys: [] });
+    assert.deepEqual(await exported(from), {
+      version: 1,
+      workspace: {},
+      lists: [{ name: 'default' }],
+      sources: [],
+      feeds: [],
+      keys: [],
+      webhooks: [],
+    });
     const done = await apply(from, FILE);
     assert.deepEqual(
       done.keys.map(({ name, key }) => [name, /^weir_\S{43}$/.test(key)]),
@@ -97,7 +110,7 @@ keys:
     const rows = await commandJson<Json[]>(['audit', 'ls', '--workspace', from, '--object', done.act!], settings);
     assert.deepEqual(
       [rows[0]!.event, rows[0]!.after, new Set(rows.map(({ act }) => act))],
-      ['settings applied', { changes: 11 }, new Set([done.act])],
+      ['settings applied', { changes: 13 }, new Set([done.act])],
     );
     assert.ok(rows.some(({ event, name }) => event === 'key created' && name === 'berlin'));
 
@@ -113,6 +126,8 @@ keys:
     const unsaid = await run(to, content);
     assert.deepEqual([unsaid.code, /sources\[1\]\.secret: is missing/.test(unsaid.stderr)], [2, true]);
     (content.sources as Json[])[1]!.secret_env = 'TOKEN';
+    assert.match((await run(to, content)).stderr, /webhooks\[1\]\.secret: is missing/);
+    (content.webhooks as Json[])[1]!.secret_env = 'HOOK';
     await apply(to, content);
     const copy = await exported(to);
     assert.deepEqual(copy, await exported(from));
@@ -136,6 +151,10 @@ keys:
       ],
       sources: [{ name: 'feodo', list: { confidence: null }, paused: true }],
       keys: [{ name: 'berlin', from: [], role: null }],
+      webhooks: [
+        { name: 'soc', url: 'https://chat.example/hooks/abc', secret: null },
+        { name: 'other', style: 'weir' },
+      ],
     });
     assert.deepEqual(texts(told), [
       '~ workspace: min_prefix_v4 8 → 16',
@@ -144,6 +163,8 @@ keys:
       '~ feed fw-berlin: lists scanners, feodo → other, scanners, max_entries 10000 → 20000',
       '~ feed everything: all_lists true → false',
       '~ key berlin: from 10.0.0.0/8 → none',
+      '~ webhook soc: url https://chat.example/… → https://chat.example/…, has_secret true → false',
+      '~ webhook other: style teams → weir',
     ]);
     assert.deepEqual(told.keys, []);
     const { workspace: own, lists } = await exported(to);
@@ -157,7 +178,7 @@ keys:
     const form = await run(to, { lists: [{ name: 'a', max_entries: 0, cap: 5 }, {}], feds: [], feeds: 3, workspace: { protect: ['x'] } });
     assert.equal(form.code, 2);
     for (const line of [
-      'feds: is not known; there are $schema, version, workspace, lists, sources, feeds, keys',
+      'feds: is not known; there are $schema, version, workspace, lists, sources, feeds, keys, webhooks',
       'lists[0].max_entries: must be an integer from 1 to 4000000',
       'lists[0].cap: is not known; there are name, description, format',
       'lists[1].name: is required',
@@ -181,6 +202,7 @@ keys:
         { name: 'late', expires_at: '2020-01-01T00:00:00Z' },
         { name: 'when', expires_at: 'tomorrow' },
       ],
+      webhooks: [{ name: 'a', url: 'http://127.0.0.1/x' }, { name: 'b' }, { name: 'c', url: 'https://x.example/', style: 'pagerduty' }],
     });
     assert.equal(meaning.code, 2);
     for (const line of [
@@ -199,6 +221,9 @@ keys:
       'keys[3].name: is that of the first key',
       'keys[4].expires_at: has passed',
       'keys[5].expires_at: must be an instant',
+      'webhooks[0].url: leads to 127.0.0.1',
+      'webhooks[1].url: is required, or url_env',
+      'webhooks[2].secret: is missing: PagerDuty',
     ])
       assert.ok(meaning.stderr.includes(line), `${line}\n${meaning.stderr}`);
     for (const [content, said] of [
@@ -292,12 +317,12 @@ keys:
       (await run(to, source({ url: 'https://elsewhere.invalid/a' }))).stderr,
       /sources\[0\]\.url: is not of https:\/\/lists\.invalid/,
     );
-    assert.match((await run(to, source({ auth: null }))).stdout, /^~ source s: auth bearer → none, no secret any more\n/);
+    assert.match((await run(to, source({ auth: null }))).stdout, /^~ source s: auth bearer → none\n/);
   });
 
   test('D28.10 the schema is printed, and judges what is exported', async () => {
     const schema = JSON.parse(await commandText(['apply', '--schema'], settings));
-    assert.deepEqual(Object.keys(schema.properties), ['$schema', 'version', 'workspace', 'lists', 'sources', 'feeds', 'keys']);
+    assert.deepEqual(Object.keys(schema.properties), ['$schema', 'version', 'workspace', 'lists', 'sources', 'feeds', 'keys', 'webhooks']);
     assert.equal(schema.additionalProperties, false);
   });
 

@@ -44,7 +44,7 @@ suite('management', () => {
   const folder = temporaryFolder({ after });
   const settings = {
     ...{ DATA_DIR: join(folder, 'data'), FEED_REBUILD_SECONDS: '0', RATE_LIMIT_MANAGE: '0', MAX_LISTS: '200', MAX_SOURCES: '0' },
-    SOURCE_NETWORKS: '127.0.0.1',
+    ...{ SOURCE_NETWORKS: '127.0.0.1', WEBHOOK_NETWORKS: '127.0.0.1' },
     ...smallGeo(folder),
   };
   let server: Weir;
@@ -95,6 +95,7 @@ suite('management', () => {
     list: async () => (await make('/lists', { name: fresh('list') })).body.id,
     feed: async () => (await make('/feeds', { name: fresh('feed'), all_lists: true })).body.id,
     source: async () => (await make('/sources', { name: fresh('source'), url: 'https://lists.invalid/a' })).body.id,
+    webhook: async () => (await make('/webhooks', { name: fresh('hook'), url: `${lists.url}/hook` })).body.id,
     key: async () => (await make('/keys', { permissions: ['feed:read'] })).body.id,
     kind: async () => 'access_rule',
     rule: async () => {
@@ -136,6 +137,7 @@ suite('management', () => {
   const BODIES: Readonly<Record<string, () => Promise<Json>>> = {
     createList: async () => ({ name: fresh('list') }),
     createFeed: async () => ({ name: fresh('feed'), all_lists: true }),
+    createWebhook: async () => ({ name: fresh('hook'), url: `${lists.url}/hook` }),
     createSource: async () => ({ name: fresh('source'), url: 'https://lists.invalid/a' }),
     acceptSource: async () => ({}),
     discardSource: async () => ({}),
@@ -175,7 +177,7 @@ suite('management', () => {
   test('D15.1 401 without a key and with a wrong one, in the shape of signals', async () => {
     for (const row of OPERATIONS) {
       // So many wrong keys in a second are answered otherwise.
-      for (const key of OPERATIONS.indexOf(row) % 4 === 0 ? ['', 'weir_wrong_key'] : ['']) {
+      for (const key of OPERATIONS.indexOf(row) % 6 === 0 ? ['', 'weir_wrong_key'] : ['']) {
         const { status, headers, text } = await call(row.method, unknownPath(row), key, await bodyOf(row));
         assert.deepEqual([row.name, status, headers['www-authenticate'], headers['cache-control']], [row.name, 401, 'Bearer', 'no-store']);
         assert.equal(text, '{"error":"Unauthorized","message":"Invalid or missing API key","code":401}');
@@ -426,6 +428,7 @@ suite('management', () => {
         { name: 'fw', permissions: ['feed:read'], feed: 'fw' },
         { name: 'own', role: 'admin' },
       ],
+      webhooks: [],
     });
     const wrong = await apply('', { ...file, lists: [{ name: 'edge', max_entries: 0 }, { name: 1 }], sources: [{ name: 's', secret: 7 }] });
     assert.deepEqual(
@@ -688,8 +691,20 @@ suite('management', () => {
     await getFeed(server.url, stranger);
     const { body } = await get('/status');
     assert.deepEqual(Object.keys(body).sort(), [
-      ...['attention', 'ending_keys', 'engines', 'feeds', 'geo', 'guard_rails_off', 'landing', 'processes', 'sources', 'unused_keys'],
-      'urgent',
+      ...[
+        'attention',
+        'dead_letters',
+        'ending_keys',
+        'engines',
+        'feeds',
+        'geo',
+        'guard_rails_off',
+        'landing',
+        'processes',
+        'sources',
+        'stopped',
+      ],
+      ...['unused_keys', 'urgent'],
     ]);
     assert.ok(body.feeds.length > 0 && body.feeds.every((feed) => feed.workspace_id === workspace));
     assert.deepEqual(

@@ -30,6 +30,7 @@ import { sourceConformance } from '../conformance/sources.ts';
 import { access, collectingSink, ip, storeConformance, upsert, waf } from '../conformance/store.ts';
 import { togetherConformance } from '../conformance/together.ts';
 import { undoConformance } from '../conformance/undo.ts';
+import { webhookConformance } from '../conformance/webhooks.ts';
 import { makeAuthority, makeCertificate } from '../support/certificates.ts';
 import { command } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
@@ -219,6 +220,7 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
   managementConformance({ name: 'postgres', open });
   roomConformance({ name: 'postgres', open });
   sourceConformance({ name: 'postgres', open });
+  webhookConformance({ name: 'postgres', open });
   deletedConformance({ name: 'postgres', open });
   togetherConformance({ name: 'postgres', open });
   senderConformance({ name: 'postgres', open });

@@ -21,6 +21,7 @@ import { sourceConformance } from '../conformance/sources.ts';
 import { access, fixture, ip, type StoreDriver, storeConformance, T0, upsert } from '../conformance/store.ts';
 import { togetherConformance } from '../conformance/together.ts';
 import { undoConformance } from '../conformance/undo.ts';
+import { webhookConformance } from '../conformance/webhooks.ts';
 import { temporaryFolder } from '../support/folder.ts';
 
 /** Every statement that a store has prepared, instants aside. */
@@ -56,6 +57,7 @@ followConformance(driver);
 managementConformance(driver);
 roomConformance(driver);
 sourceConformance(driver);
+webhookConformance(driver);
 deletedConformance(driver);
 togetherConformance(driver);
 senderConformance(driver);

@@ -93,6 +93,7 @@ export const fileContext = (store: Store, workspace: string, { author, config }:
   most: config,
   secretKeys: config.secretsKey,
   sourceReach: sourceReach(config.sourceNetworks),
+  webhookReach: sourceReach(config.webhookNetworks),
   callerKeyId: null,
   pause: async () => {},
 });

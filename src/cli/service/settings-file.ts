@@ -16,8 +16,12 @@ export async function readSettingsFile(
   const value = await parse(bytes, path);
   const check: typeof judge = judge;
   check(value);
-  const sources = value.sources as Record<string, unknown>[] | null | undefined;
-  return sources == null ? value : { ...value, sources: sources.map((source, i) => withSecret(source, `sources[${i}]`, environment)) };
+  return Object.fromEntries(
+    Object.entries(value).map(([section, entries]) => [
+      section,
+      Array.isArray(entries) ? entries.map((entry, i) => withNamed(entry, `${section}[${i}]`, environment)) : entries,
+    ]),
+  );
 }
 
 function readBytes(file: string | number, path: string): Buffer {
@@ -50,16 +54,20 @@ async function parse(bytes: Buffer, path: string): Promise<unknown> {
   }
 }
 
-/** A source with the secret that its file or variable has, in the place of their names. */
-function withSecret(source: Record<string, unknown>, path: string, environment: Environment): Record<string, unknown> {
-  const { secret_file: file, secret_env: variable, ...others } = source;
-  const named = [file, variable, source.secret].filter((each) => each != null).length;
-  if (named > 1) throw new WeirError('USAGE', `${path}: names its secret more than once`);
-  if (file != null) return { ...others, secret: lineOf(readBytes(String(file), String(file)).toString('utf8')) };
-  if (variable == null) return others;
-  const value = environment[String(variable)];
-  if (value === undefined || value === '') throw new WeirError('USAGE', `${path}.secret_env: the environment has no ${variable}`);
-  return { ...others, secret: value };
+/** An entry with what it names by a file or a variable in its place: `secret_file`, `secret_env`, `url_env`. */
+function withNamed(entry: Record<string, unknown>, path: string, environment: Environment): Record<string, unknown> {
+  const found = ['secret', 'url'].flatMap((field) => {
+    const { [`${field}_file`]: file, [`${field}_env`]: variable, [field]: own } = entry;
+    if ([file, variable, own].filter((each) => each != null).length > 1)
+      throw new WeirError('USAGE', `${path}.${field}: is said more than once`);
+    if (file != null) return [[field, lineOf(readBytes(String(file), String(file)).toString('utf8'))]];
+    if (variable == null) return [];
+    const value = environment[String(variable)];
+    if (!value) throw new WeirError('USAGE', `${path}.${field}_env: the environment has no ${variable}`);
+    return [[field, value]];
+  });
+  const others = Object.entries(entry).filter(([field]) => !/^(secret|url)_(file|env)$/.test(field));
+  return { ...Object.fromEntries(others), ...Object.fromEntries(found) };
 }
 
 const lineOf = (text: string) => text.replace(/\r?\n$/, '');

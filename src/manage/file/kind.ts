@@ -4,6 +4,7 @@ import type { Author } from '../../account/caller.ts';
 import type { SecretKeys } from '../../account/sealed.ts';
 import type { ChangeCall, WorkspaceState } from '../../ports/together-store.ts';
 import type { Most } from '../context.ts';
+import { fieldFault } from '../operation.ts';
 import type { Reach } from '../sources/source-settings.ts';
 
 /** The fields of a thing by their names; those of an object within have both names, with a dot. */
@@ -31,6 +32,7 @@ export interface About {
   readonly prune: boolean;
   readonly secretKeys: SecretKeys;
   readonly sourceReach: Reach;
+  readonly webhookReach: Reach;
   /** The key that asks; null: none does. */
   readonly callerKeyId: string | null;
 }
@@ -70,6 +72,8 @@ export interface FileKind<R = unknown> {
   readonly names?: 'list' | 'feed';
   /** Where an entry names others, by the field: of which sort. */
   readonly refers?: Readonly<Record<string, 'list' | 'feed'>>;
+  /** How a value is told where it is not for everybody. */
+  readonly shown?: (field: string, value: unknown) => unknown;
   /** How it is told what goes with one. */
   readonly loss?: 'list' | 'composed' | 'source' | 'key';
   /** What there is. */
@@ -92,6 +96,15 @@ export const fileKind = <R>(kind: FileKind<R>): FileKind => kind as unknown as F
 /** The calls of one change. */
 export const call = <K extends ChangeCall['call']>(name: K, ...args: Extract<ChangeCall, { call: K }>['args']): ChangeCall =>
   ({ call: name, args }) as unknown as ChangeCall;
+
+/** How the file tells of a secret that it does not have. */
+export const [KEPT, ANOTHER] = ['kept', 'another'];
+
+/** Throws USAGE where an entry names what only a command reads. */
+export function refuseNamed(given: Entry, ...fields: readonly string[]): void {
+  const field = fields.find((each) => given[each] !== undefined);
+  if (field !== undefined) throw fieldFault(field, `is read by weir apply: over HTTP give ${field.split('_')[0]}`);
+}
 
 const isObject = (value: unknown): value is Entry => typeof value === 'object' && value !== null && !Array.isArray(value);
 

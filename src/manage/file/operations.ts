@@ -16,7 +16,7 @@ const EXAMPLE = {
 
 const value = { description: 'As the file has it; null: none.' };
 const CHANGE = {
-  kind: ['feed', 'What it is: workspace, list, source, feed, key.'],
+  kind: ['feed', 'What it is: workspace, list, source, feed, key, webhook.'],
   name: 'fw-berlin',
   what: ['change', Type.Enum(['add', 'change', 'remove'])],
   text: '~ feed fw-berlin: max_entries 10000 → 20000',

@@ -2,7 +2,7 @@
 import { hasCode } from '../../errors.ts';
 import type { WorkspaceState } from '../../ports/together-store.ts';
 import type { FieldFault } from '../../signal/validate.ts';
-import { type About, type Entry, type FileKind, flat, isSame, type Thing, type Wanted } from './kind.ts';
+import { type About, ANOTHER, type Entry, type FileKind, flat, isSame, type Thing, type Wanted } from './kind.ts';
 import type { WorkspaceFile } from './schema.ts';
 import { FILE_KINDS } from './table.ts';
 
@@ -141,7 +141,7 @@ function judge(each: Entered, names: Names, about: About): Judged {
   const entry = wantedOf(each, thing, about);
   if ('faults' in entry) return entry as Judged;
   const faults = referenceFaults(kind, path, entry, names);
-  const fields = fieldChanges(thing?.entry, entry);
+  const fields = fieldChanges(kind, thing?.entry, entry);
   const wanted = { given, entry };
   const change: PlannedChange =
     thing === undefined ? { kind, what: 'add', name, fields, wanted } : { kind, what: 'change', name, fields, thing, wanted };
@@ -171,7 +171,10 @@ const referenceFaults = ({ refers = {} }: FileKind, path: string, entry: Entry, 
     }),
   );
 
-const fieldChanges = (before: Entry = {}, after: Entry): FieldChange[] =>
-  Object.keys(after).flatMap((field) =>
-    isSame(before[field], after[field]) ? [] : [{ field, before: before[field] ?? null, after: after[field] ?? null }],
-  );
+function fieldChanges({ shown = (_, value) => value }: FileKind, before: Entry = {}, after: Entry): FieldChange[] {
+  // That there is a secret, or none any more, another field tells.
+  const differs = (field: string) => !isSame(before[field], after[field]) && (field !== 'secret' || after.secret === ANOTHER);
+  return Object.keys(after)
+    .filter(differs)
+    .map((field) => ({ field, before: shown(field, before[field]) ?? null, after: shown(field, after[field]) ?? null }));
+}

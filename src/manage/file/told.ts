@@ -17,14 +17,14 @@ function valueText(value: unknown): string {
       ? 'none'
       : Array.isArray(value)
         ? value.join(', ')
-        : typeof value === 'string' && !/^[\w.:/@+-]+$/.test(value)
+        : typeof value === 'string' && !/^[\w.:/@+…-]+$/.test(value)
           ? JSON.stringify(value)
           : String(value);
   return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
 }
 
 const fieldText = ({ field, before, after }: FieldChange) =>
-  field === 'secret' ? (after === null ? 'no secret any more' : 'another secret') : `${field} ${valueText(before)} → ${valueText(after)}`;
+  field === 'secret' ? 'another secret' : `${field} ${valueText(before)} → ${valueText(after)}`;
 
 /** A change in a line, such as `~ feed fw-berlin: max_entries 10000 → 20000`. */
 export function changeText({ kind, what, name, fields }: PlannedChange): string {

@@ -60,6 +60,17 @@ export function* auditPage(workspaceId: string | null, { after, limit }: PageReq
   return pageOf(rows.map(auditRowOf), limit, ({ id }) => String(id));
 }
 
+/** The rows of a workspace behind one, oldest first. */
+export function* auditBehind(workspaceId: string, id: number, limit: number): Work<AuditRow[]> {
+  const rows = yield* all(
+    `SELECT a.* FROM audit a WHERE a.workspace_pk = ${WORKSPACE_PK} AND a.id > $2 ORDER BY a.id LIMIT $3`,
+    workspaceId,
+    id,
+    limit,
+  );
+  return rows.map(auditRowOf);
+}
+
 /** Who did it, from the columns of a row. */
 const byOf = ({ key_id: keyId, actor, person, act }: Row): Author => ({
   keyId: textOrNull(keyId),

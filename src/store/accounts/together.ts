@@ -4,6 +4,7 @@ import { keyState } from '../../account/key.ts';
 import { listState } from '../../account/list.ts';
 import { sourceSettingsJson } from '../../account/source-change.ts';
 import { stateTag } from '../../account/tag.ts';
+import { webhookState } from '../../account/webhook.ts';
 import { workspaceSettingsJson } from '../../account/workspace.ts';
 import { WeirError } from '../../errors.ts';
 import type { TogetherWrites, WorkspaceState } from '../../ports/together-store.ts';
@@ -16,6 +17,7 @@ import { audit } from './audit.ts';
 import { composedFeeds, feedChanges } from './feeds.ts';
 import { accountChanges } from './management.ts';
 import { sealedSources, sourceChanges } from './sources.ts';
+import { sealedWebhooks, webhookChanges } from './webhooks.ts';
 
 const LISTS = `SELECT * FROM lists WHERE workspace_pk = ${WORKSPACE_PK} ORDER BY pk`;
 const KEYS = `SELECT * FROM keys WHERE workspace_pk = ${WORKSPACE_PK} ORDER BY created_at, id`;
@@ -30,24 +32,25 @@ export function* workspaceState(workspaceId: string): Work<WorkspaceState | unde
     feeds: yield* composedFeeds(workspaceId),
     keys: (yield* all(KEYS, workspaceId)).map((key) => keyOf(key, workspaceId)),
     sources: yield* sealedSources(workspaceId),
+    webhooks: yield* sealedWebhooks(workspaceId),
   };
   return { ...state, tag: tagOf(state) };
 }
 
 /** Rules, uses of keys and refreshes of sources are no part of it. */
-const tagOf = ({ workspace, lists, feeds, keys, sources }: Omit<WorkspaceState, 'tag'>): string =>
+const tagOf = ({ workspace, lists, feeds, keys, sources, webhooks }: Omit<WorkspaceState, 'tag'>): string =>
   stateTag([
     workspaceSettingsJson(workspace),
     lists.map((list) => [list.id, list.isDefault, list.sourceId, listState(list)]),
     feeds.map((feed) => [feed.id, feedState(feed)]),
     keys.map((key) => [key.id, keyState(key), key.permissions, key.listId, key.feedId, key.expiresAt, key.revokedAt]),
-    sources.map(({ source, secret }) => [
-      [source.id, source.isPaused, sourceSettingsJson(source)],
-      secret && Buffer.from(secret).toString('base64'),
-    ]),
+    sources.map(({ source, secret }) => [[source.id, source.isPaused, sourceSettingsJson(source)], sealedText(secret)]),
+    webhooks.map((webhook) => [webhook.id, webhookState(webhook), sealedText(webhook.secret)]),
   ]);
 
-const CHANGES = { ...accountChanges, ...feedChanges, ...sourceChanges };
+const sealedText = (secret: Uint8Array | null) => secret && Buffer.from(secret).toString('base64');
+
+const CHANGES = { ...accountChanges, ...feedChanges, ...sourceChanges, ...webhookChanges };
 type Called = (now: string, ...args: unknown[]) => Work<unknown>;
 
 export const togetherChanges = {

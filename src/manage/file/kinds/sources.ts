@@ -12,11 +12,8 @@ import { SOURCE_BODY, wantedOf } from '../../sources/source-json.ts';
 import { type GivenSecret, keptSecret } from '../../sources/source-secret.ts';
 import { changedSettings, type OpenSettings, settingsFaults } from '../../sources/source-settings.ts';
 import { differing, newSource, settingsOf } from '../../sources/sources.ts';
-import { type About, below, call, deep, type Entry, fileKind, isSame, type Thing, under } from '../kind.ts';
+import { type About, ANOTHER, below, call, deep, type Entry, fileKind, isSame, KEPT, refuseNamed, type Thing, under } from '../kind.ts';
 import { settingsWanted } from './lists.ts';
-
-/** How the file tells of a secret that it does not have. */
-const [KEPT, ANOTHER] = ['kept', 'another'];
 
 /** A secret as it is given; as what it is sent may be as it was. */
 const secretIn = ({ auth, auth_header: authHeader }: Entry, { secret }: Entry) => ({ auth, authHeader, secret }) as GivenSecret;
@@ -89,8 +86,7 @@ export const SOURCE_KIND = fileKind<SealedSource>({
     });
   },
   wanted(given, before, about) {
-    for (const field of ['secret_file', 'secret_env'])
-      if (given[field] !== undefined) throw fieldFault(field, 'is read by weir apply: over HTTP give secret');
+    refuseNamed(given, 'secret_file', 'secret_env');
     const settings = openSettings(given, before?.row.source, about.prune);
     const [fault, ...others] = settingsFaults(settings, about.sourceReach);
     if (fault !== undefined) throw fieldFaults([fault, ...others]);
