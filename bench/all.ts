@@ -20,6 +20,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['changing.ts', '--seconds', '15'],
   ['agents.ts', '--seconds', '10'],
   ['metrics.ts', '--seconds', '10'],
+  ['apply.ts'],
   ['postgres.ts'],
 ];
 

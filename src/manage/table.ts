@@ -1,3 +1,4 @@
+import { FILE_OPERATIONS } from './file/operations.ts';
 import type { Operation } from './operation.ts';
 import { ACTIVITY_OPERATIONS } from './operations/activity.ts';
 import { ANSWER_OPERATIONS } from './operations/answers.ts';
@@ -33,6 +34,7 @@ import { WORKSPACE_OPERATIONS } from './operations/workspace.ts';
 export const OPERATIONS: readonly Operation[] = [
   ...WHO_OPERATIONS,
   ...WORKSPACE_OPERATIONS,
+  ...FILE_OPERATIONS,
   ...LIST_OPERATIONS,
   ...FEED_OPERATIONS,
   ...TARGET_OPERATIONS,

@@ -9,6 +9,7 @@ import type { RuleReads, RuleWrites } from './rule-store.ts';
 import type { SampleReads, SampleWrites } from './sample-store.ts';
 import type { SessionReads, SessionWrites } from './session-store.ts';
 import type { SourceReads, SourceWrites } from './source-store.ts';
+import type { TogetherReads, TogetherWrites } from './together-store.ts';
 import type { WebhookReads, WebhookWrites } from './webhook-store.ts';
 
 export interface StoreReads
@@ -22,6 +23,7 @@ export interface StoreReads
     ReplacementReads,
     SessionReads,
     SourceReads,
+    TogetherReads,
     WebhookReads {
   /** Rejects with a readable reason when the store does not answer. Resolves with the store's clock (ms). */
   ping(): Promise<number>;
@@ -37,6 +39,7 @@ export interface StoreWrites
     SampleWrites,
     SessionWrites,
     SourceWrites,
+    TogetherWrites,
     WebhookWrites {
   /** Creates or upgrades the schema; safe when several processes start at once. */
   migrate(): Promise<{ applied: string[] }>;

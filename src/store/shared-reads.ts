@@ -14,6 +14,7 @@ import { sampleReads } from './accounts/samples.ts';
 import { findSession, people, workplace } from './accounts/sessions.ts';
 import { sourceReads } from './accounts/sources.ts';
 import { takenBytes } from './accounts/taken-bytes.ts';
+import { workspaceState } from './accounts/together.ts';
 import { webhookReads } from './accounts/webhooks.ts';
 import { batchOf, newestBatches, originsOf } from './batches/batch-reads.ts';
 import { undoPreview } from './batches/undo-preview.ts';
@@ -74,7 +75,7 @@ const WORKS = {
   },
   endingKeys: (at: number) => number(ENDING, at, at + ENDS_SOON, at - IN_USE),
   ...{ feeds: composedFeeds, feed: composedFeed, listPage, feedPage, keyPage, deletedFeeds, defaultList, listCount },
-  ...{ auditPage, auditSince, takenBytes, earlierAnswer, findSession, workplace, people },
+  ...{ auditPage, auditSince, takenBytes, earlierAnswer, findSession, workplace, people, workspaceState },
   newestAudit: () => number('SELECT max(id) AS id FROM audit'),
   *position(streamId: string, partition: number) {
     const row = yield* one(POSITION, streamId, partition);

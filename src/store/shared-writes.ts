@@ -7,6 +7,7 @@ import { sampleChanges } from './accounts/samples.ts';
 import { sessionChanges } from './accounts/sessions.ts';
 import { sourceStateChanges } from './accounts/source-states.ts';
 import { sourceChanges } from './accounts/sources.ts';
+import { togetherChanges } from './accounts/together.ts';
 import { webhookStateChanges } from './accounts/webhook-states.ts';
 import { webhookChanges } from './accounts/webhooks.ts';
 import { restoreChanges } from './restore.ts';
@@ -26,6 +27,7 @@ const CHANGES = {
   ...deviceChanges,
   ...sourceChanges,
   ...sourceStateChanges,
+  ...togetherChanges,
   ...webhookChanges,
   ...webhookStateChanges,
 };
@@ -51,6 +53,7 @@ export const sharedWrites = (transact: Transact) => ({
     recordBouncers: AGAIN,
     restoreLists: LONG,
     restoreKeys: LONG,
+    changeTogether: LONG,
     writeSources: AGAIN,
     claimLease: AGAIN,
     releaseLease: AGAIN,

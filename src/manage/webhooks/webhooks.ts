@@ -28,7 +28,8 @@ export async function findWebhook(store: Pick<StoreReads, 'webhooks'>, workspace
 
 const [SHORTEST, LONGEST] = [16, 200];
 
-function faultsOf(
+/** What is wrong with what is set of a webhook. */
+export function webhookFaults(
   { name, url, style }: WebhookSettings,
   hasSecret: boolean,
   secret: string | null | undefined,
@@ -49,7 +50,11 @@ function refuse([first, ...others]: readonly FieldFault[]): void {
 }
 
 /** A secret as it is kept. Rejects with REFUSED where the service has no key to seal it with. */
-function sealed({ secretKeys }: WebhookChangeContext, owner: { readonly id: string; readonly url: string }, secret: string): Uint8Array {
+export function sealedForWebhook(
+  { secretKeys }: Pick<WebhookChangeContext, 'secretKeys'>,
+  owner: { readonly id: string; readonly url: string },
+  secret: string,
+): Uint8Array {
   if (secretKeys.length > 0) return sealSecret(secretKeys, owner, secret);
   const why = 'secrets of webhooks are kept encrypted, and there is no key for that: the operator of the service has to set SECRETS_KEY';
   throw new WeirError('REFUSED', why);
@@ -61,9 +66,9 @@ export async function createWebhook(
   { secret, style = 'weir', ...given }: GivenWebhook & { readonly name: string; readonly url: string },
 ): Promise<Webhook> {
   const settings = { name: given.name, url: given.url, style };
-  refuse(faultsOf(settings, secret != null, secret, context.webhookReach));
+  refuse(webhookFaults(settings, secret != null, secret, context.webhookReach));
   const id = randomUUID();
-  const kept = secret == null ? null : sealed(context, { id, url: settings.url }, secret);
+  const kept = secret == null ? null : sealedForWebhook(context, { id, url: settings.url }, secret);
   return context.store.createWebhook(context.workspaceId, { ...settings, id, secret: kept }, changeOptions(context));
 }
 
@@ -73,14 +78,14 @@ export async function changeWebhook(context: WebhookChangeContext, ref: string, 
   const before = await findWebhook(store, workspaceId, ref);
   const after = { name: given.name ?? before.name, url: given.url ?? before.url, style: given.style ?? before.style };
   const hasSecret = secret === undefined ? before.hasSecret : secret !== null;
-  refuse(faultsOf(after, hasSecret, secret, context.webhookReach));
+  refuse(webhookFaults(after, hasSecret, secret, context.webhookReach));
   // Or who may change it could have the secret used elsewhere.
   const [from, to] = [before.url, after.url].map((url) => new URL(url).origin);
   if (before.hasSecret && secret === undefined && from !== to)
     throw fieldFault('url', `is not of ${from}, which its secret is for: give the secret again, or take it away`);
   const patch: WebhookPatch = {
     ...after,
-    ...(secret !== undefined && { secret: secret === null ? null : sealed(context, { id: before.id, url: after.url }, secret) }),
+    ...(secret !== undefined && { secret: secret === null ? null : sealedForWebhook(context, { id: before.id, url: after.url }, secret) }),
   };
   return store.updateWebhook(workspaceId, before.id, patch, changeOptions(context));
 }

@@ -14,7 +14,7 @@ import type { SealedWebhook, WebhookReads, WebhookState, WebhookWrites } from '.
 import { pageOf } from '../page.ts';
 import { WORKSPACE_PK } from '../places.ts';
 import type { Row } from '../rows.ts';
-import { all, type Changes, one, type Reads, run, type Work } from '../work.ts';
+import { all, type Changes, one, type Reads, run, tell, type Work } from '../work.ts';
 import { changeWorkspace, create, noSuch, requireState } from './account-statements.ts';
 import { doneOnce } from './answers.ts';
 import { audit, auditBehind, changed } from './audit.ts';
@@ -30,6 +30,11 @@ const sealedOf = (row: Row): SealedWebhook => ({
   secret: row.secret === null ? null : (row.secret as Uint8Array),
   createdAt: Number(row.created_at),
 });
+
+/** All webhooks of a workspace, with their secrets. */
+export function* sealedWebhooks(workspaceId: string): Work<SealedWebhook[]> {
+  return (yield* all(`${SELECT} WHERE w.id = $1 ORDER BY h.pk`, workspaceId)).map(sealedOf);
+}
 
 function webhookOf(row: Row): Webhook {
   const { secret: _, ...webhook } = sealedOf(row);
@@ -178,5 +183,5 @@ function* found(workspaceId: string, id: string): Work<Webhook> {
 
 /** Tells every process that a workspace may have a webhook now, or none. */
 function* moveRevision(): Work<void> {
-  yield* run("UPDATE counters SET value = value + 1 WHERE name = 'webhook_revision'");
+  yield* tell("UPDATE counters SET value = value + 1 WHERE name = 'webhook_revision'");
 }
