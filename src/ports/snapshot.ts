@@ -80,14 +80,35 @@ export interface SnapshotList {
   readonly levels: number;
 }
 
+/** Receives the rules of a snapshot; those of a feed whose lists have to agree come list by list. */
+export interface SnapshotSink extends RuleSink {
+  /** What follows is of the list with this `SnapshotList.key`, or of EXCEPTIONS_KEY. */
+  list?(key: string): void;
+}
+
+/** How the lists of a feed have to agree (SPEC D29); by their places in `SnapshotHead.lists`. */
+export interface Agreement {
+  /** How many independent lists have to have what is blocked. */
+  readonly minSources: number;
+  /** Whether a list is enough by itself. */
+  readonly always: readonly boolean[];
+  /**
+   * For each list those that it copies, directly or by another list that does: where one of them has an address too, it is no witness.
+   * Of lists that copy each other the first copies none.
+   */
+  readonly copies: readonly (readonly number[])[];
+}
+
 /** What a snapshot read found besides the rules; all from the same read transaction. */
 export interface SnapshotHead {
   readonly kind: FeedKind;
   readonly profile: FeedProfile;
   /** Of the workspace; the service's come on top. */
   readonly guardRails: GuardRails;
-  /** The lists whose rules it has. */
+  /** The lists whose rules it has, in their order. */
   readonly lists: readonly SnapshotList[];
+  /** undefined: each of its lists is enough by itself, as in most feeds. */
+  readonly agreement: Agreement | undefined;
   /** Moves with everything that the feed shows. */
   readonly revision: number;
   /** Moves with the workspace's expression rules. */

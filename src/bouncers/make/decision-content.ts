@@ -1,5 +1,5 @@
 /** The networks that bouncers are given, with the instants at which they expire (SPEC D14.2): the block feed's content in more detail. */
-import { type AddressSet, addressSet, pushNetworks, subtract } from '@weir/network/address-set.ts';
+import { type AddressSet, addressSet, intersection, pushNetworks, subtract } from '@weir/network/address-set.ts';
 import { type CidrsV4, type CidrsV6, countV4, countV6 } from '@weir/network/coalesce.ts';
 import { activeParts } from '../../document/held/feed-ranges.ts';
 import type { Snapshot } from '../../document/held/snapshot.ts';
@@ -68,18 +68,24 @@ export function decisionContent(snapshot: Snapshot, parts: DecisionParts): Decis
   const rules = blockingNetworks(active, blocking, listOf);
   const bits = Math.floor(Math.log2(singleAddresses));
   const narrow: NetworkRules = { v4: rules.v4.from(32 - bits), v6: rules.v6.from(128 - bits) };
-  const single = withoutTaken(addressesOf(narrow), takenOut(allowed, guarded));
+  const found = withoutTaken(addressesOf(narrow), takenOut(allowed, guarded));
+  // One list has what others may have to agree on.
+  const single = snapshot.head.agreement === undefined ? found : intersection(found, contentSet({ v4, v6 }));
   const addresses = addressCount(single);
   if (addresses > entryLimit) return { count: addresses, lapsesAt };
-  const wide = addressSet([]);
-  pushNetworks(wide, { v4, v6 });
-  const left = withoutTaken(wide, single);
+  const left = withoutTaken(contentSet({ v4, v6 }), single);
   return {
     told: coveredBy(narrow, hostsV4(single), hostsV6(single)),
     all,
     leftOut: { networks: countV4(left.v4) + countV6(left.v6), addresses: addressCount(left) },
     lapsesAt,
   };
+}
+
+function contentSet(networks: { readonly v4: CidrsV4; readonly v6: CidrsV6 }): AddressSet {
+  const set = addressSet([]);
+  pushNetworks(set, networks);
+  return set;
 }
 
 function withoutTaken(set: AddressSet, taken: AddressSet | undefined): AddressSet {

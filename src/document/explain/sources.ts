@@ -84,7 +84,7 @@ export function rulesByFeed(rules: readonly StoredAccessRule[]): (feed: FeedSour
 }
 
 /** All feeds of a workspace. */
-export async function feedSources(store: Pick<StoreReads, 'directory' | 'feeds'>, workspace: Workspace): Promise<FeedSource[]> {
+export async function feedSources({ store, now }: Pick<ExplainOptions, 'store' | 'now'>, workspace: Workspace): Promise<FeedSource[]> {
   const lists = (await store.directory(workspace.id))?.lists ?? [];
   const composed = await store.feeds(workspace.id);
   const kept = new Set(lists.filter(({ sourceId }) => sourceId !== null).map(({ id }) => id));
@@ -93,5 +93,10 @@ export async function feedSources(store: Pick<StoreReads, 'directory' | 'feeds'>
     ...lists.map((list): FeedSource => ({ kind: 'list', id: list.id, profile: list, lists: new Set([list.id]) })),
     ...composed.map((feed): FeedSource => ({ kind: 'composed', id: feed.id, profile: feed, lists: feed.lists && new Set(feed.lists) })),
   ];
-  return sources.map((source) => ({ ...source, kept }));
+  const agreeing = new Map<string | null, FeedSource['agreeing']>();
+  for (const { id, minSources } of composed) {
+    const head = minSources === null ? undefined : await store.snapshot(workspace.id, id, now.wall, undefined);
+    if (head?.agreement !== undefined) agreeing.set(id, { agreement: head.agreement, lists: head.lists });
+  }
+  return sources.map((source) => ({ ...source, kept, agreeing: agreeing.get(source.id) }));
 }
