@@ -37,6 +37,7 @@ export const sharedWrites = (transact: Transact) => ({
     setSubscription: AGAIN,
     revokeKey: AGAIN,
     touchKeys: AGAIN,
+    recordFit: AGAIN,
     rememberAnswer: AGAIN,
     adoptStream: AGAIN,
     closeSession: AGAIN,
