@@ -18,6 +18,7 @@ import { startKeys, startSeen } from './roles/seen.ts';
 import { announce, listen } from './roles/serve.ts';
 import { startSignals } from './roles/signals.ts';
 import { startSources } from './roles/sources.ts';
+import { startWebhooks } from './roles/webhooks.ts';
 import { serviceGuardRails } from './runtime/guard-rails.ts';
 import { createLogger } from './runtime/logging.ts';
 import { judgingSettings } from './runtime/served-settings.ts';
@@ -50,7 +51,7 @@ const { now, monotonic } = systemClock;
 /** Starts every role of the configuration. Nothing is served before the ready line; when a step fails, what was opened is closed again. */
 export async function startService(config: Config, options: ServiceOptions): Promise<Service> {
   const closing: Close[] = [];
-  const secrets = [config.bootstrapApiKey, config.metricsToken].filter((secret) => secret !== undefined);
+  const secrets = [config.bootstrapApiKey, config.metricsToken, config.webhookSecret].filter((secret) => secret !== undefined);
   const logger = createLogger(config.logLevel, undefined, secrets);
   const log: Log = (level, message) => logger[level](message);
   try {
@@ -88,13 +89,15 @@ async function start(common: Common, { stdout, writer }: ServiceOptions, close: 
     judges: judgingSettings(config, serviceGuardRails(config)),
   });
   const metrics = metricsOf(base, seen, feeds, landing, ready, authentication, sources);
+  const manage = startManage(base, seen, feeds, signals, ownStatus, sources);
+  startWebhooks(base, manage, ownStatus);
   const app = createApp({
     settings: config,
     authenticator: authentication,
     people,
     submitSignals: signals.submitSignals,
     ...feeds.answers,
-    manage: startManage(base, seen, feeds, signals, ownStatus, sources),
+    manage,
     readiness: ready,
     draining,
     now,

@@ -81,3 +81,10 @@ export const ROLES = [
   },
   { value: 'admin', label: 'Admin: everything', permissions: PERMISSIONS.map(({ value }) => value) },
 ];
+
+/** How messages of webhooks are written. */
+export const WEBHOOK_STYLES = [
+  { value: 'weir', label: 'Slack, Mattermost, programs (weir)' },
+  { value: 'teams', label: 'Microsoft Teams (teams)' },
+  { value: 'pagerduty', label: 'PagerDuty (pagerduty)' },
+];

@@ -57,6 +57,8 @@ export interface ChangeOptions {
   readonly once?: OnceOnly | undefined;
   /** How many of what is made the workspace may have; rejects with REFUSED beyond. 0 or absent: any number. */
   readonly most?: number | undefined;
+  /** The id of what is made; made up where it is absent. */
+  readonly id?: string | undefined;
 }
 
 /** What a workspace takes of what is bounded in bytes (SPEC D22.2). */

@@ -35,11 +35,10 @@ const OF_WORKSPACE = '(SELECT pk FROM workspaces WHERE id = $2)';
 
 /** Each change as the work of its transaction. */
 export const feedChanges = {
-  *createFeed(now, workspaceId, feed, { by, once, most = 0 } = {}) {
+  *createFeed(now, workspaceId, feed, { by, once, most = 0, id = randomUUID() } = {}) {
     const workspacePk = yield* changeWorkspace(workspaceId);
     const there = most > 0 ? yield* one('SELECT count(*) AS feeds FROM feeds WHERE workspace_pk = $1', workspacePk) : undefined;
     if (Number(there?.feeds ?? 0) >= most && most > 0) throw tooMany(most, 'feeds made of lists', 'MAX_FEEDS');
-    const id = randomUUID();
     const row = yield* insertFeed(now, workspacePk, { ...feed, id });
     const made = feedOf(row, workspaceId, yield* membersOf(row));
     yield* audit(now, 'feed created', id, { workspacePk, by, change: { before: null, after: feedState(made) } });
