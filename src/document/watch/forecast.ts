@@ -34,8 +34,8 @@ export interface ForecastOptions {
   readonly watch: FeedWatch;
   /** The geo data in use now. */
   readonly geo: () => GeoDatabase;
-  /** Resolves when landing has reached the end that the stream has now; undefined where this process does not land. */
-  readonly caughtUp: (() => Promise<void>) | undefined;
+  /** Resolves when what a workspace has put on the stream has landed; undefined where this process does not land. */
+  readonly caughtUp: ((workspaceId: string) => Promise<void>) | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -54,7 +54,7 @@ export function feedForecast({ previewer, watch, geo, caughtUp, clock, log }: Fo
     if (running >= MOST_AT_ONCE) return { unknown: 'too many other dry runs are being counted' };
     running += 1;
     // What was accepted before is in the numbers; landing that stands still is not waited for.
-    const work = (caughtUp?.() ?? Promise.resolve())
+    const work = (caughtUp?.(signals.workspaceId) ?? Promise.resolve())
       .catch(() => undefined)
       .then(() => previewer.preview({ ...signals, listId, listOnly }))
       .finally(() => {
