@@ -3,6 +3,7 @@
 import type { ServiceGuardRails } from '../account/guard-rails.ts';
 import type { KeyInfo } from '../account/key.ts';
 import { DAY, isoTime } from '../clock.ts';
+import { leftOutJson } from '../document/left-out.ts';
 import type { WatchedFeed } from '../document/watch/feed-watch.ts';
 import type { Stopped } from '../ports/devices.ts';
 import type { Check } from '../ports/health.ts';
@@ -160,7 +161,7 @@ function landingOf({ processes, lag }: StatusParts) {
 }
 
 function feedJson(feed: WatchedFeed, pid: number, workspaces: ReadonlyMap<string, string>) {
-  const { workspaceId, feedId, name, action, family, rated, entries, limit, builtAt, staleSince, open, shares } = feed;
+  const { workspaceId, feedId, name, action, family, rated, entries, limit, fitted, builtAt, staleSince, open, shares } = feed;
   return {
     workspace_id: workspaceId,
     workspace: workspaces.get(workspaceId) ?? workspaceId,
@@ -172,6 +173,7 @@ function feedJson(feed: WatchedFeed, pid: number, workspaces: ReadonlyMap<string
     entries,
     entry_limit: limit,
     cap_use_percent: Math.floor((entries / limit) * 100),
+    left_out: leftOutJson(fitted?.leftOut),
     built_at: isoTime(builtAt),
     stale_since: staleSince === undefined ? null : isoTime(staleSince * 1000),
     shares: shares ?? null,

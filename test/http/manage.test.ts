@@ -636,12 +636,15 @@ suite('management', () => {
           'string',
           {
             ...{ formats: ['plain', 'commented', 'set_elements'], family: 'both', action: 'block' },
-            ...{ entries: 3, entry_limit: 2, cap_use_percent: 150, over_cap: true },
+            ...{ entries: 3, entry_limit: 2, cap_use_percent: 150, over_cap: true, left_out: null },
           },
         ],
         [
           'string',
-          { formats: ['csv_indicator'], family: 'v6', action: 'block', entries: 1, entry_limit: 2, cap_use_percent: 50, over_cap: false },
+          {
+            ...{ formats: ['csv_indicator'], family: 'v6', action: 'block' },
+            ...{ entries: 1, entry_limit: 2, cap_use_percent: 50, over_cap: false, left_out: null },
+          },
         ],
       ],
     );
