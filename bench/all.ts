@@ -13,6 +13,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['replace.ts', '--rounds', '3'],
   ['sources.ts', '--rounds', '3'],
   ['sources-many.ts', '--sources', '200'],
+  ['webhooks.ts'],
   ['ingest.ts', '--seconds', '5'],
   ['expiry.ts', '--seconds', '10'],
   ['footprint.ts'],
@@ -20,6 +21,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['changing.ts', '--seconds', '15'],
   ['agents.ts', '--seconds', '10'],
   ['metrics.ts', '--seconds', '10'],
+  ['apply.ts'],
   ['postgres.ts'],
 ];
 
