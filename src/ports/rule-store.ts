@@ -242,6 +242,8 @@ export interface RuleReads {
   deadLetters(limit: number): Promise<DeadLetter[]>;
   /** Those that the stream carried under the key of a workspace, newest first. */
   deadLetterPage(workspaceId: string, page: PageRequest): Promise<Page<DeadLetter>>;
+  /** How many of those there are; it counts up to `most`. */
+  deadLettersOf(workspaceId: string, most: number): Promise<number>;
   /** How many there are; it counts up to `most`. */
   deadLetterCount(most: number): Promise<number>;
   deadLetter(id: number): Promise<DeadLetter | undefined>;

@@ -69,6 +69,8 @@ const MEANT: readonly RegExp[] = [
   /^DELETE FROM access_rules_before WHERE .* b JOIN lists l ON l\.workspace_pk = b\.workspace_pk /,
   // A thousand keys at a time.
   /^WITH used \(id, at\) AS .* UPDATE keys /,
+  // The end of an index.
+  /^SELECT \(SELECT max\(id\) FROM audit\) AS audit, /,
   // The bouncers of a workspace: management.
   /^SELECT key_id,.* FROM bouncers WHERE workspace_pk = /,
   // Whether there are too many of them, once a minute for each 200 that were seen.

@@ -127,6 +127,7 @@ const DEVICE: Omit<SavedFeed, 'id'> = {
   hostStyle: 'bare',
   lists: [],
   minSources: null,
+  fit: 'sources',
   always: [],
 };
 const savedList = ({ workspaceId: _w, revision: _r, sourceId: _s, ...list }: AccessList): SavedList => list;
@@ -1089,7 +1090,7 @@ export function storeConformance(driver: StoreDriver): void {
     assert.deepEqual(await found('device', other.id), [[], []]);
     assert.deepEqual(await found(device.id, other.id), [[], []]);
     const { id, revision, ...profile } = (await store.findNamed(workspace.id, 'device'))!.feeds[0];
-    const { lists: _l, minSources: _m, always: _a, ...given } = DEVICE;
+    const { lists: _l, minSources: _m, fit: _f, always: _a, ...given } = DEVICE;
     assert.deepEqual([id, profile], [device.id, given]);
     const head = await store.snapshot(workspace.id, device.id, T0, collectingSink().sink);
     assert.deepEqual([head?.kind, head?.profile, head?.revision], ['composed', given, revision]);

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { FEED_SETTINGS } from '../../src/account/feed.ts';
 import { PERMISSIONS, WORKSPACE_PERMISSIONS } from '../../src/account/permission.ts';
 import { ROLES } from '../../src/account/role.ts';
+import { WEBHOOK_STYLES } from '../../src/account/webhook.ts';
 import { FORMAT_NAMES } from '../../src/document/formats/table.ts';
 import { FAMILIES } from '../../src/document/variant.ts';
 import { readConsole } from '../../src/http/console/files.ts';
@@ -20,6 +21,7 @@ interface Words {
   readonly LIST_SETTINGS: Words['FEED_SETTINGS'];
   readonly FEED_SETTINGS: { readonly field: string; readonly options?: Choice[]; readonly longest?: number }[];
   readonly PERMISSIONS: (Choice & { readonly whole: boolean })[];
+  readonly WEBHOOK_STYLES: Choice[];
   readonly ROLES: (Choice & { readonly permissions: string[] })[];
 }
 interface Tabs {
@@ -40,6 +42,7 @@ test('the console offers the formats, families, actions and levels that there ar
   assert.deepEqual(sorted(words.FAMILIES), sorted(FAMILIES));
   assert.deepEqual(sorted(words.ACTIONS), sorted(ACCESS_ACTIONS));
   assert.deepEqual(sorted(words.LEVELS), sorted(LEVELS));
+  assert.deepEqual(values(words.WEBHOOK_STYLES), sorted(WEBHOOK_STYLES));
 });
 
 test('the console offers every setting of lists and feeds, with what it may be', () => {

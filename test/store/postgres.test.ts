@@ -28,7 +28,9 @@ import { roomConformance } from '../conformance/room.ts';
 import { senderConformance } from '../conformance/senders.ts';
 import { sourceConformance } from '../conformance/sources.ts';
 import { access, collectingSink, ip, storeConformance, upsert, waf } from '../conformance/store.ts';
+import { togetherConformance } from '../conformance/together.ts';
 import { undoConformance } from '../conformance/undo.ts';
+import { webhookConformance } from '../conformance/webhooks.ts';
 import { makeAuthority, makeCertificate } from '../support/certificates.ts';
 import { command } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
@@ -226,7 +228,9 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
   managementConformance({ name: 'postgres', open });
   roomConformance({ name: 'postgres', open });
   sourceConformance({ name: 'postgres', open });
+  webhookConformance({ name: 'postgres', open });
   deletedConformance({ name: 'postgres', open });
+  togetherConformance({ name: 'postgres', open });
   senderConformance({ name: 'postgres', open });
 
   test('D4.12 store postgres: every statement of the tests above finds its rows through an index', async (t) => {

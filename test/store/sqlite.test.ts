@@ -19,7 +19,9 @@ import { roomConformance } from '../conformance/room.ts';
 import { counterBounds, senderConformance } from '../conformance/senders.ts';
 import { sourceConformance } from '../conformance/sources.ts';
 import { access, fixture, ip, type StoreDriver, storeConformance, T0, upsert } from '../conformance/store.ts';
+import { togetherConformance } from '../conformance/together.ts';
 import { undoConformance } from '../conformance/undo.ts';
+import { webhookConformance } from '../conformance/webhooks.ts';
 import { temporaryFolder } from '../support/folder.ts';
 
 /** Every statement that a store has prepared, instants aside. */
@@ -55,7 +57,9 @@ followConformance(driver);
 managementConformance(driver);
 roomConformance(driver);
 sourceConformance(driver);
+webhookConformance(driver);
 deletedConformance(driver);
+togetherConformance(driver);
 senderConformance(driver);
 counterBounds(driver);
 

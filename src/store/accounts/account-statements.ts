@@ -5,12 +5,12 @@ import { type AccessList, LIST_SETTINGS, type ListSetting } from '../../account/
 import { stateTag } from '../../account/tag.ts';
 import { WeirError } from '../../errors.ts';
 import type { Row } from '../rows.ts';
-import { all, one, run, type Value, type Work } from '../work.ts';
+import { all, one, tell, type Value, type Work } from '../work.ts';
 import { audit } from './audit.ts';
 
 /** Moves a workspace's revision and holds its row until the commit: landings and other changes of its lists wait. Returns its pk. */
 export function* changeWorkspace(id: string): Work<number> {
-  const row = yield* one('UPDATE workspaces SET revision = revision + 1 WHERE id = $1 RETURNING pk', id);
+  const row = yield* tell('UPDATE workspaces SET revision = revision + 1 WHERE id = $1 RETURNING pk', id);
   if (row === undefined) throw noSuch('workspace', id);
   return Number(row.pk);
 }
@@ -36,7 +36,7 @@ export function requireState(state: object, ifMatch: readonly string[] | undefin
 
 /** Tells every process, within a second, that keys, permissions or subscriptions have changed. */
 export function* moveKeyRevision(): Work<void> {
-  yield* run("UPDATE counters SET value = value + 1 WHERE name = 'key_revision'");
+  yield* tell("UPDATE counters SET value = value + 1 WHERE name = 'key_revision'");
 }
 
 /**

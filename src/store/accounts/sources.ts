@@ -3,11 +3,11 @@ import type { Author } from '../../account/caller.ts';
 import { newState, type Source, type SourceAsk, type SourceSettings, type SourceState } from '../../account/source.ts';
 import { afresh, isReadAnew, resumed, type SavedSource, sourceSettingsJson } from '../../account/source-change.ts';
 import { WeirError } from '../../errors.ts';
-import type { SourceReads, SourceRecord, SourceWrites } from '../../ports/source-store.ts';
+import type { SealedSource, SourceReads, SourceRecord, SourceWrites } from '../../ports/source-store.ts';
 import { pageOf } from '../page.ts';
 import { WORKSPACE_PK } from '../places.ts';
 import type { Row } from '../rows.ts';
-import { all, type Changes, one, run, type Value, type Work } from '../work.ts';
+import { all, type Changes, one, run, tell, type Value, type Work } from '../work.ts';
 import {
   changeWorkspace,
   create,
@@ -81,17 +81,29 @@ export const sourceReads = {
   },
 } satisfies { [K in keyof SourceReads]: (...args: Parameters<SourceReads[K]>) => Work<Awaited<ReturnType<SourceReads[K]>>> };
 
+/** All sources of a workspace, with their secrets. */
+export function* sealedSources(workspaceId: string): Work<SealedSource[]> {
+  const rows = yield* all(`${SELECT} WHERE s.workspace_pk = ${WORKSPACE_PK} ORDER BY s.pk`, workspaceId);
+  return rows.map((row) => ({ ...recordOf(row), secret: secretOf(row) }));
+}
+
 type Management = Omit<SourceWrites, 'writeSources' | 'claimLease' | 'releaseLease'>;
 
 /** Each change as the work of its transaction. */
 export const sourceChanges = {
-  *createSource(now, workspaceId, { id, name, list, secret, ...settings }, { maxSources, maxLists }, { by, once } = {}) {
+  *createSource(
+    now,
+    workspaceId,
+    { id, listId = crypto.randomUUID(), name, list, secret, ...settings },
+    { maxSources, maxLists },
+    { by, once } = {},
+  ) {
     const workspacePk = yield* changeWorkspace(workspaceId);
     yield* requireRoomForSource(workspacePk, maxSources);
     if (maxLists > 0 && (yield* listCount(workspaceId)) >= maxLists) throw tooManyLists(maxLists);
     // Its list is its name: another one of it would be taken for it.
     for (const table of ['lists', 'feeds'] as const) yield* refuseName(table, workspacePk, name);
-    const row = yield* insertList(now, workspacePk, { ...list, id: crypto.randomUUID(), name, isDefault: false, sourceId: id });
+    const row = yield* insertList(now, workspacePk, { ...list, id: listId, name, isDefault: false, sourceId: id });
     yield* insertSource(now, { id, workspacePk, listPk: Number(row.pk), settings, secret, state: newState(yield* instant(now)) });
     yield* moveAgreements(workspacePk);
     const made = yield* record(workspaceId, id);
@@ -175,7 +187,7 @@ function* instant(now: string): Work<number> {
 
 /** Tells whoever refreshes sources that one has changed. */
 function* moveSourceRevision(): Work<void> {
-  yield* run("UPDATE counters SET value = value + 1 WHERE name = 'source_revision'");
+  yield* tell("UPDATE counters SET value = value + 1 WHERE name = 'source_revision'");
 }
 
 /** The row of a source, held until the commit: what a refresh writes waits. */
