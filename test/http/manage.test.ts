@@ -707,6 +707,7 @@ suite('management', () => {
         'ending_keys',
         'engines',
         'feeds',
+        'full_devices',
         'geo',
         'guard_rails_off',
         'landing',

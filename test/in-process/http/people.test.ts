@@ -184,4 +184,15 @@ suite('people as time goes by', () => {
       ],
     );
   });
+
+  test('D24.6 who signs out here may be led to the provider, which knows us and where to come back to', async (t) => {
+    const { provider } = await world(t);
+    const back = `${HERE}/console/?left`;
+    assert.equal(await provider.signOutAt(back), undefined);
+    const { provider: leading } = await world(t, { sign_out_there: true });
+    const address = new URL((await leading.signOutAt(back))!);
+    assert.deepEqual([address.searchParams.get('client_id'), address.searchParams.get('post_logout_redirect_uri')], [CLIENT.id, back]);
+    assert.equal((await fetch(address)).status, 200);
+    assert.equal((await fetch(new URL(`?client_id=${CLIENT.id}&post_logout_redirect_uri=${HERE}/other`, address))).status, 400);
+  });
 });
