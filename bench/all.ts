@@ -12,6 +12,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['rebuild.ts', '--rounds', '3'],
   ['replace.ts', '--rounds', '3'],
   ['sources.ts', '--rounds', '3', '--sources', '200'],
+  ['worth.ts'],
   ['ingest.ts', '--seconds', '5'],
   ['expiry.ts', '--seconds', '10'],
   ['footprint.ts'],

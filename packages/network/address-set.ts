@@ -1,8 +1,8 @@
 import { lastAddressV4, lastAddressV6 } from './bounds.ts';
-import { sizeV6 } from './words.ts';
 import type { CidrsV4, CidrsV6 } from './coalesce.ts';
 import type { Network } from './network.ts';
 import { V4Ranges, V6Ranges } from './ranges.ts';
+import { sizeV6 } from './words.ts';
 
 /** A set of addresses of both families. */
 export interface AddressSet {

@@ -32,9 +32,9 @@ function commonV6(one: V6Ranges, other: V6Ranges): number {
   const [a, b, ends, otherEnds] = [one.words, other.words, 8 * one.length, 8 * other.length];
   let count = 0;
   for (let i = 0, j = 0; i < ends && j < otherEnds; ) {
-    const [start, at] = compareV6(a, i, b, j) > 0 ? [a, i] : [b, j];
+    const isLater = compareV6(a, i, b, j) > 0;
     const isFirst = compareV6(a, i + 4, b, j + 4) <= 0;
-    const [end, to] = isFirst ? [a, i + 4] : [b, j + 4];
+    const [start, at, end, to] = [isLater ? a : b, isLater ? i : j, isFirst ? a : b, isFirst ? i + 4 : j + 4];
     if (compareV6(start, at, end, to) <= 0) count += sizeV6(start, at, end, to);
     if (isFirst) i += 8;
     else j += 8;
@@ -68,18 +68,27 @@ export class Entries {
   countIn({ v4, v6 }: AddressSet): number {
     v4.merge();
     v6.merge();
-    let count = 0;
-    for (let i = 0, at = 0; i < this.#v4.length; i += 2) {
-      const start = this.#v4[i];
-      while (at < 2 * v4.length && v4.pairs[at + 1] < start) at += 2;
-      if (at === 2 * v4.length) break;
-      if (v4.pairs[at] <= this.#v4[i + 1]) count += 1;
-    }
-    for (let i = 0, at = 0; i < this.#v6.length; i += 8) {
-      while (at < 8 * v6.length && compareV6(v6.words, at + 4, this.#v6, i) < 0) at += 8;
-      if (at === 8 * v6.length) break;
-      if (compareV6(v6.words, at, this.#v6, i + 4) <= 0) count += 1;
-    }
-    return count;
+    return countV4(this.#v4, v4.pairs, 2 * v4.length) + countV6(this.#v6, v6.words, 8 * v6.length);
   }
+}
+
+function countV4(entries: Uint32Array, ranges: Uint32Array, ends: number): number {
+  let count = 0;
+  for (let i = 0, at = 0; i < entries.length; i += 2) {
+    const start = entries[i];
+    while (at < ends && ranges[at + 1] < start) at += 2;
+    if (at === ends) break;
+    if (ranges[at] <= entries[i + 1]) count += 1;
+  }
+  return count;
+}
+
+function countV6(entries: Uint32Array, ranges: Uint32Array, ends: number): number {
+  let count = 0;
+  for (let i = 0, at = 0; i < entries.length; i += 8) {
+    while (at < ends && compareV6(ranges, at + 4, entries, i) < 0) at += 8;
+    if (at === ends) break;
+    if (compareV6(ranges, at, entries, i + 4) <= 0) count += 1;
+  }
+  return count;
 }

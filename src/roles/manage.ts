@@ -15,6 +15,7 @@ import { processesOn } from '../runtime/ledgers/status-file.ts';
 import { backtestJobs } from '../runtime/threads/backtest-jobs.ts';
 import { expressionTester } from '../runtime/threads/expression-test.ts';
 import { sourceTrier } from '../runtime/threads/source-try.ts';
+import { worthCounter } from '../runtime/threads/worth.ts';
 import { oneByOne } from '../serial.ts';
 import type { Config } from '../settings/settings.ts';
 import { caughtUp } from '../stream/lag.ts';
@@ -51,6 +52,10 @@ export function startManage(
     refreshSources: sources && (() => void sources.tick(true)),
     sourceReach: sourceReach(config.sourceNetworks),
     trySource: sourceTrier({ settings: trySettings(config), guardRails, geo: () => geo.data() }),
+    worth: worthCounter({
+      ...{ store, guardRails, geo: () => geo.data() },
+      settings: { databaseUrl: config.databaseUrl, dataDir: config.dataDir },
+    }),
     room: { audit: config.maxAuditMb * MEBIBYTE, answers: config.maxAnswersMb * MEBIBYTE },
     guardRails,
     feeds: feedThread && watch,

@@ -28,6 +28,7 @@ import { senderConformance } from '../conformance/senders.ts';
 import { sourceConformance } from '../conformance/sources.ts';
 import { access, collectingSink, ip, storeConformance, upsert, waf } from '../conformance/store.ts';
 import { undoConformance } from '../conformance/undo.ts';
+import { worthConformance } from '../conformance/worth.ts';
 import { makeAuthority, makeCertificate } from '../support/certificates.ts';
 import { command } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
@@ -218,6 +219,7 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
   sourceConformance({ name: 'postgres', open });
   deletedConformance({ name: 'postgres', open });
   senderConformance({ name: 'postgres', open });
+  worthConformance({ name: 'postgres', open });
 
   test('D4.12 store postgres: every statement of the tests above finds its rows through an index', async (t) => {
     const recorded = [...statements];

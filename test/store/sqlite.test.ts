@@ -19,6 +19,7 @@ import { counterBounds, senderConformance } from '../conformance/senders.ts';
 import { sourceConformance } from '../conformance/sources.ts';
 import { access, fixture, ip, type StoreDriver, storeConformance, T0, upsert } from '../conformance/store.ts';
 import { undoConformance } from '../conformance/undo.ts';
+import { worthConformance } from '../conformance/worth.ts';
 import { temporaryFolder } from '../support/folder.ts';
 
 /** Every statement that a store has prepared, instants aside. */
@@ -56,6 +57,7 @@ sourceConformance(driver);
 deletedConformance(driver);
 senderConformance(driver);
 counterBounds(driver);
+worthConformance(driver);
 
 test('D4.12 store sqlite: every statement of the tests above finds its rows through an index', () => {
   const recorded = [...statements];

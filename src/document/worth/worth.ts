@@ -39,6 +39,7 @@ export interface ListWorth extends Share {
   readonly added: number;
   readonly gone: number;
   readonly unique: Share;
+  /** Lists that have most of it. */
   readonly overlaps: readonly (Share & { readonly name: string })[];
   readonly detections: Witness;
 }
@@ -59,10 +60,20 @@ export interface WorkspaceWorth {
   readonly at: number;
   /** The workspace's own detections that were looked at, and the first of them (ms). */
   readonly detections: { readonly count: number; readonly first: number | null };
+  /** Those with most entries, and the one that was asked for. */
   readonly lists: readonly ListWorth[];
+  /** Lists that are not told. All are compared. */
+  readonly listsLeftOut: number;
   /** Of the list that was asked for; undefined where none was. */
   readonly detail: WorthDetail | undefined;
 }
+
+/** Tells what the lists of a workspace are worth, elsewhere than on the thread that answers. Rejects with LIMITED where too many ask. */
+export type WorthCounter = (workspaceId: string, listId: string | null) => Promise<WorkspaceWorth>;
+
+/** Lists that are told, and overlaps of each. */
+const MOST_LISTS = 200;
+const MOST_OVERLAPS = 50;
 
 /** How long the feeds of one list may take, ms. */
 const DETAIL = 20_000;
@@ -89,7 +100,8 @@ export async function worthOf(workspace: Workspace, listId: string | null, optio
     await store.listHistory(workspace.id, list.id, { stored, lost });
     const tables = { stored: stored.rules(secondOf(at)), lost: lost.rules(secondOf(at)) };
     rules += rowsOf(tables.stored) + rowsOf(tables.lost);
-    if (rules > MOST_RULES) throw new WeirError('REFUSED', `the lists have more than ${MOST_RULES} rules, with those that they lost in seven days`);
+    if (rules > MOST_RULES)
+      throw new WeirError('REFUSED', `the lists have more than ${MOST_RULES} rules, with those that they lost in seven days`);
     const active = new ActiveRules(tables.stored, secondOf(at), geo, 'both');
     read.push({ list, ...tables, active, listed: listed(active, 'block', geo) });
     await pause();
@@ -106,16 +118,22 @@ export async function worthOf(workspace: Workspace, listId: string | null, optio
     told.push({
       ...{ id: list.id, name: list.name, isSource: list.sourceId !== null, ...standing },
       ...changesOf(active, lost, at),
-      overlaps: overlaps.flatMap((share, other) => (share === null || share.entries === 0 ? [] : [{ name: lists[other].name, ...share }])),
+      overlaps: overlaps
+        .flatMap((share, other) => (share === null || share.entries === 0 ? [] : [{ name: lists[other].name, ...share }]))
+        .sort((a, b) => b.entries - a.entries || b.v4 - a.v4 || b.v6 - a.v6)
+        .slice(0, MOST_OVERLAPS),
       detections: detections.seenBy([stored, lost], place, geo),
     });
     await pause();
   }
   const wanted = read.find(({ list }) => list.id === listId);
+  const most = new Set(told.toSorted((a, b) => b.entries - a.entries).slice(0, MOST_LISTS));
+  const shown = told.filter((list) => list.id === listId || most.has(list));
   return {
     at,
     detections: { count: detections.count, first: detections.first },
-    lists: told,
+    lists: shown,
+    listsLeftOut: told.length - shown.length,
     detail: wanted && (await detailOf(workspace, wanted, { ...options, limit: DETAIL, onStep: () => {} }, guard)),
   };
 }

@@ -71,8 +71,14 @@ export function postgresReads(db: Database, watch: Pick<Database, 'one'>): Store
       if (place === undefined) return;
       const queries = historyQueries(place.list, place.workspace);
       // The sinks keep what they were given: neither is read again.
-      await db.view((session) => session.copy(queries.stored, scanInto(stored)), () => false);
-      await db.view((session) => session.copy(queries.lost, scanInto(lost)), () => false);
+      await db.view(
+        (session) => session.copy(queries.stored, scanInto(stored)),
+        () => false,
+      );
+      await db.view(
+        (session) => session.copy(queries.lost, scanInto(lost)),
+        () => false,
+      );
     },
     async follow(workspaceId, feedId, at, known, sink) {
       // One statement sees one moment: where it tells all, as it can of a list, no transaction is needed.

@@ -22,7 +22,9 @@ export const historyQueries = (list: number, workspace: number) => ({
   stored: ofHistory(storedRows(String(Number(list)))),
   lost: ofHistory(lostRows(String(Number(list)), String(Number(workspace)))),
 });
-const ofHistory = (rows: string) => `SELECT id, action, levels, coalesce(expires_at, 0), v4, v6, CASE WHEN v4 IS NULL AND v6 IS NULL THEN target END
+const ofHistory = (
+  rows: string,
+) => `SELECT id, action, levels, coalesce(expires_at, 0), v4, v6, CASE WHEN v4 IS NULL AND v6 IS NULL THEN target END
     FROM (${rows}) AS r`;
 
 // Where the data of each field of the query lies in a row, after its length.
