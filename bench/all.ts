@@ -11,7 +11,9 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['feed.ts', '--rounds', '3'],
   ['rebuild.ts', '--rounds', '3'],
   ['replace.ts', '--rounds', '3'],
-  ['sources.ts', '--rounds', '3', '--sources', '200'],
+  ['sources.ts', '--rounds', '3'],
+  ['sources-many.ts', '--sources', '200'],
+  ['webhooks.ts'],
   ['worth.ts'],
   ['ingest.ts', '--seconds', '5'],
   ['expiry.ts', '--seconds', '10'],
@@ -20,6 +22,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['changing.ts', '--seconds', '15'],
   ['agents.ts', '--seconds', '10'],
   ['metrics.ts', '--seconds', '10'],
+  ['apply.ts'],
   ['postgres.ts'],
 ];
 

@@ -9,8 +9,17 @@ import type { ProposedFeed } from '../account/feed.ts';
 import type { AccessAction, GeoTarget, Kind, Target } from '../rule.ts';
 import type { AuditedChange, Page, PageRequest } from './account-store.ts';
 import type { DeadLetter, LandingBatch } from './landing.ts';
-import type { KnownRules, ListSink, NamedDirectory, RuleSink, SnapshotHead, WholeRules, WorkspaceDirectory } from './snapshot.ts';
-import type { RuleState, StoredRule } from './stored-rule.ts';
+import type {
+  KnownRules,
+  ListSink,
+  NamedDirectory,
+  RuleSink,
+  SnapshotHead,
+  SnapshotSink,
+  WholeRules,
+  WorkspaceDirectory,
+} from './snapshot.ts';
+import type { ComparedPage, ComparedRule, RuleState, StoredRule } from './stored-rule.ts';
 
 /** What a signal finds an access rule by. `target` in its canonical form. */
 export interface NamedRule {
@@ -175,7 +184,7 @@ export interface RuleReads {
     workspaceId: string,
     feed: string | null | ProposedFeed,
     now: number,
-    sink: RuleSink | undefined,
+    sink: SnapshotSink | undefined,
     whole?: WholeRules,
   ): Promise<SnapshotHead | undefined>;
   /**
@@ -228,6 +237,8 @@ export interface RuleReads {
    * come as from `rules`, the others in the order of enforcement: by `order`, those without one behind those with, then by `rule_ref`.
    */
   ruleStep(workspaceId: string, filter: StepFilter): Promise<RuleStep>;
+  /** The active access rules of a list behind the rule `after`, in the order of their ids, at most `limit` of them. */
+  comparedRules(workspaceId: string, listId: string, page: ComparedPage): Promise<ComparedRule[]>;
   /** One step of counting a feed's rules by list and by the key that wrote them last, the newest rules of each list first. */
   senderStep(workspaceId: string, feed: string | null | ProposedFeed, step: SenderStepRequest): Promise<SenderStep>;
   /** The batches of a workspace, newest first, at most `limit`; those behind the batch `before`. Kept as long as expired rules. */
@@ -248,6 +259,8 @@ export interface RuleReads {
   deadLetters(limit: number): Promise<DeadLetter[]>;
   /** Those that the stream carried under the key of a workspace, newest first. */
   deadLetterPage(workspaceId: string, page: PageRequest): Promise<Page<DeadLetter>>;
+  /** How many of those there are; it counts up to `most`. */
+  deadLettersOf(workspaceId: string, most: number): Promise<number>;
   /** How many there are; it counts up to `most`. */
   deadLetterCount(most: number): Promise<number>;
   deadLetter(id: number): Promise<DeadLetter | undefined>;

@@ -16,7 +16,7 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const BITS = 7;
 /** Rounds of a few changes each, after each of which all is compared: about ninety figures. */
-const ROUNDS = Number(process.env.WORTH_ROUNDS ?? 14);
+const ROUNDS = Number(process.env.WORTH_ROUNDS ?? 10);
 
 interface Entry {
   readonly family: 4 | 6;

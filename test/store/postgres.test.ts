@@ -16,6 +16,7 @@ import { newBatchId } from '../../src/signal/message/signal-id.ts';
 import { BARE_UPSERT } from '../../src/store/postgres/rule-statements.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { agreementConformance } from '../conformance/agreement.ts';
 import { bouncerConformance } from '../conformance/bouncers.ts';
 import { deletedConformance } from '../conformance/deleted.ts';
 import { assertFirstVersion, firstVersion } from '../conformance/first-version.ts';
@@ -27,7 +28,9 @@ import { roomConformance } from '../conformance/room.ts';
 import { senderConformance } from '../conformance/senders.ts';
 import { sourceConformance } from '../conformance/sources.ts';
 import { access, collectingSink, ip, storeConformance, upsert, waf } from '../conformance/store.ts';
+import { togetherConformance } from '../conformance/together.ts';
 import { undoConformance } from '../conformance/undo.ts';
+import { webhookConformance } from '../conformance/webhooks.ts';
 import { worthConformance } from '../conformance/worth.ts';
 import { makeAuthority, makeCertificate } from '../support/certificates.ts';
 import { command } from '../support/command.ts';
@@ -202,14 +205,23 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
   });
   after(() => postgres.stop());
 
-  async function open(t: TestContext) {
+  // Each test has a copy of one store that is empty and migrated.
+  let template: Promise<string> | undefined;
+  async function migrated(): Promise<string> {
     const url = await postgres.createDatabase();
+    await (await openPostgresStore(url)).close();
+    return url;
+  }
+  async function open(t: TestContext) {
+    template ??= migrated();
+    const url = await postgres.createDatabase(await template);
     const again = opener(t, url);
     return { url, store: await again(), again, query: (text: string) => administer(url, text) };
   }
 
   const statements = recordStatements();
   storeConformance({ name: 'postgres', open });
+  agreementConformance({ name: 'postgres', open });
   pastConformance({ name: 'postgres', open });
   undoConformance({ name: 'postgres', open });
   bouncerConformance({ name: 'postgres', open });
@@ -217,7 +229,9 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
   managementConformance({ name: 'postgres', open });
   roomConformance({ name: 'postgres', open });
   sourceConformance({ name: 'postgres', open });
+  webhookConformance({ name: 'postgres', open });
   deletedConformance({ name: 'postgres', open });
+  togetherConformance({ name: 'postgres', open });
   senderConformance({ name: 'postgres', open });
   worthConformance({ name: 'postgres', open });
 

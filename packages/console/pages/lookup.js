@@ -19,7 +19,7 @@ import { Empty, Notice, Shown } from '../ui/states.js';
 import { Table } from '../ui/table.js';
 import { Ago, Countdown } from '../ui/time.js';
 import { linkToFeed } from './feeds/read-feeds.js';
-import { CUTS, IDLE, RELATIONS, Verdict, whyText } from './lookup/words.js';
+import { agreementText, CUTS, IDLE, RELATIONS, Verdict, whyText } from './lookup/words.js';
 import { BlockForm } from './rules/block.js';
 import { UnblockForm } from './rules/unblock.js';
 
@@ -113,6 +113,7 @@ function FeedCard({ feed, action, target }) {
   return html`
     <${Card} title=${title} actions=${html`<${Verdict} verdict=${feed.verdict} />`} note=${size}>
       ${feed.protected_by.map((network) => html`<${Notice} key=${network}>The protected network <bdi class="mono">${network}</bdi> keeps it out, whatever rules say.<//>`)}
+      ${feed.agreement !== null && html`<p class="small">${agreementText(feed.agreement)}</p>`}
       ${feed.verdict !== 'out' && action === 'block' && html`<p class="small">${unblockText(feed, target)}</p>`}
       ${feed.subtract_allow !== null && html`<${Notice} kind="warn">${subtractText(feed.subtract_allow)}<//>`}
       ${

@@ -59,7 +59,9 @@ export async function explain({ workspace, target, action, feedIds, counts }: As
   const { store, geo, now } = options;
   const guard = options.guard(workspace);
   const rules = await touchingRules(workspace.id, target, options);
-  const sources = (await feedSources(store, workspace)).filter(({ id }) => feedIds === undefined || (id !== null && feedIds.includes(id)));
+  const sources = (await feedSources(options, workspace)).filter(
+    ({ id }) => feedIds === undefined || (id !== null && feedIds.includes(id)),
+  );
   const question = { target, action, asOf: secondOf(now.wall), geo, guard };
   const feeds: Explained[] = [];
   const rulesOf = rulesByFeed(rules);
