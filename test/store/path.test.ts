@@ -33,7 +33,7 @@ test('D10.24, D10.25 property: the path of 1,000 addresses agrees with explain, 
   const clock = new ManualClock();
   const store = await openSqliteStore(temporaryFolder(t), () => clock.now());
   const { id: workspaceId } = await store.createWorkspace((await store.createOrganization('o', 'active')).id, 'w');
-  const lists = [];
+  const lists: string[] = [];
   for (const name of ['a', 'b']) lists.push((await store.createList(workspaceId, name, { ...NO_SETTINGS, subtractAllow: 'on' })).id);
   const both = await store.createFeed(workspaceId, { ...NO_SETTINGS, subtractAllow: 'workspace', name: 'both', description: null, lists });
   const workspace = (await store.workspace(workspaceId))!;
