@@ -12,6 +12,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['rebuild.ts', '--rounds', '3'],
   ['replace.ts', '--rounds', '3'],
   ['sources.ts', '--rounds', '3', '--sources', '200'],
+  ['webhooks.ts'],
   ['ingest.ts', '--seconds', '5'],
   ['expiry.ts', '--seconds', '10'],
   ['footprint.ts'],
@@ -19,6 +20,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['changing.ts', '--seconds', '15'],
   ['agents.ts', '--seconds', '10'],
   ['metrics.ts', '--seconds', '10'],
+  ['apply.ts'],
   ['postgres.ts'],
 ];
 

@@ -78,6 +78,10 @@ test('D1 settings: the defaults are those that are documented', () => {
     sourceContact: undefined,
     sourceMaxMb: 64,
     sourceSeconds: 300,
+    webhookNetworks: [],
+    webhookUrl: undefined,
+    webhookStyle: 'weir',
+    webhookSecret: undefined,
   });
 });
 

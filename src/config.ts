@@ -9,11 +9,21 @@ export const SETTINGS = Object.fromEntries(
 ) as Record<keyof Config, Setting<unknown> & { readonly variable: string }>;
 
 /** Settings whose values no fault repeats. */
-const SECRETS: readonly (keyof Config)[] = ['bootstrapApiKey', 'metricsToken', 'databaseUrl', 'geoUpdateUrl', 'secretsKey', 'sourceProxy'];
+const SECRETS: readonly (keyof Config)[] = [
+  'bootstrapApiKey',
+  'metricsToken',
+  'databaseUrl',
+  'geoUpdateUrl',
+  'secretsKey',
+  'sourceProxy',
+  'webhookUrl',
+  'webhookSecret',
+];
 
 /** Settings that need another: when the first is set, the second must be set too. */
 const NEEDS: readonly [given: keyof Config, needed: keyof Config][] = [
   ['oidcFile', 'baseUrl'],
+  ['webhookSecret', 'webhookUrl'],
   ['metricsHost', 'metricsPort'],
   ['tlsCertFile', 'tlsKeyFile'],
   ['tlsKeyFile', 'tlsCertFile'],

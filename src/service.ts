@@ -18,6 +18,7 @@ import { startKeys, startSeen } from './roles/seen.ts';
 import { announce, listen } from './roles/serve.ts';
 import { startSignals } from './roles/signals.ts';
 import { startSources } from './roles/sources.ts';
+import { startWebhooks } from './roles/webhooks.ts';
 import { serviceGuardRails } from './runtime/guard-rails.ts';
 import { createLogger } from './runtime/logging.ts';
 import { judgingSettings } from './runtime/served-settings.ts';
@@ -36,7 +37,7 @@ export interface ServiceOptions {
 export interface Service {
   /** The URL under which clients on this machine reach the service. */
   readonly url: string;
-  /** Reads the operator's geo files again (SIGHUP). */
+  /** Reads the operator's files again: certificate, OIDC_FILE, geo data (SIGHUP). */
   reload(): Promise<void>;
   /** Stops: not ready from now on, requests served for the drain time, then what is in flight is finished and everything closed. */
   stop(): Promise<void>;
@@ -50,7 +51,7 @@ const { now, monotonic } = systemClock;
 /** Starts every role of the configuration. Nothing is served before the ready line; when a step fails, what was opened is closed again. */
 export async function startService(config: Config, options: ServiceOptions): Promise<Service> {
   const closing: Close[] = [];
-  const secrets = [config.bootstrapApiKey, config.metricsToken].filter((secret) => secret !== undefined);
+  const secrets = [config.bootstrapApiKey, config.metricsToken, config.webhookSecret].filter((secret) => secret !== undefined);
   const logger = createLogger(config.logLevel, undefined, secrets);
   const log: Log = (level, message) => logger[level](message);
   try {
@@ -88,13 +89,15 @@ async function start(common: Common, { stdout, writer }: ServiceOptions, close: 
     judges: judgingSettings(config, serviceGuardRails(config)),
   });
   const metrics = metricsOf(base, seen, feeds, landing, ready, authentication, sources);
+  const manage = startManage(base, seen, feeds, signals, ownStatus, sources);
+  startWebhooks(base, manage, ownStatus);
   const app = createApp({
     settings: config,
     authenticator: authentication,
     people,
     submitSignals: signals.submitSignals,
     ...feeds.answers,
-    manage: startManage(base, seen, feeds, signals, ownStatus, sources),
+    manage,
     readiness: ready,
     draining,
     now,
@@ -116,6 +119,7 @@ async function start(common: Common, { stdout, writer }: ServiceOptions, close: 
     url,
     async reload() {
       base.tls?.reload();
+      people?.reload();
       await base.geo.reload();
     },
     async stop() {

@@ -71,6 +71,14 @@ export const PAGES = [
     load: () => import('./pages/dead-letters.js'),
   },
   { path: '/geo', title: 'Geo data', icon: 'geo', group: 'Operation', permission: 'rules:read', load: () => import('./pages/geo.js') },
+  {
+    path: '/webhooks',
+    title: 'Webhooks',
+    icon: 'webhooks',
+    group: 'Operation',
+    permission: 'manage',
+    load: () => import('./pages/webhooks.js'),
+  },
   { path: '/keys', title: 'Keys', icon: 'keys', group: 'Access', permission: 'keys:write', load: () => import('./pages/keys.js') },
   { path: '/audit', title: 'Audit', icon: 'audit', group: 'Access', permission: 'manage', load: () => import('./pages/audit.js') },
 ];

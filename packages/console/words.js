@@ -48,6 +48,18 @@ export const LIST_SETTINGS = [
   { field: 'single_addresses', label: 'Single addresses', hint: 'Networks of up to so many addresses come as single ones.' },
 ];
 
+/** Those of feeds made of lists. @type {typeof LIST_SETTINGS} */
+export const FEED_SETTINGS = [
+  ...LIST_SETTINGS,
+  { field: 'min_sources', label: 'Lists that have to agree', hint: 'An address is blocked when so many independent lists have it.' },
+  {
+    field: 'fit',
+    label: 'Over its cap',
+    hint: 'lists: the last ones are left out; sources: more have to agree. What is left out is told.',
+    options: choices(['none', 'lists', 'sources']),
+  },
+];
+
 /** What a key may do; `whole`: it concerns the whole workspace, so a key that is bound cannot have it. */
 export const PERMISSIONS = [
   { value: 'signal:write', label: 'Send signals', whole: false },
@@ -68,4 +80,11 @@ export const ROLES = [
     permissions: ['feed:read', 'rules:read', 'config:read', 'signal:write', 'rules:write'],
   },
   { value: 'admin', label: 'Admin: everything', permissions: PERMISSIONS.map(({ value }) => value) },
+];
+
+/** How messages of webhooks are written. */
+export const WEBHOOK_STYLES = [
+  { value: 'weir', label: 'Slack, Mattermost, programs (weir)' },
+  { value: 'teams', label: 'Microsoft Teams (teams)' },
+  { value: 'pagerduty', label: 'PagerDuty (pagerduty)' },
 ];

@@ -1,4 +1,5 @@
 import { lastAddressV4, lastAddressV6 } from './bounds.ts';
+import { eachChanged } from './changed.ts';
 import { mergeV4, mergeV6, uniteV4, uniteV6 } from './merge.ts';
 import { firstReaching } from './search.ts';
 import { subtractV4, subtractV6 } from './subtract.ts';
@@ -98,6 +99,23 @@ export class V4Ranges {
     }
   }
 
+  /** The ranges of either that the other has not just so: every address by which they differ is in them. Merges both in place. */
+  changedFrom(before: V4Ranges): V4Ranges {
+    this.merge();
+    before.merge();
+    const changed = new V4Ranges();
+    const [now, old] = [this, before].map((each) => ({ words: each.#pairs, length: each.#length }));
+    eachChanged(
+      now,
+      old,
+      2,
+      (a, i, b, j) => a[i] - b[j],
+      (words, at) => changed.push(words[at], words[at + 1]),
+    );
+    changed.merge();
+    return changed;
+  }
+
   #of({ words, length }: { readonly words: Uint32Array<ArrayBuffer>; readonly length: number }): V4Ranges {
     const ranges = new V4Ranges();
     ranges.#pairs = words;
@@ -195,6 +213,17 @@ export class V6Ranges {
         this.push(others.#words, at);
       }
     }
+  }
+
+  /** The ranges of either that the other has not just so. Merges both in place. */
+  changedFrom(before: V6Ranges): V6Ranges {
+    this.merge();
+    before.merge();
+    const changed = new V6Ranges();
+    const [now, old] = [this, before].map((each) => ({ words: each.#words, length: each.#length }));
+    eachChanged(now, old, 8, compareV6, (words, at) => changed.push(words, at));
+    changed.merge();
+    return changed;
   }
 
   #of({ words, length }: { readonly words: Uint32Array<ArrayBuffer>; readonly length: number }): V6Ranges {

@@ -38,6 +38,8 @@ export interface Author {
   readonly actor: string | null;
   /** The person, where a provider has named him (`personId`). */
   readonly personId?: string | null | undefined;
+  /** What the change is a part of, where several are made together. */
+  readonly act?: string | undefined;
 }
 
 /** Who a caller is to the audit log; `actor` is the person that his request names. */

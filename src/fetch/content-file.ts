@@ -128,5 +128,5 @@ export function sourceFetch({ folder, networks, via, ca, contact, limits, now }:
 }
 
 /** The addresses of this machine, which may change while it runs. */
-const ownAddresses = (): string[] =>
+export const ownAddresses = (): string[] =>
   Object.values(networkInterfaces()).flatMap((each = []) => each.map(({ address }) => address.replace(/%.*$/, '')));

@@ -1,4 +1,4 @@
-/** One GET, followed to where the server sends us, over connections that are judged before they are made. */
+/** One request, a GET followed to where the server sends us, over connections that are judged before they are made. */
 import { lookup as resolve } from 'node:dns';
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
@@ -22,6 +22,8 @@ export interface Exchange {
   /** A connection for each request, made so; undefined: as Node does, with the proxies of the environment and what is open already. */
   readonly via: Via | undefined;
   readonly signal: AbortSignal;
+  /** What is sent, as POST: its answer is what the server says, also where that sends us elsewhere. Absent: a GET. */
+  readonly body?: string;
 }
 
 /** The answer at the end of the redirects, its body not yet read. Rejects with FETCH where a place may not be reached. */
@@ -30,7 +32,7 @@ export async function exchange(request: Exchange): Promise<IncomingMessage> {
   for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects++) {
     const response = await ask(at, request);
     const { location } = response.headers;
-    if (!REDIRECTS.includes(response.statusCode!) || location === undefined) return response;
+    if (request.body !== undefined || !REDIRECTS.includes(response.statusCode!) || location === undefined) return response;
     response.destroy();
     const next = URL.canParse(location, at.href) ? new URL(location, at) : undefined;
     if (next === undefined) throw new WeirError('FETCH', 'it redirects to what is no address');
@@ -41,7 +43,7 @@ export async function exchange(request: Exchange): Promise<IncomingMessage> {
   throw new WeirError('FETCH', `it redirects more than ${MOST_REDIRECTS} times`);
 }
 
-async function ask(url: URL, { url: first, headers, credentials, reach, ca, via, signal }: Exchange): Promise<IncomingMessage> {
+async function ask(url: URL, { url: first, headers, credentials, reach, ca, via, signal, body }: Exchange): Promise<IncomingMessage> {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   // The hook of look-ups is not called for an address in the URL.
   const fault = isIP(host) === 0 ? undefined : reach(host);
@@ -49,6 +51,7 @@ async function ask(url: URL, { url: first, headers, credentials, reach, ca, via,
   const { promise, resolve: answered, reject } = Promise.withResolvers<IncomingMessage>();
   const own = url.origin === first.origin ? credentials : {};
   const options = {
+    method: body === undefined ? 'GET' : 'POST',
     headers: { ...headers, ...own },
     lookup: judged(reach, via?.lookup),
     signal,
@@ -57,7 +60,7 @@ async function ask(url: URL, { url: first, headers, credentials, reach, ca, via,
   };
   const started = url.protocol === 'https:' ? requestHttps(url, options) : requestHttp(url, options);
   // An error may come behind the answer, too: it is then that of the body.
-  started.once('response', answered).on('error', reject).end();
+  started.once('response', answered).on('error', reject).end(body);
   return promise;
 }
 

@@ -132,7 +132,7 @@ function isPacked({ 'content-encoding': written = 'identity' }: IncomingHttpHead
 const unpack = (packed: AsyncGenerator<Uint8Array>): Readable => pipeline(packed, createGunzip(), () => undefined);
 
 /** `Retry-After` in ms: seconds, or the time until a date (RFC 9110 10.2.3); undefined when there is none that can be read. */
-function retryAfterOf({ 'retry-after': text }: IncomingHttpHeaders, now: number): number | undefined {
+export function retryAfterOf({ 'retry-after': text }: IncomingHttpHeaders, now: number): number | undefined {
   if (text === undefined) return undefined;
   if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
   const date = Date.parse(text);
@@ -140,7 +140,7 @@ function retryAfterOf({ 'retry-after': text }: IncomingHttpHeaders, now: number)
 }
 
 /** A signal that ends a download when its time is over or `stop` says so. */
-function startDeadlines({ idleMs, totalMs }: FetchLimits, stop: AbortSignal) {
+export function startDeadlines({ idleMs, totalMs }: Pick<FetchLimits, 'idleMs' | 'totalMs'>, stop: AbortSignal) {
   const controller = new AbortController();
   const end = (text: string) => controller.abort(new WeirError('FETCH', text));
   const total = setTimeout(end, totalMs, `it takes longer than ${totalMs / 1000} s`);
@@ -157,7 +157,7 @@ function startDeadlines({ idleMs, totalMs }: FetchLimits, stop: AbortSignal) {
 }
 
 /** What went wrong, in words. */
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
   const { cause, message, code } = error as Error & { readonly code?: string };
   if (error instanceof AggregateError) return error.errors.map(reasonOf).join(', ');
   if (code === 'ECONNRESET' && message === 'aborted') return 'it was cut short';

@@ -32,6 +32,7 @@ export function auditJson({ id, at, event, object, by, change }: AuditRow, { key
     actor: by.actor,
     person: by.personId ?? null,
     key_id: by.keyId,
+    act: by.act ?? null,
     key_name: keys.get(by.keyId ?? '') ?? null,
     before: change?.before ?? null,
     after: change?.after ?? null,

@@ -12,6 +12,7 @@ import type { Step } from '../ports/rule-store.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
 import type { oneByOne } from '../serial.ts';
 import type { SourceTrier } from '../source/try-source.ts';
+import type { SendPorts } from '../webhook/send.ts';
 import type { Backtests } from './backtests.ts';
 import type { ExpressionTester } from './expression-test.ts';
 import type { LateAnswers } from './late.ts';
@@ -53,6 +54,12 @@ export interface ManagePorts extends RuleManagement {
   readonly sourceReach: Reach;
   /** Has this process look at once at what was asked of sources; undefined where it does not refresh them. */
   readonly refreshSources?: (() => void) | undefined;
+  /** Which addresses webhooks may be sent to. */
+  readonly webhookReach: Reach;
+  /** Sends a message of a webhook. */
+  readonly sendWebhook: SendPorts;
+  /** Takes one test of the webhooks of a workspace: 0, or after how many seconds there may be another. */
+  readonly takeWebhookTest: (workspaceId: string) => number;
   /** Tries sources. */
   readonly trySource: SourceTrier;
   /** Bytes that what is kept of a workspace may take; 0 = no limit. */

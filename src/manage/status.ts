@@ -1,9 +1,11 @@
-/** What runs, how full feeds are, and what of it needs attention (SPEC D10.15 to D10.17). */
+/** What runs, how full feeds are, and what else is known of a service or a workspace (SPEC D10.15 to D10.17). */
 
 import type { ServiceGuardRails } from '../account/guard-rails.ts';
 import type { KeyInfo } from '../account/key.ts';
 import { DAY, isoTime } from '../clock.ts';
+import { leftOutJson } from '../document/left-out.ts';
 import type { WatchedFeed } from '../document/watch/feed-watch.ts';
+import type { Stopped } from '../ports/devices.ts';
 import type { Check } from '../ports/health.ts';
 import type { SourceTrouble } from './sources/trouble.ts';
 
@@ -78,6 +80,30 @@ export const endingKeyJson = ({ id, name, prefix, expiresAt }: KeyInfo, workspac
   expires_at: isoTime(expiresAt),
 });
 
+/** A device or bouncer that has stopped pulling. */
+export interface StoppedClient {
+  readonly kind: 'device' | 'bouncer';
+  readonly id: string;
+  readonly user_agent: string;
+  readonly address: string;
+  readonly key_id: string;
+  readonly workspace: string;
+  readonly last_pull: string | null;
+}
+
+export const stoppedJson = (
+  { kind, id, userAgent, address, keyId, workspaceId, lastPull }: Stopped,
+  names: ReadonlyMap<string, string>,
+): StoppedClient => ({
+  kind,
+  id,
+  user_agent: userAgent,
+  address,
+  key_id: keyId,
+  workspace: names.get(workspaceId) ?? workspaceId,
+  last_pull: isoTime(lastPull),
+});
+
 /** What was found; what could not be asked is null. */
 export interface StatusParts {
   readonly store: EngineStatus;
@@ -92,6 +118,8 @@ export interface StatusParts {
   readonly unusedKeys: readonly UnusedKey[] | null;
   /** Keys that are in use and end within 14 days. */
   readonly endingKeys: readonly EndingKey[] | null;
+  /** What has stopped pulling within a day. */
+  readonly stopped: readonly StoppedClient[] | null;
   /** Sources that somebody has to look at. */
   readonly sources: readonly SourceTrouble[] | null;
   /** Workspaces in which any network can be blocked. */
@@ -100,28 +128,12 @@ export interface StatusParts {
   readonly workspaces: ReadonlyMap<string, string>;
 }
 
-/** Geo data that are older than this need attention, days; landing that is behind by more, seconds. */
-const OLD_GEO = 90;
-const LATE = 60;
+/** What of the parts is shown. */
+export type StatusFacts = ReturnType<typeof factsOf>;
 
-type Found = ReturnType<typeof foundOf>;
-
-/** What `weir status --json` prints, and the API answers of one workspace. */
-export interface Status extends Found {
-  /** A line for each thing that needs attention. */
-  readonly attention: readonly string[];
-  /** Whether anything of that is more than age: old geo data, and keys that end soon, have time. */
-  readonly urgent: boolean;
-}
-
-export function serviceStatus(parts: StatusParts): Status {
-  const found = foundOf(parts);
-  const [now, later] = [urgentOf(found), agingOf(found)];
-  return { attention: [...now, ...later], urgent: now.length > 0, ...found };
-}
-
-function foundOf(parts: StatusParts) {
-  const { store, stream, processes, geo, deadLetters, unusedKeys, endingKeys, sources, unguarded, workspaces } = parts;
+/** What `weir status --json` prints besides what needs attention. */
+export function factsOf(parts: StatusParts) {
+  const { store, stream, processes, geo, deadLetters, unusedKeys, endingKeys, stopped, sources, unguarded, workspaces } = parts;
   const landing = landingOf(parts);
   const feeds = processes.flatMap((process) => process.feeds.map((feed) => feedJson(feed, process.pid, workspaces)));
   return {
@@ -133,6 +145,7 @@ function foundOf(parts: StatusParts) {
     dead_letters: deadLetters,
     unused_keys: unusedKeys,
     ending_keys: endingKeys,
+    stopped,
     sources,
     guard_rails_off: unguarded,
   };
@@ -148,7 +161,7 @@ function landingOf({ processes, lag }: StatusParts) {
 }
 
 function feedJson(feed: WatchedFeed, pid: number, workspaces: ReadonlyMap<string, string>) {
-  const { workspaceId, feedId, name, action, family, rated, entries, limit, builtAt, staleSince, open, shares } = feed;
+  const { workspaceId, feedId, name, action, family, rated, entries, limit, fitted, builtAt, staleSince, open, shares } = feed;
   return {
     workspace_id: workspaceId,
     workspace: workspaces.get(workspaceId) ?? workspaceId,
@@ -160,39 +173,11 @@ function feedJson(feed: WatchedFeed, pid: number, workspaces: ReadonlyMap<string
     entries,
     entry_limit: limit,
     cap_use_percent: Math.floor((entries / limit) * 100),
+    left_out: leftOutJson(fitted?.leftOut),
     built_at: isoTime(builtAt),
     stale_since: staleSince === undefined ? null : isoTime(staleSince * 1000),
     shares: shares ?? null,
     events: open.map(({ kind, text, since }) => ({ kind, text, since: isoTime(since) })),
     pid,
   };
-}
-
-/** What gets old, and has time. */
-function agingOf({ geo, ending_keys: keys }: Found): string[] {
-  const old = (what: string, days: number) => (days > OLD_GEO ? [`${what} data are ${days} days old (docs/geo.md)`] : []);
-  const ends = ({ name, prefix, workspace, expires_at: at }: EndingKey) =>
-    `the key "${name ?? prefix}" of ${workspace}, which is in use, ends at ${at} (docs/keys.md)`;
-  return [...(geo ? [...old('country', geo.country_age_days), ...old('ASN', geo.asn_age_days)] : []), ...(keys ?? []).map(ends)];
-}
-
-function urgentOf(found: Found): string[] {
-  const { engines, processes, landing, feeds, dead_letters: letters, sources, guard_rails_off: unguarded } = found;
-  const engine = (name: string, { ok, reason }: EngineStatus) => (ok ? [] : [`the ${name} does not answer: ${reason}`]);
-  const red = ({ pid, checks }: { readonly pid: number; readonly checks: Readonly<Record<string, Check>> }) =>
-    Object.entries(checks).flatMap(([name, { ok, reason }]) => (ok || name === 'landing' ? [] : [`${name} of process ${pid}: ${reason}`]));
-  const late = landing?.ok && (landing.lag_seconds ?? 0) > LATE;
-  return [
-    ...engine('store', engines.store),
-    ...engine('stream', engines.stream),
-    ...(processes.length === 0 ? ['no server has written its status into DATA_DIR lately: feeds are not known'] : processes.flatMap(red)),
-    ...(landing?.reason !== undefined ? [`landing: ${landing.reason} (${landing.lag_messages ?? 'unknown'} messages wait)`] : []),
-    ...(late ? [`landing is ${landing?.lag_seconds} seconds behind`] : []),
-    ...feeds.flatMap(({ name, workspace, action, events }) =>
-      events.map(({ text, since }) => `the ${action} feed "${name}" of ${workspace} ${text} (since ${since})`),
-    ),
-    ...(sources ?? []).map(({ name, workspace, text }) => `the source "${name}" of ${workspace} ${text}`),
-    ...(letters ? [`${letters} dead letters (weir dead-letter ls)`] : []),
-    ...(unguarded?.length ? [`guard rails are off in ${unguarded.join(', ')} (docs/deployment.md)`] : []),
-  ];
 }

@@ -1,3 +1,4 @@
+import { FILE_OPERATIONS } from './file/operations.ts';
 import type { Operation } from './operation.ts';
 import { ACTIVITY_OPERATIONS } from './operations/activity.ts';
 import { ANSWER_OPERATIONS } from './operations/answers.ts';
@@ -25,6 +26,7 @@ import { SOURCE_TRIAL } from './operations/source-trial.ts';
 import { SOURCE_OPERATIONS } from './operations/sources.ts';
 import { STATUS_OPERATIONS } from './operations/status.ts';
 import { TARGET_OPERATIONS } from './operations/targets.ts';
+import { WEBHOOK_OPERATIONS } from './operations/webhooks.ts';
 import { WHO_OPERATIONS } from './operations/who.ts';
 import { WORKSPACE_OPERATIONS } from './operations/workspace.ts';
 
@@ -32,6 +34,7 @@ import { WORKSPACE_OPERATIONS } from './operations/workspace.ts';
 export const OPERATIONS: readonly Operation[] = [
   ...WHO_OPERATIONS,
   ...WORKSPACE_OPERATIONS,
+  ...FILE_OPERATIONS,
   ...LIST_OPERATIONS,
   ...FEED_OPERATIONS,
   ...TARGET_OPERATIONS,
@@ -57,5 +60,6 @@ export const OPERATIONS: readonly Operation[] = [
   ...CONTENT_OPERATIONS,
   ...ACTIVITY_OPERATIONS,
   ...BOUNCER_OPERATIONS,
+  ...WEBHOOK_OPERATIONS,
   ...AUDIT_OPERATIONS,
 ];

@@ -1,11 +1,12 @@
 /** The store of accounts: organizations, workspaces, lists and keys. Types, and one constant; `storeConformance` is run by every driver. */
 import type { Author, Caller } from '../account/caller.ts';
-import type { ComposedFeed, FeedPatch, SavedFeed } from '../account/feed.ts';
+import type { ComposedFeed, FeedPatch, NewFeed, SavedFeed } from '../account/feed.ts';
 import type { KeyInfo, KeyPatch, NewKey, SavedKey } from '../account/key.ts';
 import type { AccessList, ListPatch, ListSettings, SavedList } from '../account/list.ts';
 import type { Organization, Subscription } from '../account/organization.ts';
 import type { Workspace, WorkspacePatch } from '../account/workspace.ts';
 import { DAY } from '../clock.ts';
+import type { FitState } from './snapshot.ts';
 
 interface Bootstrap {
   /** SHA-256 of the key that must exist; a key that was revoked stays revoked. */
@@ -56,6 +57,8 @@ export interface ChangeOptions {
   readonly once?: OnceOnly | undefined;
   /** How many of what is made the workspace may have; rejects with REFUSED beyond. 0 or absent: any number. */
   readonly most?: number | undefined;
+  /** The id of what is made; made up where it is absent. */
+  readonly id?: string | undefined;
 }
 
 /** What a workspace takes of what is bounded in bytes (SPEC D22.2). */
@@ -164,7 +167,7 @@ export interface AccountWrites {
   /** Deletes the list with its rules and revokes the keys bound to it; its feeds go on without it. The default list cannot be deleted: rejects. */
   deleteList(workspaceId: string, listId: string, change?: DeleteOptions): Promise<void>;
   /** Rejects with REFUSED when a list or a feed has that name, with NOT_FOUND when a list of it is not the workspace's. */
-  createFeed(workspaceId: string, feed: Omit<SavedFeed, 'id'>, change?: ChangeOptions): Promise<ComposedFeed>;
+  createFeed(workspaceId: string, feed: NewFeed, change?: ChangeOptions): Promise<ComposedFeed>;
   updateFeed(workspaceId: string, feedId: string, patch: FeedPatch, change?: ChangeOptions): Promise<ComposedFeed>;
   /** Deletes the feed, not its lists, and revokes the keys bound to it. */
   deleteFeed(workspaceId: string, feedId: string, change?: DeleteOptions): Promise<void>;
@@ -192,6 +195,8 @@ export interface AccountWrites {
   ): Promise<ReadonlyMap<string, string>>;
   /** Makes these keys as they were. A key whose hash is known stays as it is: returns the given ids of those. */
   restoreKeys(workspaceId: string, keys: readonly SavedKey[], by?: Author): Promise<string[]>;
+  /** Notes what a feed made of lists leaves out from now on in the variants of this name (null: nothing); it is a change of the feed. */
+  recordFit(workspaceId: string, feedId: string, variant: string, state: FitState | null): Promise<void>;
   /** Remembers the answer to a request that was done, unless the transaction that did it has. */
   rememberAnswer(workspaceId: string, once: OnceOnly, answer: string): Promise<void>;
 }

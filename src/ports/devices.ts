@@ -52,7 +52,26 @@ export interface KeyName {
   readonly workspaceId: string;
 }
 
+/** A device, or a bouncer that followed the stream, which has stopped pulling; the id is its own in its workspace. */
+export interface Stopped {
+  readonly kind: 'device' | 'bouncer';
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly keyId: string;
+  readonly userAgent: string;
+  readonly address: string;
+  /** ms since 1970 */
+  readonly lastPull: number;
+}
+
+/** So many of each kind are told at once. */
+export const STOPPED_TOLD = 100;
+/** A bouncer that follows the stream has stopped after so long without a pull, once it did it for as long, ms. */
+export const BOUNCER_PATIENCE = 3_600_000;
+
 export interface DeviceReads {
+  /** What has stopped pulling within the day before `now` (ms), in one workspace or in all (null), the last first; STOPPED_TOLD of each kind. */
+  stoppedClients(workspaceId: string | null, now: number): Promise<Stopped[]>;
   devices(workspaceId: string, page: DevicePage): Promise<Device[]>;
   /** How many devices pull regularly, and how many of those have stopped since an instant (ms) and are not back. */
   deviceCounts(since: number): Promise<{ readonly pulling: number; readonly stopped: number }>;

@@ -9,7 +9,7 @@ import type { ProposedFeed } from '../account/feed.ts';
 import type { AccessAction, GeoTarget, Kind, Target } from '../rule.ts';
 import type { AuditedChange, Page, PageRequest } from './account-store.ts';
 import type { DeadLetter, LandingBatch } from './landing.ts';
-import type { KnownRules, ListSink, NamedDirectory, RuleSink, SnapshotHead, WholeRules, WorkspaceDirectory } from './snapshot.ts';
+import type { KnownRules, ListSink, NamedDirectory, SnapshotHead, SnapshotSink, WholeRules, WorkspaceDirectory } from './snapshot.ts';
 import type { RuleState, StoredRule } from './stored-rule.ts';
 
 /** What a signal finds an access rule by. `target` in its canonical form. */
@@ -190,7 +190,7 @@ export interface RuleReads {
     workspaceId: string,
     feed: string | null | ProposedFeed,
     now: number,
-    sink: RuleSink | undefined,
+    sink: SnapshotSink | undefined,
     whole?: WholeRules,
   ): Promise<SnapshotHead | undefined>;
   /**
@@ -262,6 +262,8 @@ export interface RuleReads {
   deadLetters(limit: number): Promise<DeadLetter[]>;
   /** Those that the stream carried under the key of a workspace, newest first. */
   deadLetterPage(workspaceId: string, page: PageRequest): Promise<Page<DeadLetter>>;
+  /** How many of those there are; it counts up to `most`. */
+  deadLettersOf(workspaceId: string, most: number): Promise<number>;
   /** How many there are; it counts up to `most`. */
   deadLetterCount(most: number): Promise<number>;
   deadLetter(id: number): Promise<DeadLetter | undefined>;

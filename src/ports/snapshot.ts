@@ -80,14 +80,42 @@ export interface SnapshotList {
   readonly levels: number;
 }
 
+/** Receives the rules of a snapshot; those of a feed whose lists have to agree come list by list. */
+export interface SnapshotSink extends RuleSink {
+  /** What follows is of the list with this `SnapshotList.key`, or of EXCEPTIONS_KEY. */
+  list?(key: string): void;
+}
+
+/** What a feed has left out to keep within its cap: the UUID of the first list of them, or how many lists have to agree. */
+export type FitState = string | number;
+
+/** How the lists of a feed have to agree, and may be left out (SPEC D29); by their places in `SnapshotHead.lists`. */
+export interface Agreement {
+  /** How many independent lists have to have what is blocked. */
+  readonly minSources: number;
+  /** What is left out where the feed would pass its cap; null: nothing. */
+  readonly fit: 'lists' | 'sources' | null;
+  /** What was left out last, by the variants that have the same entries; builds write what they leave out. */
+  readonly fits: Map<string, FitState>;
+  /** Whether a list is enough by itself. */
+  readonly always: readonly boolean[];
+  /**
+   * For each list those that it copies, directly or by another list that does: where one of them has an address too, it is no witness.
+   * Of lists that copy each other the first copies none.
+   */
+  readonly copies: readonly (readonly number[])[];
+}
+
 /** What a snapshot read found besides the rules; all from the same read transaction. */
 export interface SnapshotHead {
   readonly kind: FeedKind;
   readonly profile: FeedProfile;
   /** Of the workspace; the service's come on top. */
   readonly guardRails: GuardRails;
-  /** The lists whose rules it has. */
+  /** The lists whose rules it has, in their order. */
   readonly lists: readonly SnapshotList[];
+  /** undefined: each of its lists is enough by itself and none is left out, as in most feeds. */
+  readonly agreement: Agreement | undefined;
   /** Moves with everything that the feed shows. */
   readonly revision: number;
   /** Moves with the workspace's expression rules. */

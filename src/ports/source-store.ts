@@ -20,6 +20,8 @@ export interface SealedSource extends SourceRecord {
 /** A source that is made. The id is given: its secret is sealed for it. */
 export interface NewSource extends SourceSettings {
   readonly id: string;
+  /** Of its list; made up where it is absent. */
+  readonly listId?: string;
   readonly name: string;
   /** Stored defaults of the feed of its list. */
   readonly list: ListSettings;

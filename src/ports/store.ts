@@ -9,6 +9,8 @@ import type { RuleReads, RuleWrites } from './rule-store.ts';
 import type { SampleReads, SampleWrites } from './sample-store.ts';
 import type { SessionReads, SessionWrites } from './session-store.ts';
 import type { SourceReads, SourceWrites } from './source-store.ts';
+import type { TogetherReads, TogetherWrites } from './together-store.ts';
+import type { WebhookReads, WebhookWrites } from './webhook-store.ts';
 
 export interface StoreReads
   extends RuleReads,
@@ -20,7 +22,9 @@ export interface StoreReads
     SampleReads,
     ReplacementReads,
     SessionReads,
-    SourceReads {
+    SourceReads,
+    TogetherReads,
+    WebhookReads {
   /** Rejects with a readable reason when the store does not answer. Resolves with the store's clock (ms). */
   ping(): Promise<number>;
 }
@@ -34,7 +38,9 @@ export interface StoreWrites
     ReplacementWrites,
     SampleWrites,
     SessionWrites,
-    SourceWrites {
+    SourceWrites,
+    TogetherWrites,
+    WebhookWrites {
   /** Creates or upgrades the schema; safe when several processes start at once. */
   migrate(): Promise<{ applied: string[] }>;
 }

@@ -7,6 +7,7 @@ import { sourceReach } from '../fetch/reach.ts';
 import { isCountry } from '../geo/iso3166.ts';
 import { geoStatus } from '../geo/status.ts';
 import { whereabouts } from '../geo/whereabouts.ts';
+import { rateLimiter } from '../http/auth/rate-limit.ts';
 import { errorFields } from '../http/errors.ts';
 import type { ManagePorts } from '../manage/context.ts';
 import { lateAnswers } from '../manage/late.ts';
@@ -16,6 +17,7 @@ import { processesOn } from '../runtime/ledgers/status-file.ts';
 import { backtestJobs } from '../runtime/threads/backtest-jobs.ts';
 import { expressionTester } from '../runtime/threads/expression-test.ts';
 import { sourceTrier } from '../runtime/threads/source-try.ts';
+import { sendPortsOf } from '../runtime/webhooks/sending.ts';
 import { oneByOne } from '../serial.ts';
 import type { Config } from '../settings/settings.ts';
 import { caughtUp } from '../stream/lag.ts';
@@ -27,6 +29,8 @@ import type { Signals } from './signals.ts';
 import type { Sources } from './sources.ts';
 
 const MEBIBYTE = 1024 * 1024;
+/** Tests of webhooks of a workspace, a minute. */
+const WEBHOOK_TESTS = 10;
 
 /** The ports of management (SPEC D15); undefined without the role. `ownStatus` is what is told of this process. */
 export function startManage(
@@ -41,6 +45,7 @@ export function startManage(
   const { now } = systemClock;
   const guardOf = blockGuards(guardRails);
   const steps = fairSteps();
+  const tests = rateLimiter(WEBHOOK_TESTS);
   const ports: ManagePorts = {
     store,
     now,
@@ -51,6 +56,9 @@ export function startManage(
     secretKeys: config.secretsKey,
     refreshSources: sources && (() => void sources.tick(true)),
     sourceReach: sourceReach(config.sourceNetworks),
+    webhookReach: sourceReach(config.webhookNetworks),
+    sendWebhook: sendPortsOf(config, systemClock),
+    takeWebhookTest: (workspaceId) => tests.take(workspaceId, systemClock.monotonic()),
     trySource: sourceTrier({ settings: trySettings(config), guardRails, geo: () => geo.data() }),
     room: { audit: config.maxAuditMb * MEBIBYTE, answers: config.maxAnswersMb * MEBIBYTE },
     guardRails,

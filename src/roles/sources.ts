@@ -66,7 +66,7 @@ export function refresherOf(base: Base, accept: Accept, { now, monotonic, random
   return refresher({
     apply,
     store,
-    lease: holdLease(store, `${process.pid}-${randomUUID()}`, monotonic),
+    lease: holdLease(store, 'sources', `${process.pid}-${randomUUID()}`, monotonic),
     fetch: fetchOf(config, folderOf(config), now),
     credentials: (record) => credentialHeaders(config.secretsKey, record),
     callerOf: callerOf(store),

@@ -58,7 +58,7 @@ export const LIMITS_AND_SOURCES = {
     unset: [],
     parse: secretKeys,
     meaning:
-      'key that secrets of sources are encrypted with: 32 bytes, as base64 or as 64 hexadecimal digits (`openssl rand -base64 32`). To change it put the new one before the old one, with a comma: the first encrypts, both decrypt. Without it secrets are refused',
+      'key that secrets of sources and webhooks are encrypted with: 32 bytes, as base64 or as 64 hexadecimal digits (`openssl rand -base64 32`). To change it put the new one before the old one, with a comma: the first encrypts, both decrypt. Without it secrets are refused',
   },
   maxKeys: {
     fallback: '10000',

@@ -1,6 +1,7 @@
-import { cidr, commaList, integer, type Setting, text, url } from './setting.ts';
+import { WEBHOOK_STYLES } from '../account/webhook.ts';
+import { cidr, commaList, integer, oneOf, type Setting, secret, text, url } from './setting.ts';
 
-/** How the lists of sources are fetched (SPEC D23.10). */
+/** How the lists of sources are fetched (SPEC D23.10), and how webhooks are told (D27). */
 export const SOURCES = {
   sourceNetworks: {
     unset: [],
@@ -30,5 +31,24 @@ export const SOURCES = {
     fallback: '300',
     parse: integer(1, 3600),
     meaning: 'how long fetching a source may take; without a byte at most 30 seconds',
+  },
+  webhookNetworks: {
+    unset: [],
+    parse: commaList(cidr),
+    meaning:
+      'networks that webhooks of workspaces may be sent to besides the public Internet, separated by commas; the other ways out are those of sources (SOURCE_PROXY, NO_PROXY, SOURCE_CA_FILE)',
+  },
+  webhookUrl: {
+    parse: url(['http:', 'https:']),
+    meaning: 'address that is told what changes of what needs attention of the service itself (webhooks.md); wherever it leads',
+  },
+  webhookStyle: {
+    fallback: 'weir',
+    parse: oneOf(WEBHOOK_STYLES),
+    meaning: `how its messages are written, one of ${WEBHOOK_STYLES.join(', ')}`,
+  },
+  webhookSecret: {
+    parse: secret(16),
+    meaning: 'what its messages are signed with, or the routing key of PagerDuty; 16 to 64 visible ASCII characters',
   },
 } as const satisfies Record<string, Setting<unknown>>;

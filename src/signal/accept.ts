@@ -6,7 +6,7 @@ import { oneByOne } from '../serial.ts';
 import { batchSteps, type ScannedBatch, scanSteps, schemaSteps } from './batch.ts';
 import type { EntryFault } from './faults.ts';
 import type { LandingList } from './landing-list.ts';
-import { messageEncoder, wireValue } from './message/encode.ts';
+import { feedValue, messageEncoder, wireValue } from './message/encode.ts';
 import { newBatchId, signalId } from './message/signal-id.ts';
 import { warningsOf } from './rate-limit.ts';
 import { type Refusal, refusedFor } from './refusal.ts';
@@ -34,7 +34,7 @@ export interface Foreseen {
   readonly workspaceId: string;
   /** The list where they land; undefined: the store did not say. */
   readonly listId: string | undefined;
-  /** As the stream would hold them: of a dry run all access rules, else those that block a country or an ASN. */
+  /** As the stream would hold them, without texts and labels: of a dry run all access rules, else those that block a country or an ASN. */
   readonly messages: readonly Message[];
 }
 
@@ -177,9 +177,10 @@ async function judgeAndPublish(
           taken += 1;
           if (dryRun) warnings.push(...warningsOf(signal), ...(trial?.warningsOf(signal) ?? []));
           add(tally.accepted, signal.version === 1 ? 'access_rule' : signal.envelope.kind);
-          const message = encode(wireValue(signal), signalId(batchId, taken));
-          if ((dryRun || foresee !== undefined) && concernsFeeds(signal, dryRun)) foreseen.push(message);
-          if (!dryRun) messages.push(message);
+          const id = signalId(batchId, taken);
+          // A thousand texts of 2,048 characters are nothing to a count of networks.
+          if ((dryRun || foresee !== undefined) && concernsFeeds(signal, dryRun)) foreseen.push(encode(feedValue(signal), id));
+          if (!dryRun) messages.push(encode(wireValue(signal), id));
         },
         fail: (kind) => add(tally.failed, kind ?? 'unknown'),
         report: (error) => logFailure(error, 'an entry could not be judged'),

@@ -89,7 +89,7 @@ export interface FieldFault {
  * Makes of a schema a function that lists every fault of a value, in the schema's order, one a field. The schema is compiled at the first
  * call: most threads and commands ask for few of the schemas that they load.
  */
-export function compile(schema: TSchema): (value: unknown) => readonly FieldFault[] {
+export function compile(schema: TSchema, pathOf = dotted): (value: unknown) => readonly FieldFault[] {
   let validate: ValidateFunction | undefined;
   return (value) => {
     validate ??= ajv.compile(schema);
@@ -99,8 +99,9 @@ export function compile(schema: TSchema): (value: unknown) => readonly FieldFaul
       // Only says that one of its branches has failed.
       if (error.keyword === 'if') continue;
       const fault = MESSAGES[error.keyword as keyof typeof MESSAGES] ?? (() => error.message!);
-      const path = error.instancePath.slice(1).replaceAll('/', '.');
-      const field = error.keyword === 'required' ? [path, error.params.missingProperty].filter(Boolean).join('.') : path;
+      const { missingProperty, additionalProperty } = error.params as Record<string, string | undefined>;
+      const inner = missingProperty ?? additionalProperty;
+      const field = pathOf(error.instancePath + (inner === undefined ? '' : `/${inner}`));
       if (!faults.has(field)) faults.set(field, { field, message: fault(error.params, error.parentSchema as Limits) });
     }
     return [...faults.values()];
@@ -109,14 +110,19 @@ export function compile(schema: TSchema): (value: unknown) => readonly FieldFaul
 
 const NONE: readonly FieldFault[] = [];
 
+/** A path of a schema's fault as `rule.target.ip`. */
+const dotted = (path: string): string => path.slice(1).replaceAll('/', '.');
+
 type Params = Record<string, unknown>;
 interface Limits {
   readonly minimum?: number;
   readonly maximum?: number;
+  readonly properties?: object;
 }
 const range = (_: Params, { minimum, maximum }: Limits) => `must be an integer from ${minimum} to ${maximum}`;
 const MESSAGES: Record<string, (params: Params, schema: Limits) => string> = {
   required: () => 'is required',
+  additionalProperties: (_, { properties = {} }) => `is not known; there are ${Object.keys(properties).join(', ')}`,
   type: ({ type }, schema) => typeMessage(type as string | readonly string[], schema),
   minimum: range,
   maximum: range,

@@ -19,7 +19,14 @@ export const restoreChanges = {
     for (const list of lists) ids.set(list.id, yield* restoreList(now, workspacePk, list));
     const here = (id: string) => ids.get(id) ?? id;
     for (const feed of feeds) {
-      ids.set(feed.id, yield* restoreFeed(now, workspacePk, { ...feed, lists: feed.lists?.map(here) ?? null }));
+      ids.set(
+        feed.id,
+        yield* restoreFeed(now, workspacePk, {
+          ...feed,
+          lists: feed.lists?.map(here) ?? null,
+          always: feed.always.map(here),
+        }),
+      );
     }
     yield* moveKeyRevision();
     yield* audit(now, 'lists restored', workspaceId, { workspacePk, by });

@@ -14,6 +14,8 @@ import { sampleReads } from './accounts/samples.ts';
 import { findSession, people, workplace } from './accounts/sessions.ts';
 import { sourceReads } from './accounts/sources.ts';
 import { takenBytes } from './accounts/taken-bytes.ts';
+import { workspaceState } from './accounts/together.ts';
+import { webhookReads } from './accounts/webhooks.ts';
 import { batchOf, newestBatches, originsOf } from './batches/batch-reads.ts';
 import { undoPreview } from './batches/undo-preview.ts';
 import { pageOf } from './page.ts';
@@ -28,6 +30,7 @@ import { ruleVersions } from './rules/target-history.ts';
 import { bouncerReads } from './seen/bouncers.ts';
 import { deviceCounts, devicePage, keysByHash, workspaceOfKey } from './seen/devices.ts';
 import { feedDays } from './seen/feed-days.ts';
+import { stoppedClients } from './seen/stopped.ts';
 import { all, driven, one, type Value, type Work } from './work.ts';
 
 const ENDING = 'SELECT count(*) AS keys FROM keys WHERE expires_at > $1 AND expires_at <= $2 AND revoked_at IS NULL AND last_used_at > $3';
@@ -37,6 +40,7 @@ const POSITION = 'SELECT next_offset FROM positions WHERE stream_id = $1 AND "pa
 const DEAD_LETTERS = 'SELECT count(*) AS letters FROM (SELECT id FROM dead_letters ORDER BY id LIMIT $1) AS counted';
 const ACTIVE = activeCount('$1', '$2');
 
+const COUNT_OF_KEY = 'SELECT count(*) AS letters FROM (SELECT id FROM dead_letters WHERE substr(key, 1, 40) = $1 LIMIT $2) AS counted';
 const LETTERS_OF_KEY = 'SELECT * FROM dead_letters WHERE substr(key, 1, 40) = $1 AND id < $2 ORDER BY id DESC LIMIT $3';
 const directoryText = (now: string) => `SELECT w.name AS workspace_name, w.revision AS workspace_revision, ${now} AS taken_at, l.*
   FROM workspaces w JOIN lists l ON l.workspace_pk = w.pk WHERE w.id = $1 ORDER BY l.pk`;
@@ -49,6 +53,7 @@ const WORKS = {
   ...replacementReads,
   ...sampleReads,
   ...sourceReads,
+  ...webhookReads,
   *organizations() {
     return (yield* all('SELECT * FROM organizations ORDER BY pk')).map(organizationOf);
   },
@@ -71,7 +76,7 @@ const WORKS = {
   },
   endingKeys: (at: number) => number(ENDING, at, at + ENDS_SOON, at - IN_USE),
   ...{ feeds: composedFeeds, feed: composedFeed, listPage, feedPage, keyPage, deletedFeeds, defaultList, listCount },
-  ...{ auditPage, auditSince, takenBytes, earlierAnswer, findSession, workplace, people },
+  ...{ auditPage, auditSince, takenBytes, earlierAnswer, findSession, workplace, people, workspaceState },
   newestAudit: () => number('SELECT max(id) AS id FROM audit'),
   *position(streamId: string, partition: number) {
     const row = yield* one(POSITION, streamId, partition);
@@ -83,7 +88,7 @@ const WORKS = {
   ...{ batches: newestBatches, batch: batchOf, origins: originsOf, rulesBefore, rulesById, ruleVersions, ruleCount, senderStep },
   deadLetterCount: (most: number) => number(DEAD_LETTERS, most),
   countRules: (workspaceId: string, now: number) => number(ACTIVE, now, workspaceId),
-  ...{ devices: devicePage, deviceCounts, workspaceOfKey, keysByHash, feedDays },
+  ...{ devices: devicePage, deviceCounts, workspaceOfKey, keysByHash, stoppedClients, feedDays },
 };
 
 /** In what a dialect differs. */
@@ -123,6 +128,7 @@ const worksOf = ({ now, indexedBy, written, read }: Dialect) => {
       const found = yield* all(LETTERS_OF_KEY, written(workspaceId), Number(after ?? Number.MAX_SAFE_INTEGER), limit + 1);
       return pageOf(found.map(letterOf), limit, ({ id }) => String(id));
     },
+    deadLettersOf: (workspaceId: string, most: number) => number(COUNT_OF_KEY, written(workspaceId), most),
     *deadLetter(id: number) {
       const row = yield* one('SELECT * FROM dead_letters WHERE id = $1', id);
       return row && letterOf(row);

@@ -7,6 +7,9 @@ import { sampleChanges } from './accounts/samples.ts';
 import { sessionChanges } from './accounts/sessions.ts';
 import { sourceStateChanges } from './accounts/source-states.ts';
 import { sourceChanges } from './accounts/sources.ts';
+import { togetherChanges } from './accounts/together.ts';
+import { webhookStateChanges } from './accounts/webhook-states.ts';
+import { webhookChanges } from './accounts/webhooks.ts';
 import { restoreChanges } from './restore.ts';
 import { bouncerChanges } from './seen/bouncers.ts';
 import { deviceChanges } from './seen/devices.ts';
@@ -24,6 +27,9 @@ const CHANGES = {
   ...deviceChanges,
   ...sourceChanges,
   ...sourceStateChanges,
+  ...togetherChanges,
+  ...webhookChanges,
+  ...webhookStateChanges,
 };
 
 const AGAIN = { repeatable: true };
@@ -37,6 +43,7 @@ export const sharedWrites = (transact: Transact) => ({
     setSubscription: AGAIN,
     revokeKey: AGAIN,
     touchKeys: AGAIN,
+    recordFit: AGAIN,
     rememberAnswer: AGAIN,
     adoptStream: AGAIN,
     closeSession: AGAIN,
@@ -47,8 +54,11 @@ export const sharedWrites = (transact: Transact) => ({
     recordBouncers: AGAIN,
     restoreLists: LONG,
     restoreKeys: LONG,
+    changeTogether: LONG,
     writeSources: AGAIN,
     claimLease: AGAIN,
     releaseLease: AGAIN,
+    writeTold: AGAIN,
+    reportProcess: AGAIN,
   }),
 });

@@ -15,6 +15,8 @@ export interface Statement {
   readonly reads: boolean;
   /** Whether it is planned once for each connection, whatever its values: it comes often, and finds its rows by keys. */
   readonly plannedOnce?: boolean;
+  /** Whether doing it again in the same transaction does nothing that counts: it tells others that something has changed. */
+  readonly tells?: boolean;
 }
 
 export interface Outcome {
@@ -89,6 +91,25 @@ export function* all(text: string, ...values: Value[]): Work<Row[]> {
 /** The first row of a statement. */
 export function* one(text: string, ...values: Value[]): Work<Row | undefined> {
   return (yield* all(text, ...values))[0];
+}
+
+/** The first row of a statement that tells others that something has changed. */
+export function* tell(text: string, ...values: Value[]): Work<Row | undefined> {
+  return (yield { text, values, reads: text.includes(' RETURNING '), tells: true }).rows[0];
+}
+
+/** The work of many changes that are one: their statements are planned once, and others are told once. */
+export function* together<T>(work: Work<T>): Work<T> {
+  const told = new Map<string, Outcome>();
+  let step = work.next();
+  while (!step.done) {
+    const { text, values, tells = false } = step.value;
+    const own = tells ? JSON.stringify([text, ...values]) : '';
+    const outcome = told.get(own) ?? (yield { ...step.value, plannedOnce: true });
+    if (tells) told.set(own, outcome);
+    step = work.next(outcome);
+  }
+  return step.value;
 }
 
 /** The rows of a statement that is planned once. */

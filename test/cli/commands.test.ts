@@ -215,7 +215,7 @@ suite('weir', () => {
     );
   });
 
-  test('D8.1, D8.4, D8.6 weir feed create, set, ls, delete; keys of a feed', async () => {
+  test('D8.1, D8.4, D8.6, D29.4 weir feed create, set, ls, delete; keys of a feed', async () => {
     const inWorkspace = ['--workspace', 'feeds'];
     await program('workspace', 'create', 'feeds', '--org', 'default');
     const [a, b] = [await program('list', 'create', 'a', ...inWorkspace), await program('list', 'create', 'b', ...inWorkspace)];
@@ -224,12 +224,16 @@ suite('weir', () => {
     const { id, workspace_id, ...made } = device;
     assert.match(String(id), UUID);
     assert.equal(workspace_id, a.workspace_id);
-    const of = { name: 'device', description: 'a device', all_lists: false, lists: [a.id, b.id] };
-    assert.deepEqual(made, { ...of, ...NO_SETTINGS, family: 'v6' });
+    const of = { name: 'device', description: 'a device', all_lists: false, lists: [b.id, a.id] };
+    assert.deepEqual(made, { ...of, ...NO_SETTINGS, family: 'v6', min_sources: null, fit: null, always: [] });
     assert.match(await person('feed', 'create', 'every', ...inWorkspace, '--all-lists', '--format', 'txt'), /^feed every [0-9a-f-]{36}\n$/);
 
     const changed = await program('feed', 'set', 'device', ...inWorkspace, '--family', '', '--max-entries', '7');
     assert.deepEqual(changed, { ...device, family: null, max_entries: 7 });
+    const agreeing = ['--lists', 'a,b', '--min-sources', '2', '--always', 'a'];
+    const agreed = await program<Json>('feed', 'set', 'device', ...inWorkspace, ...agreeing);
+    assert.deepEqual([agreed.lists, agreed.min_sources, agreed.always], [[a.id, b.id], 2, [a.id]]);
+    await program('feed', 'set', 'device', ...inWorkspace, '--min-sources', '', '--always', '');
     assert.equal(await person('feed', 'set', String(id), ...inWorkspace, '--list', 'b'), `feed device ${id} is changed\n`);
     const listed = await program<Json[]>('feed', 'ls', ...inWorkspace);
     assert.deepEqual(
@@ -240,14 +244,19 @@ suite('weir', () => {
       ],
     );
     const shown = rows(await person('feed', 'ls', ...inWorkspace));
-    assert.deepEqual([shown[0], shown[1][2]], [[id, 'device', 'b', '-', '-', '-', '7', '-', '-', '-', '-', '-', '-', 'a device'], 'all']);
+    assert.deepEqual(
+      [shown[0], shown[1][2]],
+      [[id, 'device', 'b', '-', '-', '-', '-', '-', '-', '7', '-', '-', '-', '-', '-', '-', 'a device'], 'all'],
+    );
 
     const key = await program('key', 'create', ...inWorkspace, '--feed', 'device');
     assert.deepEqual([key.permissions, key.list_id, key.feed_id], [['feed:read'], null, id]);
     assert.match(await person('key', 'ls', ...inWorkspace), / feed:read +device /);
     const MISTAKES: [string, RegExp][] = [
       ['feed create x', /say what the feed is made of: --list, once for each list, or --all-lists/],
-      ['feed create x --list a --all-lists', /--list or --all-lists, not both/],
+      ['feed create x --list a --all-lists', /give one of --list, --lists and --all-lists/],
+      ['feed create x --list a --min-sources 2', /min_sources is more than the 1 lists that the feed is made of/],
+      ['feed create x --list a --always b', /always names a list that the feed is not made of/],
       ['feed create x --list nowhere', /there is no list "nowhere"/],
       ['feed create a --all-lists', /the workspace has a list called "a"; lists and feeds share their names/],
       ['feed create device --all-lists', /the workspace has a feed called "device"/],

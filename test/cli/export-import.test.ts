@@ -113,7 +113,7 @@ async function fill(settings: Settings, server: Weir): Promise<Keys> {
   await json(settings, 'list', 'set', 'default', '--workspace', 'main', '--description', 'everything', '--format', 'commented');
   const feed = (name: string, ...options: string[]) => json(settings, 'feed', 'create', name, '--workspace', 'main', ...options);
   await feed('device', '--list', 'edge', '--list', 'default', '--format', 'csv_indicator', '--max-entries', '1000', '--severity', 'low');
-  await feed('everything', '--all-lists', '--description', 'all lists');
+  await feed('everything', '--all-lists', '--description', 'all lists', '--min-sources', '1', '--always', 'edge');
   const secret = join(settings.DATA_DIR!, 'secret');
   writeFileSync(secret, 'T0ken\n');
   const auth = ['--auth', 'header', '--auth-header', 'X-Api-Key', '--secret-file', secret];
@@ -152,7 +152,7 @@ async function managementOf(settings: Settings): Promise<{ lists: Row[]; feeds: 
   const here = ({ workspace_id: _w, last_used_at: _l, ...row }: Row) => row;
   return {
     lists: lists.map(here),
-    feeds: feeds.map((feed) => ({ ...here(feed), lists: (feed.lists as string[]).sort() })),
+    feeds: feeds.map(here),
     // A source that is moved begins anew, and waits for its secret.
     sources: sources.map(({ stop: _s, created_at: _c, ...source }) => here(source)),
     keys: keys.map(here),

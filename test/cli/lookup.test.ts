@@ -215,4 +215,15 @@ describe('D10 look-up', () => {
       assert.match(stderr, sentence);
     }
   });
+
+  test('D29.3 where lists have to agree, it tells how many do and what puts nothing in', async () => {
+    await text('feed', 'create', 'agreed', '--lists', 'small,scanners', '--min-sources', '2');
+    const lookup = (address: string) => text('lookup', address, '--feed', 'agreed', '--no-entries');
+    assert.match(await lookup('203.0.113.9'), /feed agreed: in\n {2}2 of 2 lists that must agree: small, scanners\n {2}in: inside 203/);
+    const one = await lookup('203.0.113.11');
+    assert.match(one, /feed agreed: out\n {2}1 of 2 lists that must agree: scanners\n {2}too few lists: inside 203/);
+    await text('feed', 'set', 'agreed', '--always', 'scanners');
+    assert.match(await lookup('203.0.113.11'), /: in\n {2}1 of 2 lists that must agree: scanners \(is enough by itself\)\n {2}in: /);
+    await text('feed', 'delete', 'agreed', '--yes', '--for-good');
+  });
 });

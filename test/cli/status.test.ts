@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, suite, test } from 'node:test';
 import { statusText } from '../../src/cli/state/status-text.ts';
-import { serviceStatus } from '../../src/manage/status.ts';
+import { serviceStatus } from '../../src/manage/attention.ts';
 import { readStatusFiles } from '../../src/runtime/ledgers/status-file.ts';
 import { command, commandJson } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
@@ -94,7 +94,7 @@ suite('weir status', () => {
     await eventually(async () => assert.equal((await getFeed(server.url, KEY, '/edge')).status, 413));
     const db = new DatabaseSync(join(settings.DATA_DIR, 'weir.db'), PATIENT);
     db.exec(
-      `INSERT INTO dead_letters (at, reason, stream_id, "partition", record_offset, timestamp, key, headers, value) VALUES (0, 'r', 's', 0, 0, 0, 'k', '{}', 'v')`,
+      `INSERT INTO dead_letters (at, reason, stream_id, "partition", record_offset, timestamp, key, headers, value) VALUES (${Date.now()}, 'r', 's', 0, 0, 0, 'k', '{}', 'v')`,
     );
     db.exec(`UPDATE keys SET created_at = 0, last_used_at = ${Date.now() - 8 * DAY}`);
     await eventually(async () => {
@@ -181,7 +181,7 @@ suite('weir status', () => {
     };
     const parts = {
       ...{ store: engine, stream: { kind: 'Kafka', ok: true }, processes: [process], lag: null, geo: null, deadLetters: null },
-      ...{ unusedKeys: null, endingKeys: null, sources: null, unguarded: null, workspaces: new Map<string, string>() },
+      ...{ unusedKeys: null, endingKeys: null, stopped: null, sources: null, unguarded: null, workspaces: new Map<string, string>() },
     };
     assert.deepEqual(serviceStatus(parts).attention, [
       'the store does not answer: refused',
@@ -215,7 +215,7 @@ suite('weir status', () => {
           ],
         },
       ],
-      ...{ unusedKeys: null, endingKeys: null, unguarded: null, sources: null, workspaces: new Map([['w', 'main']]) },
+      ...{ unusedKeys: null, endingKeys: null, stopped: null, unguarded: null, sources: null, workspaces: new Map([['w', 'main']]) },
     });
     assert.deepEqual(
       statusText(status)

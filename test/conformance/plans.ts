@@ -69,6 +69,8 @@ const MEANT: readonly RegExp[] = [
   /^DELETE FROM access_rules_before WHERE .* b JOIN lists l ON l\.workspace_pk = b\.workspace_pk /,
   // A thousand keys at a time.
   /^WITH used \(id, at\) AS .* UPDATE keys /,
+  // The end of an index.
+  /^SELECT \(SELECT max\(id\) FROM audit\) AS audit, /,
   // The bouncers of a workspace: management.
   /^SELECT key_id,.* FROM bouncers WHERE workspace_pk = /,
   // Whether there are too many of them, once a minute for each 200 that were seen.
@@ -80,7 +82,11 @@ const MEANT: readonly RegExp[] = [
   /^DELETE FROM feed_records WHERE list_pk = /,
   // The feeds of a workspace with their lists: management.
   /^SELECT f\.\* FROM workspaces w JOIN feeds f /,
-  /^SELECT m\.feed_pk, l\.id FROM workspaces w JOIN feeds f /,
+  /^SELECT m\.feed_pk, m\.is_always, l\.id FROM feed_lists m JOIN feeds f .* WHERE f\.workspace_pk = /,
+  // The few feeds of a workspace.
+  /^SELECT pk, name, all_lists FROM feeds WHERE workspace_pk = \S+ AND name IN /,
+  // Those whose lists have to agree: a source that is changed.
+  /^UPDATE feeds SET revision = revision \+ 1 WHERE workspace_pk = /,
   // The feeds that have a list which is deleted.
   /^UPDATE feeds SET revision = .* WHERE list_pk = /,
   /^DELETE FROM feed_lists WHERE list_pk = /,

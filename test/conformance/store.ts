@@ -126,6 +126,9 @@ const DEVICE: Omit<SavedFeed, 'id'> = {
   target: 'pan-os',
   hostStyle: 'bare',
   lists: [],
+  minSources: null,
+  fit: 'sources',
+  always: [],
 };
 const savedList = ({ workspaceId: _w, revision: _r, sourceId: _s, ...list }: AccessList): SavedList => list;
 export const upsert = (rule: AccessRule): RuleChange => ({ change: 'upsert', kind: 'access_rule', rule });
@@ -1087,7 +1090,7 @@ export function storeConformance(driver: StoreDriver): void {
     assert.deepEqual(await found('device', other.id), [[], []]);
     assert.deepEqual(await found(device.id, other.id), [[], []]);
     const { id, revision, ...profile } = (await store.findNamed(workspace.id, 'device'))!.feeds[0];
-    const { lists: _l, ...given } = DEVICE;
+    const { lists: _l, minSources: _m, fit: _f, always: _a, ...given } = DEVICE;
     assert.deepEqual([id, profile], [device.id, given]);
     const head = await store.snapshot(workspace.id, device.id, T0, collectingSink().sink);
     assert.deepEqual([head?.kind, head?.profile, head?.revision], ['composed', given, revision]);

@@ -24,7 +24,13 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
   const folder = temporaryFolder({ after });
 
   before(async () => {
-    const settings = { ...smallGeo(folder), DATA_DIR: folder, BOOTSTRAP_API_KEY: KEY, SOURCE_NETWORKS: '127.0.0.1' };
+    const settings = {
+      ...smallGeo(folder),
+      DATA_DIR: folder,
+      BOOTSTRAP_API_KEY: KEY,
+      SOURCE_NETWORKS: '127.0.0.1',
+      WEBHOOK_NETWORKS: '127.0.0.1',
+    };
     [weir, browser] = await Promise.all([startWeir({ ...settings, RATE_LIMIT_MANAGE: '0', FEED_REBUILD_SECONDS: '0' }), startBrowser()]);
     page = consolePage(await browser.page(), weir.url);
     await page.look(1280, 800, 'light');
@@ -348,6 +354,30 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.seesNot(key);
   });
 
+  test('D27.1 D27.10 a webhook is made, tested and deleted in its page, which tells what became of its messages', async (t) => {
+    const server = await listServer();
+    t.after(() => server[Symbol.asyncDispose]());
+    server.set('/hook/xyz', status(404));
+    await page.click('Webhooks');
+    await page.sees('Nobody is told yet');
+    await page.click('New webhook');
+    await page.fill('Name', 'soc');
+    await page.fill('Address', 'http://10.0.0.1/');
+    await page.click('Make the webhook');
+    await page.sees(/private, special or own network/);
+    await page.fill('Address', `${server.url}/hook/xyz`);
+    await page.click('Make the webhook');
+    await page.sees('The webhook soc was made.');
+    await page.seesNot('/hook/xyz');
+    await page.click('Test soc');
+    await page.sees(/soc has not taken the test: 404/);
+    await page.sees('A message waits for its next try.');
+    await page.sees('failed');
+    await page.click('Delete soc');
+    await page.click('Delete it');
+    await page.sees('Nobody is told yet');
+  });
+
   test('D18.46, D18.6 a key offers no permission that it has not, and no page that it may not see', async () => {
     const made = await ask(weir.url, '/v1/manage/keys', {
       method: 'POST',
@@ -423,6 +453,7 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     const places = [
       ['/devices', 'Devices'],
       ['/sources', 'Sources'],
+      ['/webhooks', 'Webhooks'],
       ['/rules', 'Rules'],
       ['/batches', 'Batches'],
       [`/batches/${batches.at(-1).id}`, 'Batch'],

@@ -1,9 +1,10 @@
 /** The console's words are those of the service: it cannot import the tables, so it repeats them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LIST_SETTINGS } from '../../src/account/list.ts';
+import { FEED_SETTINGS } from '../../src/account/feed.ts';
 import { PERMISSIONS, WORKSPACE_PERMISSIONS } from '../../src/account/permission.ts';
 import { ROLES } from '../../src/account/role.ts';
+import { WEBHOOK_STYLES } from '../../src/account/webhook.ts';
 import { FORMAT_NAMES } from '../../src/document/formats/table.ts';
 import { FAMILIES } from '../../src/document/variant.ts';
 import { readConsole } from '../../src/http/console/files.ts';
@@ -17,8 +18,10 @@ interface Words {
   readonly FAMILIES: string[];
   readonly ACTIONS: string[];
   readonly LEVELS: string[];
-  readonly LIST_SETTINGS: { readonly field: string; readonly options?: Choice[]; readonly longest?: number }[];
+  readonly LIST_SETTINGS: Words['FEED_SETTINGS'];
+  readonly FEED_SETTINGS: { readonly field: string; readonly options?: Choice[]; readonly longest?: number }[];
   readonly PERMISSIONS: (Choice & { readonly whole: boolean })[];
+  readonly WEBHOOK_STYLES: Choice[];
   readonly ROLES: (Choice & { readonly permissions: string[] })[];
 }
 interface Tabs {
@@ -39,11 +42,13 @@ test('the console offers the formats, families, actions and levels that there ar
   assert.deepEqual(sorted(words.FAMILIES), sorted(FAMILIES));
   assert.deepEqual(sorted(words.ACTIONS), sorted(ACCESS_ACTIONS));
   assert.deepEqual(sorted(words.LEVELS), sorted(LEVELS));
+  assert.deepEqual(values(words.WEBHOOK_STYLES), sorted(WEBHOOK_STYLES));
 });
 
-test('the console offers every setting of lists, with what it may be', () => {
-  const offered = words.LIST_SETTINGS.map(({ field, options, longest }) => [field, options === undefined ? longest : values(options)]);
-  const known = Object.values(LIST_SETTINGS).map((row) => {
+test('the console offers every setting of lists and feeds, with what it may be', () => {
+  assert.deepEqual(words.FEED_SETTINGS.slice(0, words.LIST_SETTINGS.length), words.LIST_SETTINGS);
+  const offered = words.FEED_SETTINGS.map(({ field, options, longest }) => [field, options === undefined ? longest : values(options)]);
+  const known = Object.values(FEED_SETTINGS).map((row) => {
     // Those of the service are sent in place of the ones that stand here.
     if (row.field === 'format') return [row.field, sorted(['', ...FORMATS])];
     return [row.field, 'words' in row ? sorted(['', ...row.words]) : 'longest' in row ? row.longest : undefined];

@@ -54,6 +54,18 @@ test('D12.7 each alert is tested, and docs/operating.md says what it means and h
   for (const { name } of alerts()) assert.ok(tested.includes(name), name);
 });
 
+test('D12.7 the routes of Alertmanager have each severity, and name only alerts that there are', () => {
+  const routes = read('deploy/alertmanager/alertmanager.yml');
+  const severities = new Set(alerts().map(({ body }) => /severity: (\w+)/.exec(body)![1]!));
+  for (const severity of severities) assert.match(routes, new RegExp(`- matchers: .*severity = "${severity}"`));
+  const named = [...routes.matchAll(/\bWeir\w+/g)].map(([name]) => name);
+  const known = alerts().map(({ name }) => name);
+  assert.deepEqual(
+    named.filter((name) => !known.includes(name)),
+    [],
+  );
+});
+
 test('D12.7 no alert shows an id: those that speak of feeds, keys, devices or messages say what names them', () => {
   const texts = alerts().map(({ body }) => /summary: "(.*)"/.exec(body)![1]!);
   for (const text of texts) {

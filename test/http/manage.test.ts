@@ -44,7 +44,7 @@ suite('management', () => {
   const folder = temporaryFolder({ after });
   const settings = {
     ...{ DATA_DIR: join(folder, 'data'), FEED_REBUILD_SECONDS: '0', RATE_LIMIT_MANAGE: '0', MAX_LISTS: '200', MAX_SOURCES: '0' },
-    SOURCE_NETWORKS: '127.0.0.1',
+    ...{ SOURCE_NETWORKS: '127.0.0.1', WEBHOOK_NETWORKS: '127.0.0.1' },
     ...smallGeo(folder),
   };
   let server: Weir;
@@ -95,6 +95,7 @@ suite('management', () => {
     list: async () => (await make('/lists', { name: fresh('list') })).body.id,
     feed: async () => (await make('/feeds', { name: fresh('feed'), all_lists: true })).body.id,
     source: async () => (await make('/sources', { name: fresh('source'), url: 'https://lists.invalid/a' })).body.id,
+    webhook: async () => (await make('/webhooks', { name: fresh('hook'), url: `${lists.url}/hook` })).body.id,
     key: async () => (await make('/keys', { permissions: ['feed:read'] })).body.id,
     kind: async () => 'access_rule',
     rule: async () => {
@@ -136,6 +137,7 @@ suite('management', () => {
   const BODIES: Readonly<Record<string, () => Promise<Json>>> = {
     createList: async () => ({ name: fresh('list') }),
     createFeed: async () => ({ name: fresh('feed'), all_lists: true }),
+    createWebhook: async () => ({ name: fresh('hook'), url: `${lists.url}/hook` }),
     createSource: async () => ({ name: fresh('source'), url: 'https://lists.invalid/a' }),
     acceptSource: async () => ({}),
     discardSource: async () => ({}),
@@ -143,6 +145,7 @@ suite('management', () => {
     changeKey: async () => ({ name: fresh('key') }),
     changeFeed: async () => ({ format: 'commented' }),
     createKey: async () => ({ permissions: ['feed:read'] }),
+    applyWorkspaceFile: async () => ({ lists: [{ name: fresh('list') }] }),
     blockTarget: async () => ({ value: address() }),
     deleteRules: async () => ({ ids: [Number(await RESOURCES.rule!())] }),
     undoBatches: async () => ({ batches: [await RESOURCES.batch!()] }),
@@ -174,7 +177,7 @@ suite('management', () => {
   test('D15.1 401 without a key and with a wrong one, in the shape of signals', async () => {
     for (const row of OPERATIONS) {
       // So many wrong keys in a second are answered otherwise.
-      for (const key of OPERATIONS.indexOf(row) % 4 === 0 ? ['', 'weir_wrong_key'] : ['']) {
+      for (const key of OPERATIONS.indexOf(row) % 6 === 0 ? ['', 'weir_wrong_key'] : ['']) {
         const { status, headers, text } = await call(row.method, unknownPath(row), key, await bodyOf(row));
         assert.deepEqual([row.name, status, headers['www-authenticate'], headers['cache-control']], [row.name, 401, 'Bearer', 'no-store']);
         assert.equal(text, '{"error":"Unauthorized","message":"Invalid or missing API key","code":401}');
@@ -194,9 +197,10 @@ suite('management', () => {
       for (const [held, key] of keys) {
         // Malformed beyond the permission: nothing is done.
         const { status, text } = await call(row.method, `${unknownPath(row)}?no_such_parameter=1`, key);
-        const may = row.permission === null || allows([held], row.permission);
+        const has = row.permission === null || allows([held], row.permission);
+        const may = has && (row.role === undefined || ROLES[row.role].every((each) => allows([held], each)));
         assert.equal(status, may ? 400 : 403, `${row.name} with ${held}: ${text}`);
-        if (!may) assert.match(text, new RegExp(`"The API key does not have the permission ${row.permission}"`));
+        if (!has) assert.match(text, new RegExp(`"The API key does not have the permission ${row.permission}"`));
       }
     }
   });
@@ -401,6 +405,75 @@ suite('management', () => {
     assert.deepEqual([odd.code, /--actor must be a name/.test(odd.stderr)], [2, true]);
   });
 
+  test('D28.2, D28.3, D28.5, D28.6, D28.9 a file is applied over HTTP: told first, its faults all at once, what goes only when that is confirmed', async () => {
+    const { workspaceId, key } = await newTenant(
+      settings,
+      { organization: 'acme', workspace: fresh('file') },
+      '--role',
+      'admin',
+      '--name',
+      'own',
+    );
+    const of = (text: Answer) => (text.body.changes as { text: string }[]).map((change) => change.text);
+    const apply = (query: string, body: unknown) => call('POST', `/workspace/apply${query}`, key, body);
+    const file = {
+      workspace: { min_prefix_v4: 8 },
+      lists: [{ name: 'edge', description: null }],
+      feeds: [{ name: 'fw', lists: ['edge'] }],
+      keys: [{ name: 'fw', feed: 'fw' }],
+    };
+    const lines = ['~ workspace: min_prefix_v4 0 → 8', '+ list edge', '+ feed fw', '+ key fw'];
+    const dry = await apply('?dry_run=1', file);
+    assert.deepEqual([dry.status, dry.body.changed, dry.body.applied, dry.body.act, of(dry)], [200, true, false, null, lines]);
+    assert.equal((await get('/lists', key)).body.lists.length, 1);
+    const done = await apply('', file);
+    assert.deepEqual([done.status, done.body.changed, done.body.applied, of(done)], [200, true, true, lines]);
+    const [made] = done.body.keys as unknown as { key: string }[];
+    assert.equal((await getFeed(server.url, made!.key, '/fw')).status, 200);
+    const again = await apply('?prune=1', file);
+    assert.deepEqual([again.body.changed, again.body.applied, again.body.keys, of(again)], [false, true, [], []]);
+    const told = (await get('/workspace/file', key)).body;
+    assert.deepEqual(told, {
+      version: 1,
+      workspace: { min_prefix_v4: 8 },
+      lists: [{ name: 'default' }, { name: 'edge' }],
+      sources: [],
+      feeds: [{ name: 'fw', lists: ['edge'] }],
+      keys: [
+        { name: 'fw', permissions: ['feed:read'], feed: 'fw' },
+        { name: 'own', role: 'admin' },
+      ],
+      webhooks: [],
+    });
+    const wrong = await apply('', { ...file, lists: [{ name: 'edge', max_entries: 0 }, { name: 1 }], sources: [{ name: 's', secret: 7 }] });
+    assert.deepEqual(
+      [wrong.status, wrong.body.details.map(({ field }) => field)],
+      [400, ['lists[0].max_entries', 'lists[1].name', 'sources[0].secret']],
+    );
+    const meant = await apply('', {
+      feeds: [{ name: 'fw' }, { name: 'gw', lists: ['none'] }],
+      sources: [{ name: 's', secret_file: '/etc/shadow' }],
+    });
+    assert.deepEqual([meant.status, meant.body.details.map(({ field }) => field)], [400, ['sources[0].secret_file', 'feeds[1].lists']]);
+    const refused = await apply('?prune=1', { feeds: [], keys: [] });
+    assert.deepEqual(
+      [refused.status, refused.body.message],
+      [409, '2 things would be taken away, the first is key fw: with dry_run it is told in full, with confirmed it is done'],
+    );
+    const gone = await apply('?prune=1&confirmed=1', { feeds: [], keys: [] });
+    // The key that asks stays.
+    assert.deepEqual([gone.status, of(gone)], [200, ['- key fw', '- feed fw']]);
+    assert.deepEqual(
+      (await get('/lists', key)).body.lists.map(({ name }) => name),
+      ['default', 'edge'],
+    );
+    const almost = await newKey(settings, workspaceId, '--permission', 'manage', '--permission', 'keys:write');
+    for (const path of ['/workspace/file', '/workspace/apply']) {
+      const { status, body } = await call(path.endsWith('file') ? 'GET' : 'POST', path, almost, path.endsWith('file') ? undefined : {});
+      assert.deepEqual([status, body.message], [403, 'The API key may not do all that the role admin may']);
+    }
+  });
+
   test('D15.6 X-Actor: any script, as it is or percent-encoded, at most 100 characters, no control characters', async () => {
     const actor = async (header: string) => {
       const { status, body } = await call('GET', '/whoami', admin, undefined, { 'x-actor': header });
@@ -578,12 +651,15 @@ suite('management', () => {
           'string',
           {
             ...{ formats: ['plain', 'commented', 'set_elements'], family: 'both', action: 'block' },
-            ...{ entries: 3, entry_limit: 2, cap_use_percent: 150, over_cap: true },
+            ...{ entries: 3, entry_limit: 2, cap_use_percent: 150, over_cap: true, left_out: null },
           },
         ],
         [
           'string',
-          { formats: ['csv_indicator'], family: 'v6', action: 'block', entries: 1, entry_limit: 2, cap_use_percent: 50, over_cap: false },
+          {
+            ...{ formats: ['csv_indicator'], family: 'v6', action: 'block' },
+            ...{ entries: 1, entry_limit: 2, cap_use_percent: 50, over_cap: false, left_out: null },
+          },
         ],
       ],
     );
@@ -633,8 +709,20 @@ suite('management', () => {
     await getFeed(server.url, stranger);
     const { body } = await get('/status');
     assert.deepEqual(Object.keys(body).sort(), [
-      ...['attention', 'ending_keys', 'engines', 'feeds', 'geo', 'guard_rails_off', 'landing', 'processes', 'sources', 'unused_keys'],
-      'urgent',
+      ...[
+        'attention',
+        'dead_letters',
+        'ending_keys',
+        'engines',
+        'feeds',
+        'geo',
+        'guard_rails_off',
+        'landing',
+        'processes',
+        'sources',
+        'stopped',
+      ],
+      ...['unused_keys', 'urgent'],
     ]);
     assert.ok(body.feeds.length > 0 && body.feeds.every((feed) => feed.workspace_id === workspace));
     assert.deepEqual(

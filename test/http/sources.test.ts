@@ -6,9 +6,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, beforeEach, suite, test } from 'node:test';
 import { PERMISSIONS } from '../../src/account/permission.ts';
+import { signatureOf } from '../../src/webhook/signature.ts';
 import { command, commandJson, commandText, newKey, newTenant } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { smallGeo } from '../support/geo.ts';
+import { hookReceiver } from '../support/hook-receiver.ts';
 import { ask, bearer, postSignals } from '../support/http.ts';
 import { bare, type ListServer, listServer } from '../support/list-server.ts';
 import { eventually, startWeir, type Weir } from '../support/weir.ts';
@@ -30,7 +32,7 @@ suite('sources', () => {
   const folder = temporaryFolder({ after });
   const settings: Record<string, string> = {
     ...{ DATA_DIR: join(folder, 'data'), FEED_REBUILD_SECONDS: '0', RATE_LIMIT_MANAGE: '0', MAX_SOURCES: '6', ...smallGeo(folder) },
-    ...{ SOURCE_NETWORKS: '127.0.0.1', SECRETS_KEY: randomBytes(32).toString('base64') },
+    ...{ SOURCE_NETWORKS: '127.0.0.1', WEBHOOK_NETWORKS: '127.0.0.1', SECRETS_KEY: randomBytes(32).toString('base64') },
   };
   let server: Weir;
   let origin: ListServer;
@@ -329,5 +331,55 @@ suite('sources', () => {
     const ways = (allowed.body as unknown as { still_blocked: { way_out: Json | null }[] }).still_blocked.map(({ way_out }) => way_out?.do);
     assert.ok(ways.length > 0 && !ways.includes('unblock'), JSON.stringify(ways));
     assert.equal((await call('GET', `/lists/${list}`)).body.source_id, (await call('GET', '/sources/drop')).body.id);
+  });
+
+  test('D27.1, D27.10 a webhook is made, tested, told and deleted; its address and secret are in no log, and lead nowhere else', async (t) => {
+    const receiver = await hookReceiver();
+    t.after(() => receiver[Symbol.asyncDispose]());
+    const [url, secret] = [`${receiver.url}/services/T0/B0/xyz`, 'sixteen-characters-and-more'];
+    for (const [body, field, message] of [
+      [{ url: 'http://10.1.2.3/' }, 'url', /private, special or own network .*WEBHOOK_NETWORKS$/],
+      [{ url: 'http://user:pw@chat.example/' }, 'url', /user or password/],
+      [{ url, secret: 'short' }, 'secret', /16 to 200/],
+      [{ url, style: 'pagerduty' }, 'secret', /routing key/],
+    ] as const) {
+      const refused = await call('POST', '/webhooks', { name: 'soc', ...body });
+      assert.deepEqual([refused.status, refused.body.details[0]?.field], [400, field], refused.text);
+      assert.match(refused.body.details[0]!.message, message);
+    }
+    const { status, body: made } = await call('POST', '/webhooks', { name: 'soc', url, secret });
+    assert.deepEqual([status, made.url, made.style, made.has_secret], [201, url, 'weir', true]);
+    const elsewhere = await call('PATCH', '/webhooks/soc', { url: 'https://chat.example/' });
+    assert.deepEqual([elsewhere.status, elsewhere.body.details[0]!.field], [400, 'url']);
+    const { body: tested } = await call('POST', '/webhooks/soc/test', {});
+    assert.deepEqual([tested.delivered, tested.status], [true, 204]);
+    const { headers, body, json } = receiver.received.find((each) => each.json.changes[0]?.state === 'test')!;
+    const [, time] = /^t=(\d+),/.exec(String(headers['x-weir-signature']))!;
+    assert.equal(headers['x-weir-signature'], signatureOf(secret, body, Number(time) * 1000));
+    assert.equal(headers['x-weir-id'], json.id);
+    // The service tells by itself.
+    await eventually(() =>
+      assert.ok(
+        receiver.received.some((each) => each.json.changes.some(({ text }) => /^the webhook "soc" was made by the key /.test(text))),
+      ),
+    );
+    await eventually(async () => assert.equal(((await call('GET', '/webhooks/soc')).body.deliveries as Json[])[0]?.outcome, 'delivered'));
+    for (let n = 1; n < 10; n += 1) await call('POST', '/webhooks/soc/test', {});
+    assert.equal((await call('POST', '/webhooks/soc/test', {})).status, 429);
+
+    const added = await weirJson<Body>('webhook', 'add', 'second', `${receiver.url}/second`, '--style', 'teams');
+    assert.equal((await weirJson<Body>('webhook', 'set', 'second', '--style', 'weir', '--name', 'other')).name, 'other');
+    assert.equal((await weir('webhook', 'test', 'other')).code, 0);
+    receiver.answer = (response) => void response.writeHead(404).end('no such hook');
+    const failed = await weir('webhook', 'test', 'other');
+    assert.deepEqual([failed.code, failed.stdout.trim()], [1, 'not delivered: 404 no such hook']);
+    assert.match((await weir('webhook', 'show', 'soc')).stdout, /delivered +204/);
+    assert.equal((await weirJson<Body>('webhook', 'rm', 'other')).id, added.id);
+    assert.equal((await weirJson<Body[]>('webhook', 'ls')).length, 1);
+    const audit = (await call('GET', '/audit')).text;
+    for (const text of [secret, 'xyz']) assert.ok(!audit.includes(text));
+    assert.match(audit, /webhook deleted/);
+    assert.equal((await call('DELETE', '/webhooks/soc')).status, 200);
+    assert.equal((await call('GET', '/webhooks/soc')).status, 404);
   });
 });

@@ -16,6 +16,7 @@ import { newBatchId } from '../../src/signal/message/signal-id.ts';
 import { BARE_UPSERT } from '../../src/store/postgres/rule-statements.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { agreementConformance } from '../conformance/agreement.ts';
 import { bouncerConformance } from '../conformance/bouncers.ts';
 import { deletedConformance } from '../conformance/deleted.ts';
 import { assertFirstVersion, firstVersion } from '../conformance/first-version.ts';
@@ -27,7 +28,9 @@ import { roomConformance } from '../conformance/room.ts';
 import { senderConformance } from '../conformance/senders.ts';
 import { sourceConformance } from '../conformance/sources.ts';
 import { access, collectingSink, ip, storeConformance, upsert, waf } from '../conformance/store.ts';
+import { togetherConformance } from '../conformance/together.ts';
 import { undoConformance } from '../conformance/undo.ts';
+import { webhookConformance } from '../conformance/webhooks.ts';
 import { makeAuthority, makeCertificate } from '../support/certificates.ts';
 import { command } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
@@ -209,6 +212,7 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
 
   const statements = recordStatements();
   storeConformance({ name: 'postgres', open });
+  agreementConformance({ name: 'postgres', open });
   pastConformance({ name: 'postgres', open });
   undoConformance({ name: 'postgres', open });
   bouncerConformance({ name: 'postgres', open });
@@ -216,7 +220,9 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
   managementConformance({ name: 'postgres', open });
   roomConformance({ name: 'postgres', open });
   sourceConformance({ name: 'postgres', open });
+  webhookConformance({ name: 'postgres', open });
   deletedConformance({ name: 'postgres', open });
+  togetherConformance({ name: 'postgres', open });
   senderConformance({ name: 'postgres', open });
 
   test('D4.12 store postgres: every statement of the tests above finds its rows through an index', async (t) => {

@@ -7,6 +7,7 @@ import { storeClock } from '../../src/store/sqlite/clock.ts';
 import { migrateDatabase, openDatabase } from '../../src/store/sqlite/database.ts';
 import { ruleScans } from '../../src/store/sqlite/snapshot.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { agreementConformance } from '../conformance/agreement.ts';
 import { bouncerConformance } from '../conformance/bouncers.ts';
 import { deletedConformance } from '../conformance/deleted.ts';
 import { assertFirstVersion, firstVersion } from '../conformance/first-version.ts';
@@ -18,7 +19,9 @@ import { roomConformance } from '../conformance/room.ts';
 import { counterBounds, senderConformance } from '../conformance/senders.ts';
 import { sourceConformance } from '../conformance/sources.ts';
 import { access, fixture, ip, type StoreDriver, storeConformance, T0, upsert } from '../conformance/store.ts';
+import { togetherConformance } from '../conformance/together.ts';
 import { undoConformance } from '../conformance/undo.ts';
+import { webhookConformance } from '../conformance/webhooks.ts';
 import { temporaryFolder } from '../support/folder.ts';
 
 /** Every statement that a store has prepared, instants aside. */
@@ -46,6 +49,7 @@ const driver: StoreDriver = {
   },
 };
 storeConformance(driver);
+agreementConformance(driver);
 undoConformance(driver);
 bouncerConformance(driver);
 pastConformance(driver);
@@ -53,7 +57,9 @@ followConformance(driver);
 managementConformance(driver);
 roomConformance(driver);
 sourceConformance(driver);
+webhookConformance(driver);
 deletedConformance(driver);
+togetherConformance(driver);
 senderConformance(driver);
 counterBounds(driver);
 

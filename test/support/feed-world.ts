@@ -3,7 +3,7 @@
 import type { Network } from '@weir/network/network.ts';
 import { parseNetwork } from '@weir/network/parse.ts';
 import type { Caller } from '../../src/account/caller.ts';
-import { type FeedKind, feedRevision } from '../../src/account/feed.ts';
+import { type FeedKind, feedRevision, NO_MAKING } from '../../src/account/feed.ts';
 import { blockGuards, NO_GUARD_RAILS, type ServiceGuardRails } from '../../src/account/guard-rails.ts';
 import { type AccessList, type ListSettings, NO_SETTINGS } from '../../src/account/list.ts';
 import { NO_WORKSPACE_SETTINGS, type WorkspaceSettings } from '../../src/account/workspace.ts';
@@ -243,7 +243,7 @@ export class MemoryStore
   }
 
   async feeds() {
-    return this.#feeds.map((feed) => ({ ...feed, workspaceId: WORKSPACE }));
+    return this.#feeds.map((feed) => ({ ...feed, ...NO_MAKING, workspaceId: WORKSPACE }));
   }
 
   async snapshot(...[, feedId, now, sink, whole]: Parameters<StoreReads['snapshot']>) {
@@ -293,6 +293,7 @@ export class MemoryStore
       profile,
       guardRails,
       lists: this.#lists.filter(({ id }) => isOfFeed(id)).map(({ id, name }) => ({ id, name, key: id, levels: 0 })),
+      agreement: undefined,
       change: 0,
       revision: feedRevision(profile, found?.revision ?? this.#revision, this.#revision),
       expressionRevision: this.#expressionRevision,

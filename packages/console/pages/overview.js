@@ -1,8 +1,8 @@
 /** The overview: what needs attention first, then what happens now, then the last day and the last 90. */
 import { html } from 'htm/preact';
-import { allPages, ask, manage } from '../api.js';
+import { ask, manage } from '../api.js';
 import { useLive, useLiveWork } from '../data.js';
-import { count, counted, dateTime, percent } from '../format.js';
+import { count, dateTime, percent } from '../format.js';
 import { link } from '../router.js';
 import { may } from '../session.js';
 import { Card } from '../ui/card.js';
@@ -55,41 +55,25 @@ function Attention({ session }) {
         `}<//>`;
 }
 
+/** Where more is said of a matter, by its words. @type {readonly { of: RegExp, permission: string, path: string, action: string }[]} */
+const PLACES = [
+  { of: /stopped pulling/, permission: 'rules:read', path: '/devices', action: 'See the devices' },
+  { of: /dead letters/, permission: 'manage', path: '/dead-letters', action: 'Look at them' },
+  { of: /^the source /, permission: 'rules:read', path: '/sources', action: 'See the sources' },
+];
+
 /** @param {Session} session @returns {Promise<Matter[]>} */
 async function readAttention(session) {
-  const [status, devices, letters] = await Promise.all([
-    ask(manage('/status')).then(({ body }) => body),
-    allPages('/devices', 'devices', {}, 2000),
-    may(session, 'manage')
-      ? ask(manage('/dead-letters', { limit: 1 })).then(
-          ({ body }) => body.dead_letters.length,
-          () => 0,
-        )
-      : 0,
-  ]);
-  const stopped = devices.filter(({ stopped_at: at }) => at !== null);
+  const { body: status } = await ask(manage('/status'));
   /** @type {Matter[]} */
-  const matters = status.attention.map((/** @type {string} */ text) => ({
-    kind: /over|not ready|stale|still|does not/.test(text) ? 'bad' : 'warn',
-    text: sentence(text),
-  }));
-  if (letters > 0)
-    matters.push({
-      kind: 'warn',
-      text: 'Messages could not be understood and are dead letters.',
-      href: link('/dead-letters'),
-      action: 'Look at them',
-    });
-  if (stopped.length > 0) {
-    const [{ address, user_agent: program }] = stopped;
-    const others = stopped.length === 1 ? '' : ` and ${counted(stopped.length - 1, 'other')}`;
-    matters.push({
-      kind: 'bad',
-      text: `${address} (${program})${others} stopped pulling.`,
-      href: link('/devices'),
-      action: 'See the devices',
-    });
-  }
+  const matters = status.attention.map((/** @type {string} */ text) => {
+    const place = PLACES.find(({ of, permission }) => of.test(text) && may(session, permission));
+    return {
+      kind: /over|not ready|stale|still|does not|stopped/.test(text) ? 'bad' : 'warn',
+      text: sentence(text),
+      ...(place !== undefined && { href: link(place.path), action: place.action }),
+    };
+  });
   return matters.toSorted((a, b) => (a.kind === b.kind ? 0 : a.kind === 'bad' ? -1 : 1));
 }
 

@@ -12,6 +12,7 @@ const PATHS = {
   devices: 'M4 4h16v6H4zM4 14h16v6H4zM8 7h.01M8 17h.01',
   letters: 'M3 6h18v12H3zM3 7l9 6 9-6',
   geo: 'M12 3a9 9 0 1 1 0 18 9 9 0 0 1 0-18M3 12h18M12 3c3 3 3.5 6 3.5 9s-.5 6-3.5 9c-3-3-3.5-6-3.5-9s.5-6 3.5-9',
+  webhooks: 'M18 16v-5a6 6 0 0 0-12 0v5l-2 2h16zM10 21h4',
   audit: 'M7 3h10v18H7zM10 8h4M10 12h4M10 16h2',
   search: 'M11 5a6 6 0 1 1 0 12 6 6 0 0 1 0-12M15.5 15.500L20 20',
   menu: 'M4 7h16M4 12h16M4 17h16',

@@ -1,6 +1,6 @@
 /** `weir feed`. */
 import type { Command } from 'commander';
-import type { Members } from '../../account/feed.ts';
+import { FEED_SETTINGS, type FeedPatch } from '../../account/feed.ts';
 import { WeirError } from '../../errors.ts';
 import { byCommand } from '../../manage/context.ts';
 import { findFeed, findList } from '../../manage/find.ts';
@@ -18,15 +18,10 @@ export function feedCommands(add: AddCommand): void {
     async run(context, [name], options) {
       const store = await context.store();
       const workspace = await workspaceId(store, options.workspace);
-      const lists = await members(store, workspace, options);
+      const { lists, ...patch } = await feedPatch(store, workspace, options);
       if (lists === undefined) throw new WeirError('USAGE', 'say what the feed is made of: --list, once for each list, or --all-lists');
-      return feedJson(
-        await createFeed(byCommand(store, workspace, context.author, context.config), {
-          ...settingPatch(options),
-          name: readName(name),
-          lists,
-        }),
-      );
+      const by = byCommand(store, workspace, context.author, context.config);
+      return feedJson(await createFeed(by, { ...patch, name: readName(name), lists }));
     },
     show: (feed) => `feed ${feed.name} ${feed.id}${targetSentence(feed)}`,
   });
@@ -35,9 +30,8 @@ export function feedCommands(add: AddCommand): void {
       const store = await context.store();
       const workspace = await workspaceId(store, options.workspace);
       const feed = await findFeed(store, workspace, name);
-      const lists = await members(store, workspace, options);
       const findCost = options.subtractAllow ? await subtractionCosts(context) : undefined;
-      const patch = requireChange({ ...settingPatch(options), ...(lists !== undefined && { lists }) }, 'feed set');
+      const patch = requireChange(await feedPatch(store, workspace, options), 'feed set');
       const changed = feedJson(await changeFeed(byCommand(store, workspace, context.author), feed.id, patch));
       return { ...changed, ...(findCost && { subtraction: await findCost(store, workspace, feed.id) }) };
     },
@@ -49,15 +43,22 @@ export function feedCommands(add: AddCommand): void {
       const workspace = await workspaceId(store, options.workspace);
       const names = new Map((await store.directory(workspace))!.lists.map(({ id, name }) => [id, name]));
       const named = (ids: readonly string[]) => ids.map((id) => names.get(id) ?? id);
-      return (await store.feeds(workspace)).map((feed) => ({ ...feedJson(feed), list_names: named(feed.lists ?? []) }));
+      return (await store.feeds(workspace)).map((feed) => ({
+        ...feedJson(feed),
+        list_names: named(feed.lists ?? []),
+        always_names: named(feed.always),
+      }));
     },
     show: (rows) =>
       table(
-        ['ID', 'NAME', 'LISTS', ...SETTING_HEADINGS],
+        ['ID', 'NAME', 'LISTS', 'AGREE', 'ALWAYS', 'FIT', ...SETTING_HEADINGS],
         rows.map((feed) => [
           feed.id,
           feed.name,
           feed.all_lists ? 'all' : printable(feed.list_names.join(', ')) || 'none',
+          feed.min_sources,
+          printable(feed.always_names.join(', ')) || null,
+          feed.fit,
           ...settingCells(feed),
         ]),
       ),
@@ -65,21 +66,40 @@ export function feedCommands(add: AddCommand): void {
   deletionCommands(add, 'composed', 'delete a feed, not its lists; keys bound to it are revoked');
 }
 
-const feedOptions = (c: Command): Command =>
-  settingOptions(c)
-    .option('--list <list>', 'a list that the feed is made of; repeatable', (text: string, before: string[] = []) => [...before, text])
-    .option('--all-lists', 'all lists of the workspace, also those that are made later');
+const several = (text: string, before: string[] = []) => [...before, text];
+const parted = (text: string) => text.split(',').filter((each) => each !== '');
 
-/** The lists that the options name; undefined when they name none. */
-async function members(
-  store: StoreReads,
-  workspace: string,
-  { list, allLists }: { readonly list?: readonly string[]; readonly allLists?: true },
-): Promise<Members | undefined> {
-  if (list !== undefined && allLists) throw new WeirError('USAGE', 'give --list or --all-lists, not both');
-  if (allLists) return null;
-  if (list === undefined) return undefined;
-  const found: string[] = [];
-  for (const text of list) found.push((await findList(store, workspace, text)).id);
-  return [...new Set(found)];
+const feedOptions = (c: Command): Command =>
+  settingOptions(c, FEED_SETTINGS)
+    .option('--list <list>', 'a list that the feed is made of; repeatable, in their order', several)
+    .option('--lists <lists>', 'the same with commas between', parted)
+    .option('--all-lists', 'all lists of the workspace, also those that are made later')
+    .option(
+      '--always <list>',
+      'a list of the feed that is enough by itself where lists have to agree; repeatable; an empty value: none',
+      several,
+    );
+
+type FeedOptions = Readonly<Record<string, unknown>> & {
+  readonly list?: readonly string[];
+  readonly lists?: readonly string[];
+  readonly allLists?: true;
+  readonly always?: readonly string[];
+};
+
+/** What the options change of a feed. */
+async function feedPatch(store: StoreReads, workspace: string, options: FeedOptions): Promise<FeedPatch> {
+  const { list, lists = list, allLists, always } = options;
+  const named = [list, options.lists, allLists].filter((each) => each !== undefined);
+  if (named.length > 1) throw new WeirError('USAGE', 'give one of --list, --lists and --all-lists');
+  const ids = async (texts: readonly string[]) => {
+    const found: string[] = [];
+    for (const text of texts) found.push((await findList(store, workspace, text)).id);
+    return [...new Set(found)];
+  };
+  return {
+    ...settingPatch(options, FEED_SETTINGS),
+    ...(allLists ? { lists: null } : lists !== undefined && { lists: await ids(lists) }),
+    ...(always !== undefined && { always: await ids(always.filter((each) => each !== '')) }),
+  };
 }

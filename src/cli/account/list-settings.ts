@@ -1,10 +1,12 @@
 /** What is set of a list or a composed feed, at the command line. */
 import type { Command } from 'commander';
-import { LIST_SETTINGS, type ListPatch, type ListSetting, SETTING_NAMES, textFault } from '../../account/list.ts';
+import { LIST_SETTINGS, type ListPatch, type ListSetting, textFault } from '../../account/list.ts';
 import { TARGETS } from '../../account/target.ts';
 import { DEFAULT_ENTRY_LIMIT } from '../../document/variant.ts';
 import { WeirError } from '../../errors.ts';
 import { inWorkspace, oneOf, wholeNumber } from '../usage.ts';
+
+type Settings<K extends string = string> = Readonly<Record<K, ListSetting>>;
 
 /** The fields in the order of columns: texts, which may be long, last. */
 const isText = (setting: ListSetting) => 'longest' in setting;
@@ -23,9 +25,9 @@ const orUnset =
     text === '' ? '' : read(text);
 
 /** The options of every setting; an empty value unsets one. */
-export function settingOptions(c: Command): Command {
+export function settingOptions(c: Command, settings: Settings = LIST_SETTINGS): Command {
   inWorkspace(c);
-  for (const setting of Object.values(LIST_SETTINGS)) {
+  for (const setting of Object.values(settings)) {
     const option = `--${setting.field.replaceAll('_', '-')}`;
     c.option(`${option} <${setting.value}>`, setting.help, orUnset(settingReader(option, setting)));
   }
@@ -48,8 +50,8 @@ export function targetSentence(row: Readonly<Record<string, unknown>>): string {
 }
 
 /** What the options set; commander names them as the settings are named. */
-export function settingPatch(options: Record<string, never>): ListPatch {
-  const given = SETTING_NAMES.filter((name) => options[name] !== undefined);
+export function settingPatch(options: Readonly<Record<string, unknown>>, settings: Settings = LIST_SETTINGS): ListPatch {
+  const given = Object.keys(settings).filter((name) => options[name] !== undefined);
   return Object.fromEntries(given.map((name) => [name, options[name] === '' ? null : options[name]]));
 }
 

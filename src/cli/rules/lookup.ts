@@ -21,7 +21,7 @@ import { inWorkspace, oneOf, pick, targetOf } from '../usage.ts';
 
 const lookupOptions = (c: Command): Command =>
   inWorkspace(c)
-    // What it was called before 0.1.0; goes with 0.2.0.
+    // What it was called in 0.1; goes with 0.3.0.
     .alias('explain')
     .option('--feed <feed>', 'only this feed made of lists')
     .option('--list <list>', 'only the feed of this list')
@@ -100,9 +100,22 @@ function feedLine(feed: FeedJson): string {
   return `${nameOf(feed)}${familyNote(feed)}: ${verdict}${size}${note}`;
 }
 
-function whyLines({ rules, protected_by }: FeedJson): string[] {
+/** How many lists have it, where lists have to agree. */
+function agreementLines({ agreement }: FeedJson): string[] {
+  if (agreement === null) return [];
+  const { min_sources: least, found, lists } = agreement;
+  const named = lists.map(({ name, always, copies }) => {
+    const note = always ? 'is enough by itself' : copies.length > 0 ? `copies ${copies.join(', ')}` : '';
+    return note === '' ? name : `${name} (${note})`;
+  });
+  return [printable(`${found} of ${least} lists that must agree: ${named.join(', ')}`)];
+}
+
+function whyLines(feed: FeedJson): string[] {
+  const { rules, protected_by } = feed;
   const more = rules.length - SHOWN;
   return [
+    ...agreementLines(feed),
     ...rules.slice(0, SHOWN).map((rule) => `${rule.idle === null ? rule.effect : IDLE[rule.idle]}: ${ruleText(rule)}`),
     ...(more > 0 ? [`and ${more} more rules (--json tells all)`] : []),
     ...protected_by.map((network) => `out: protected network ${network}`),
@@ -121,6 +134,8 @@ const IDLE: Readonly<Record<Idle, string>> = {
   not_cut_out: 'not cut out',
   no_ranges: 'without addresses in the geo data',
   other_family: 'of the other family',
+  too_few_lists: 'too few lists',
+  left_out: 'left out to keep within the cap',
 };
 const ruleName = ({ effect, idle, relation, target }: RuleJson) =>
   effect === 'out' || idle === 'not_cut_out' ? `${RELATIONS[relation]}never-block rule ${target}` : `${RELATIONS[relation]}${target}`;

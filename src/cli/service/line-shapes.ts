@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { TSchema } from 'typebox';
+import { FEED_SETTINGS } from '../../account/feed.ts';
 import { MOST_PROTECTED } from '../../account/guard-rails.ts';
 import { MOST_NETWORKS } from '../../account/key.ts';
 import { LIST_SETTINGS, type ListSetting } from '../../account/list.ts';
@@ -44,13 +45,18 @@ export const SettingsShape = Type.Object({
   people: Type.Optional(Type.Array(text, { maxItems: MOST_GROUP_ROLES })),
 });
 
-export const profileShape = {
+const profileShape = (settings: Readonly<Record<string, ListSetting>>) => ({
   id: uuid,
   name: text,
-  ...Object.fromEntries(Object.values(LIST_SETTINGS).map((setting) => [setting.field, settingShape(setting)])),
-};
-export const ListShape = Type.Object({ ...profileShape, default: Type.Boolean() });
-export const FeedShape = Type.Object({ ...profileShape, all_lists: Type.Boolean(), lists: Type.Array(uuid) });
+  ...Object.fromEntries(Object.values(settings).map((setting) => [setting.field, settingShape(setting)])),
+});
+export const ListShape = Type.Object({ ...profileShape(LIST_SETTINGS), default: Type.Boolean() });
+export const FeedShape = Type.Object({
+  ...profileShape(FEED_SETTINGS),
+  all_lists: Type.Boolean(),
+  lists: Type.Array(uuid),
+  always: Type.Optional(Type.Array(uuid)),
+});
 
 export const KeyShape = Type.Object({
   id: uuid,

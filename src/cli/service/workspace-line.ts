@@ -4,7 +4,7 @@
  */
 
 import type { Static } from 'typebox';
-import type { SavedFeed } from '../../account/feed.ts';
+import { makingJson, makingOf, type SavedFeed } from '../../account/feed.ts';
 import { protectedWord } from '../../account/guard-rails.ts';
 import { bindingFault, type SavedKey } from '../../account/key.ts';
 import { type ListSettings, type SavedList, settingFaults, settingsJson, settingsOf } from '../../account/list.ts';
@@ -97,10 +97,11 @@ export const FEED_LINE: Line<SavedFeed> = {
   read(value) {
     const line = readFeedShape(value);
     if (typeof line === 'string') return line;
-    const { id, name, all_lists: all, lists, ...rest } = line;
+    const { id, name, all_lists: all, lists, always = [], ...rest } = line;
     if (all && lists.length > 0) return 'lists: a feed of all lists names none';
     const settings = settingsOf(rest);
-    return profileFault(name, settings) ?? { id, name, lists: all ? null : lists, ...settings };
+    if (!all && always.some((list) => !lists.includes(list))) return 'always: names a list that the feed is not made of';
+    return profileFault(name, settings) ?? { id, name, lists: all ? null : lists, ...settings, ...makingOf(rest), always };
   },
   write: (feed) => ({
     id: feed.id,
@@ -108,6 +109,7 @@ export const FEED_LINE: Line<SavedFeed> = {
     all_lists: feed.lists === null,
     lists: feed.lists ?? [],
     ...settingsJson(feed),
+    ...makingJson(feed),
   }),
 };
 

@@ -101,8 +101,13 @@ export async function secretGiven({ auth, authHeader, secretFile }: SourceOption
     ...(authHeader !== undefined && { authHeader }),
   };
   if (secretFile === undefined) return given;
-  const content = secretFile === '-' ? await text(process.stdin) : readSecret(secretFile);
-  return { ...given, secret: content.slice(0, LONGEST).replace(/\r?\n$/, '') };
+  return { ...given, secret: await readSecretFile(secretFile) };
+}
+
+/** The secret in a file, `-` for standard input. */
+export async function readSecretFile(file: string): Promise<string> {
+  const content = file === '-' ? await text(process.stdin) : readSecret(file);
+  return content.slice(0, LONGEST).replace(/\r?\n$/, '');
 }
 
 function readSecret(file: string): string {

@@ -30,7 +30,7 @@ export function auditCommands(add: AddCommand): void {
         .option('--event <words>', 'events that have these words, such as "list deleted" or "key"')
         .option('--by <name>', 'what this person or system user did')
         .option('--key <key>', 'what was done with this key, by its id or name')
-        .option('--object <object>', 'what was done to this object, by its id or name')
+        .option('--object <object>', 'what was done to this object, by its id or name, or in this act')
         .option('--since <time>', 'since: an instant such as 2026-11-22T08:00:00Z, or how long ago, such as 2h', sinceOf)
         .option('--limit <count>', 'at most so many', wholeNumber('--limit', 1, 1_000_000), 100),
     {
@@ -88,4 +88,4 @@ const isWanted = (row: AuditRow, name: string | null, { event, by, keyId, object
   (event === undefined || row.event.includes(event)) &&
   (by === undefined || row.by.actor === by || row.by.personId === by) &&
   (keyId === undefined || row.by.keyId === keyId) &&
-  (object === undefined || row.object === object || name === object);
+  (object === undefined || row.object === object || name === object || row.by.act === object);

@@ -1,7 +1,8 @@
 /** The status for people. */
 
 import { sharesText } from '../../document/shares.ts';
-import type { EngineStatus, Status } from '../../manage/status.ts';
+import type { Status } from '../../manage/attention.ts';
+import type { EngineStatus } from '../../manage/status.ts';
 import { table } from '../context.ts';
 
 const UNKNOWN = 'unknown';

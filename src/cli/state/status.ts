@@ -5,8 +5,9 @@ import { isEnding } from '../../account/key.ts';
 import { WeirError } from '../../errors.ts';
 import { loadGeo } from '../../geo/load.ts';
 import { geoStatus } from '../../geo/status.ts';
+import { serviceStatus } from '../../manage/attention.ts';
 import { type SourceTrouble, troubleOf } from '../../manage/sources/trouble.ts';
-import { type EngineStatus, endingKeyJson, isUnused, type StatusParts, serviceStatus, unusedKeyJson } from '../../manage/status.ts';
+import { type EngineStatus, endingKeyJson, isUnused, type StatusParts, stoppedJson, unusedKeyJson } from '../../manage/status.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { readStatusFiles } from '../../runtime/ledgers/status-file.ts';
 import { servedSettings } from '../../runtime/served-settings.ts';
@@ -61,20 +62,25 @@ async function readParts(context: Context): Promise<StatusParts> {
   };
 }
 
-type Stored = Pick<StatusParts, 'deadLetters' | 'unusedKeys' | 'endingKeys' | 'sources' | 'unguarded' | 'workspaces'>;
-const NOT_STORED: Stored = { deadLetters: null, unusedKeys: null, endingKeys: null, sources: null, unguarded: null, workspaces: new Map() };
+type Stored = Pick<StatusParts, 'deadLetters' | 'unusedKeys' | 'endingKeys' | 'stopped' | 'sources' | 'unguarded' | 'workspaces'>;
+const NOT_STORED: Stored = {
+  ...{ deadLetters: null, unusedKeys: null, endingKeys: null, stopped: null, sources: null, unguarded: null },
+  workspaces: new Map(),
+};
 
 async function readStored({ config }: Context, store: StoreReads, now: number): Promise<Stored> {
   const workspaces = await store.workspaces();
+  const names = new Map(workspaces.map(({ id, name }) => [id, name]));
   const isOff = areOff(servedSettings(config).guardRails);
   const keys = await Promise.all(workspaces.map(async (workspace) => [workspace, await store.keys(workspace.id)] as const));
   return {
     deadLetters: (await store.deadLetters(MOST_LETTERS)).length,
     unusedKeys: keys.flatMap(([workspace, of]) => of.filter((key) => isUnused(key, now)).map((key) => unusedKeyJson(key, workspace.name))),
     endingKeys: keys.flatMap(([workspace, of]) => of.filter((key) => isEnding(key, now)).map((key) => endingKeyJson(key, workspace.name))),
-    sources: await troubled(store, new Map(workspaces.map(({ id, name }) => [id, name])), now),
+    stopped: (await store.stoppedClients(null, now)).map((each) => stoppedJson(each, names)),
+    sources: await troubled(store, names, now),
     unguarded: workspaces.filter((workspace) => isOff && areOff(workspace)).map(({ name }) => name),
-    workspaces: new Map(workspaces.map(({ id, name }) => [id, name])),
+    workspaces: names,
   };
 }
 

@@ -1,16 +1,25 @@
 /** Why addresses are in a feed, or are not (SPEC D10): the feed's own content, made from the rules that concern them. */
 
 import { type AddressSet, addressSet, difference, intersection, isEmpty, overlaps, pushNetworks } from '@weir/network/address-set.ts';
+import { firstReaching } from '@weir/network/search.ts';
 import type { FeedKind, FeedProfile } from '../../account/feed.ts';
 import type { BlockGuard } from '../../account/guard-rails.ts';
 import type { SubtractAllow } from '../../account/list.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
+import type { Agreement, SnapshotList } from '../../ports/snapshot.ts';
 import type { StoredRule } from '../../ports/stored-rule.ts';
 import type { AccessAction, AccessRule, RuleRole, Target } from '../../rule.ts';
 import { formatTarget } from '../../signal/target.ts';
 import { expiryOf, ruleTables } from '../held/snapshot.ts';
-import { exceptionsOf, feedContent } from '../make/content.ts';
+import { exceptionsOf, feedContent, type ListCut } from '../make/content.ts';
 import { type Family, storedVariant } from '../variant.ts';
+
+/** How the lists of a feed have to agree, in their order, and what of them it leaves out now. */
+export interface Agreeing {
+  readonly agreement: Agreement;
+  readonly lists: readonly Pick<SnapshotList, 'id' | 'name'>[];
+  readonly cut: ListCut;
+}
 
 /** A feed with its stored settings, and the lists whose rules it holds (null: all of the workspace). */
 export interface FeedSource {
@@ -19,6 +28,8 @@ export interface FeedSource {
   readonly id: string | null;
   readonly profile: FeedProfile;
   readonly lists: ReadonlySet<string> | null;
+  /** How its lists, in their order, have to agree; undefined: each is enough. */
+  readonly agreeing?: Agreeing | undefined;
   /** Lists of the workspace that sources keep: no unblock removes their rules. */
   readonly kept?: ReadonlySet<string>;
 }
@@ -50,9 +61,26 @@ export type Relation = 'exact' | 'covering' | 'covered' | 'country' | 'asn' | 'o
 
 /**
  * Why a rule on what is asked for changes nothing of a feed: never-block rules are not cut out of it, the geo data have no ranges for the
- * rule's target, or the feed has no address of its family.
+ * rule's target, the feed has no address of its family, too few lists have what it blocks, or its list is left out, so that the feed keeps
+ * within its cap.
  */
-export type Idle = 'not_cut_out' | 'no_ranges' | 'other_family';
+export type Idle = 'not_cut_out' | 'no_ranges' | 'other_family' | 'too_few_lists' | 'left_out';
+
+/** What of the lists of a feed that have to agree have addresses that are asked for (SPEC D29). */
+export interface FoundAgreement {
+  /** How many independent lists an address needs. */
+  readonly minSources: number;
+  /** How many have the address that most of them have. */
+  readonly found: number;
+  /** Those that have any, in the feed's order. */
+  readonly lists: readonly {
+    readonly name: string;
+    /** Whether it is enough by itself. */
+    readonly always: boolean;
+    /** Which of the others it copies. */
+    readonly copies: readonly string[];
+  }[];
+}
 
 export interface ExplainedRule {
   readonly stored: StoredAccessRule;
@@ -76,6 +104,8 @@ export interface FeedExplanation {
   readonly rules: readonly ExplainedRule[];
   /** Protected networks that keep addresses out. */
   readonly protectedBy: readonly string[];
+  /** null: no lists have to agree, or none has it. */
+  readonly agreement: FoundAgreement | null;
   /** What removing the rules on exactly this target, from all lists of the feed, would do: how many there are, and the verdict then. */
   readonly unblock: { readonly removes: readonly StoredAccessRule[]; readonly verdict: Verdict };
   /** What cutting never-block rules out would do, of a block feed that has addresses which such a rule names; else null. */
@@ -143,8 +173,10 @@ export function explainFeed(feed: FeedSource, rules: readonly StoredAccessRule[]
   // Rules of other lists are told where they would help.
   const told = uncut.filter((stored) => isOwn(stored) || now !== 'out');
   const empty = without.filter((stored) => stored.rule.action === action && isExact(stored) && isOwn(stored));
+  const agreed = agreedOf(feed, given, { ...question, asked, family });
+  const leftOut = action === 'block' ? leftLists(feed) : new Set();
   const explained = [
-    ...given.map(({ stored, role }) => ({ stored, effect: role === action ? ('in' as const) : ('out' as const), idle: null })),
+    ...given.map(({ stored, role }) => ({ stored, ...effectOf(stored, role === action, leftOut.has(stored.listId), agreed, geo) })),
     ...empty.map((stored) => ({ stored, effect: 'none' as const, idle: emptyBecause(target, geo) })),
     ...told.map((stored) => ({ stored, effect: 'none' as const, idle: 'not_cut_out' as const })),
   ].map((each): ExplainedRule => ({ ...each, relation: relationOf(each.stored.rule.target, target) }));
@@ -157,11 +189,58 @@ export function explainFeed(feed: FeedSource, rules: readonly StoredAccessRule[]
     family,
     rules: explained,
     protectedBy: action === 'block' ? guard.within(asked) : [],
+    agreement: action === 'block' ? foundAgreement(feed, given, { ...question, asked, family }) : null,
     unblock: {
       removes: [...removed.map(({ stored }) => stored), ...empty.filter(isRemovable)],
       verdict: removed.length === 0 ? now : verdictOf(left),
     },
     subtract: now === 'out' || uncut.length === 0 ? null : subtractionOf(feed, touching, { ...question, asked, family }),
+  };
+}
+
+type QuestionOfFamily = Question & { readonly asked: AddressSet; readonly family: Family };
+
+/** What is asked for and the lists of a feed agree on, before anything is cut out; undefined where each is enough. */
+function agreedOf(feed: FeedSource, given: readonly RoledRule[], { asked, family, ...question }: QuestionOfFamily): AddressSet | undefined {
+  if (feed.agreeing === undefined || question.action !== 'block') return undefined;
+  const uncut = { ...feed, profile: { ...feed.profile, subtractAllow: null } };
+  const blocking = given.filter(({ role }) => role === 'block');
+  return intersection(asked, contentOf(uncut, blocking, { ...question, guard: { ...question.guard, protected: undefined } }, family));
+}
+
+function effectOf({ rule }: StoredAccessRule, isIn: boolean, isLeft: boolean, agreed: AddressSet | undefined, geo: GeoDatabase) {
+  if (!isIn) return { effect: 'out' as const, idle: null };
+  if (isLeft) return { effect: 'none' as const, idle: 'left_out' as const };
+  const isIdle = agreed !== undefined && !touches(rule.target, agreed, geo);
+  return isIdle ? { effect: 'none' as const, idle: 'too_few_lists' as const } : { effect: 'in' as const, idle: null };
+}
+
+/** The lists of a feed that are left out. */
+const leftLists = ({ agreeing }: FeedSource): ReadonlySet<string | null> =>
+  new Set(agreeing?.cut.left.map((place) => agreeing.lists[place]!.id));
+
+function foundAgreement(feed: FeedSource, given: readonly RoledRule[], question: QuestionOfFamily): FoundAgreement | null {
+  const { agreeing } = feed;
+  if (agreeing === undefined) return null;
+  const { agreement, lists, cut } = agreeing;
+  if (cut.least < 2) return null;
+  const having = new Set(given.filter(({ role }) => role === 'block').map(({ stored }) => stored.listId));
+  const places = lists.flatMap(({ id }, place) => (having.has(id) && !cut.left.includes(place) ? [place] : []));
+  if (places.length === 0) return null;
+  // Lists that are enough alone would hide how many there are.
+  const asking = (least: number) => ({
+    ...feed,
+    agreeing: { lists, agreement: { ...agreement, always: agreement.always.map(() => false) }, cut: { ...cut, least } },
+  });
+  const tooMany = firstReaching(places.length + 1, (least) => isEmpty(agreedOf(asking(least), given, question)!), 2);
+  return {
+    minSources: cut.least,
+    found: tooMany - 1,
+    lists: places.map((place) => ({
+      name: lists[place]!.name,
+      always: agreement.always[place]!,
+      copies: agreement.copies[place]!.flatMap((other) => (places.includes(other) ? [lists[other]!.name] : [])),
+    })),
   };
 }
 
@@ -187,7 +266,7 @@ export function roled(rules: readonly StoredAccessRule[], feed: FeedSource, acti
 export function subtractionOf(
   feed: FeedSource,
   rules: readonly StoredAccessRule[],
-  { asked, family, ...question }: Question & { readonly asked: AddressSet; readonly family: Family },
+  { asked, family, ...question }: QuestionOfFamily,
 ): Subtraction | null {
   const now = feed.profile.subtractAllow ?? 'off';
   const values = (feed.kind === 'workspace' ? (['on'] as const) : (['on', 'workspace'] as const)).filter((value) => value !== now);
@@ -216,17 +295,29 @@ export function isActive(stored: StoredAccessRule, asOf: number): boolean {
 
 /** What these rules publish in the feed. */
 export function contentOf(
-  { profile }: FeedSource,
+  { profile, agreeing }: FeedSource,
   rules: readonly RoledRule[],
   { action, asOf, geo, guard }: Omit<Question, 'target'>,
   family: Family,
 ): AddressSet {
-  const tables = ruleTables(
-    rules.map(({ stored, role }) => ({ id: stored.id, role, target: stored.rule.target, expires: expiryOf(stored) })),
-    asOf,
-  );
-  const query = { family, action, asOf, classes: undefined, guarded: guard.protected };
-  const { classes } = feedContent({ parts: [{ rules: tables, levels: 0 }], head: { profile } }, query, geo);
+  // Of lists that have to agree each apart, then what other lists never block.
+  const places = agreeing && new Map(agreeing.lists.map(({ id }, place) => [id, place]));
+  const placeOf = ({ stored: { listId } }: RoledRule) => places?.get(listId ?? '') ?? places?.size ?? 0;
+  const groups = Map.groupBy(rules, placeOf);
+  const parts = Array.from({ length: (places?.size ?? 0) + 1 }, (_, place) => ({
+    rules: ruleTables(
+      (groups.get(place) ?? []).map(({ stored, role }) => ({
+        id: stored.id,
+        role,
+        target: stored.rule.target,
+        expires: expiryOf(stored),
+      })),
+      asOf,
+    ),
+    levels: 0,
+  }));
+  const query = { family, action, asOf, classes: undefined, guarded: guard.protected, cut: agreeing?.cut };
+  const { classes } = feedContent({ parts, head: { profile, agreement: agreeing?.agreement } }, query, geo);
   const set = addressSet([]);
   for (const networks of classes) pushNetworks(set, networks);
   return set;

@@ -80,7 +80,9 @@ export async function explain(
   const since = outlook !== undefined && isHost(target) ? now.wall - LATELY : now.wall;
   const found = await touchingRules(workspace.id, target, options, since);
   const [rules, expired] = [true, false].map((wanted) => found.filter((stored) => isActive(stored, secondOf(now.wall)) === wanted));
-  const sources = (await feedSources(store, workspace)).filter(({ id }) => feedIds === undefined || (id !== null && feedIds.includes(id)));
+  const sources = (await feedSources(options, workspace)).filter(
+    ({ id }) => feedIds === undefined || (id !== null && feedIds.includes(id)),
+  );
   const question = { target, action, asOf: secondOf(now.wall), geo, guard };
   const feeds: Explained[] = [];
   const rulesOf = rulesByFeed(rules);

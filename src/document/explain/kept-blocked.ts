@@ -55,7 +55,7 @@ const TOLD = 100;
 
 /** Tells with the content of each feed, as it is with a never-block rule on the target. */
 export async function keptBlocked({ workspace, target, listId }: NeverBlocked, options: ExplainOptions): Promise<KeptBlocked> {
-  const { store, geo, now } = options;
+  const { geo, now } = options;
   const asOf = secondOf(now.wall);
   const asked = addressesOf(target, 'both', geo);
   const found = await touchingRules(workspace.id, target, options);
@@ -64,7 +64,7 @@ export async function keptBlocked({ workspace, target, listId }: NeverBlocked, o
   const isExact = ({ rule }: StoredAccessRule) => rule.action === 'block' && formatTarget(rule.target) === formatTarget(target);
   const feeds: KeepingFeed[] = [];
   const rulesOf = rulesByFeed(rules);
-  for (const source of await feedSources(store, workspace)) {
+  for (const source of await feedSources(options, workspace)) {
     await options.pause?.();
     const own = rulesOf(source);
     const given = roled(own, source, 'block');

@@ -9,6 +9,9 @@ import type { RuleMatch } from '../../ports/rule-store.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { Target } from '../../rule.ts';
 import { formatTarget } from '../../signal/target.ts';
+import { keptCut } from '../make/fit.ts';
+import { fitKey } from '../make/render-feed.ts';
+import { storedVariant } from '../variant.ts';
 import { addressesOf, type FeedSource, type StoredAccessRule, touches } from './explain-feed.ts';
 
 /** What the server makes feeds with. */
@@ -91,7 +94,7 @@ export function rulesByFeed(rules: readonly StoredAccessRule[]): (feed: FeedSour
 }
 
 /** All feeds of a workspace. */
-export async function feedSources(store: Pick<StoreReads, 'directory' | 'feeds'>, workspace: Workspace): Promise<FeedSource[]> {
+export async function feedSources({ store, now }: Pick<ExplainOptions, 'store' | 'now'>, workspace: Workspace): Promise<FeedSource[]> {
   const lists = (await store.directory(workspace.id))?.lists ?? [];
   const composed = await store.feeds(workspace.id);
   const kept = new Set(lists.filter(({ sourceId }) => sourceId !== null).map(({ id }) => id));
@@ -100,5 +103,14 @@ export async function feedSources(store: Pick<StoreReads, 'directory' | 'feeds'>
     ...lists.map((list): FeedSource => ({ kind: 'list', id: list.id, profile: list, lists: new Set([list.id]) })),
     ...composed.map((feed): FeedSource => ({ kind: 'composed', id: feed.id, profile: feed, lists: feed.lists && new Set(feed.lists) })),
   ];
-  return sources.map((source) => ({ ...source, kept }));
+  const agreeing = new Map<string | null, FeedSource['agreeing']>();
+  for (const { id, minSources, fit } of composed) {
+    const head = (minSources ?? fit) === null ? undefined : await store.snapshot(workspace.id, id, now.wall, undefined);
+    if (head?.agreement === undefined) continue;
+    const { agreement, lists } = head;
+    // What is left out is what the feed was built with last.
+    const cut = keptCut(head, fitKey({ head }, storedVariant(head.profile))) ?? { left: [], least: agreement.minSources };
+    agreeing.set(id, { agreement, lists, cut });
+  }
+  return sources.map((source) => ({ ...source, kept, agreeing: agreeing.get(source.id) }));
 }

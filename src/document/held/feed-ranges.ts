@@ -2,12 +2,15 @@
  * The addresses of a feed as sorted ranges: those of its lists, merged. What is kept from one build to the next is shared by the formats
  * and families of the feed; where few lists have changed, only what has changed in them is merged into what was there.
  */
+import type { AddressSet } from '@weir/network/address-set.ts';
+import type { Quorum } from '@weir/network/agree.ts';
 import { V4Ranges, V6Ranges } from '@weir/network/ranges.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { NetworkClass } from '../formats/format.ts';
 import { TextBlocks } from '../formats/text-blocks.ts';
 import { filledLevels } from '../levels.ts';
 import { ActiveRules, type ListRules } from './active-rules.ts';
+import { AgreedRanges } from './agreed-ranges.ts';
 import { type ClassRanges, KeptRanges, type RangesQuery } from './kept-ranges.ts';
 
 /** The rules of one list as a feed has them. */
@@ -53,10 +56,14 @@ export class FeedRanges {
   readonly #merged = new Map<string, { v4: readonly Merged<V4Ranges>[]; v6: readonly Merged<V6Ranges>[] }>();
   readonly #contents = new Map<string, KeptContent>();
   readonly #blocks = new Map<string, TextBlocks>();
+  readonly #agreed = new Map<string, AgreedRanges>();
 
-  /** The addresses of the active rules of a role. What has not changed since the last build is the same object. */
-  ranges(parts: readonly ActivePart[], query: RangesQuery, geo: GeoDatabase): ClassRanges {
-    const name = `${query.role} ${query.family} ${query.classes ?? ''}`;
+  /** The addresses of the active rules of a role; `which` names parts that are not all of the feed's. What has not changed since the last build is the same object. */
+  ranges(parts: readonly ActivePart[], query: RangesQuery, geo: GeoDatabase, which = ''): ClassRanges {
+    return this.#merge(`${query.role} ${query.family} ${query.classes ?? ''} ${which}`, parts, query, geo);
+  }
+
+  #merge(name: string, parts: readonly ActivePart[], query: RangesQuery, geo: GeoDatabase): ClassRanges {
     this.#used.add(name);
     const found = parts.flatMap(({ active, rules: { kept = new KeptRanges() }, levels }) => {
       const own = { ...query, classes: filledClasses(query.classes, levels) };
@@ -75,6 +82,30 @@ export class FeedRanges {
     );
     this.#merged.set(name, { v4, v6 });
     return { v4: v4.map(({ ranges }) => ranges), v6: v6.map(({ ranges }) => ranges) };
+  }
+
+  /**
+   * What the rules of a role say on which the parts, in their order, agree but those that are left out; levels aside. What has not changed
+   * is the same object.
+   */
+  agreed(
+    parts: readonly ActivePart[],
+    left: readonly number[],
+    query: Omit<RangesQuery, 'classes'>,
+    quorum: Quorum,
+    geo: GeoDatabase,
+  ): AddressSet {
+    const name = `agreed ${query.role} ${query.family} ${left} ${JSON.stringify(quorum)}`;
+    this.#used.add(name);
+    const kept = this.#agreed.get(name) ?? new AgreedRanges(quorum);
+    this.#agreed.set(name, kept);
+    return kept.of(
+      parts.map((part, place) => {
+        if (left.includes(place)) return {};
+        const { v4, v6 } = this.#merge(`list ${place} ${query.role} ${query.family}`, [part], { ...query, classes: undefined }, geo);
+        return { v4: v4[0], v6: v6[0] };
+      }),
+    );
   }
 
   /** What `make` gives, unless it was made of the same objects before. It is told what it gave before. */
@@ -102,7 +133,7 @@ export class FeedRanges {
 
   /** Lets go of what no build has asked for since the last call. */
   forgetUnused(): void {
-    for (const kept of [this.#merged, this.#contents, this.#blocks]) {
+    for (const kept of [this.#merged, this.#contents, this.#blocks, this.#agreed]) {
       for (const name of kept.keys()) if (!this.#used.has(name)) kept.delete(name);
     }
     this.#used = new Set();

@@ -1,6 +1,6 @@
 import type { ProposedFeed } from '../../account/feed.ts';
 import { type Instant, secondOf } from '../../clock.ts';
-import type { RuleSink, SnapshotHead } from '../../ports/snapshot.ts';
+import { EXCEPTIONS_KEY, type RuleSink, type SnapshotHead, type SnapshotSink } from '../../ports/snapshot.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { StoredRule } from '../../ports/stored-rule.ts';
 import type { GeoTarget, Kind, RuleRole, Target } from '../../rule.ts';
@@ -82,6 +82,61 @@ export class RuleColumns implements RuleSink {
   }
 }
 
+/** The tables of a read, of each list where they come apart. */
+class ListColumns implements SnapshotSink {
+  readonly #lists = new Map<string, RuleColumns>();
+  #columns = this.#of('');
+
+  #of(key: string): RuleColumns {
+    const columns = this.#lists.get(key) ?? new RuleColumns();
+    this.#lists.set(key, columns);
+    return columns;
+  }
+
+  list(key: string): void {
+    this.#columns = this.#of(key);
+  }
+
+  v4(id: number, role: RuleRole, address: number, prefix: number, expires: number, levels: number): void {
+    this.#columns.v4(id, role, address, prefix, expires, levels);
+  }
+
+  v6(id: number, role: RuleRole, bytes: Uint8Array, at: number, prefix: number, expires: number, levels: number): void {
+    this.#columns.v6(id, role, bytes, at, prefix, expires, levels);
+  }
+
+  geo(id: number, role: RuleRole, target: GeoTarget, expires: number, levels: number): void {
+    this.#columns.geo(id, role, target, expires, levels);
+  }
+
+  /** One part, or those of the lists in their order and one of exceptions. */
+  parts({ agreement, lists }: SnapshotHead, second: number): SnapshotPart[] {
+    const keys = agreement === undefined ? [''] : [...lists.map(({ key }) => key), EXCEPTIONS_KEY];
+    return keys.map((key) => ({ key, rules: this.#of(key).rules(second), levels: 0 }));
+  }
+}
+
+/** The tables of a snapshot that have the rules of a list; where it has none of them, those of others. */
+export function rulesOfList({ head, parts }: Pick<Snapshot, 'head' | 'parts'>, listId: string | null): SharedRules {
+  const key = head.lists.find(({ id }) => id === (listId ?? ''))?.key;
+  return (parts.find((part) => part.key === key) ?? parts.at(-1)!).rules;
+}
+
+/** A snapshot with one more list, which is empty, behind those of its feed where they have to agree; `rulesOfList` gives its tables for null. */
+export function withNewList(snapshot: Snapshot, second: number): Snapshot {
+  const { head, parts } = snapshot;
+  const { agreement, lists } = head;
+  if (agreement === undefined) return snapshot;
+  const more = { ...agreement, always: [...agreement.always, false], copies: [...agreement.copies, []] };
+  const list = { id: '', name: '', key: 'new', levels: 0 };
+  const part = { key: list.key, rules: new RuleColumns().rules(second), levels: 0 };
+  return {
+    ...snapshot,
+    head: { ...head, agreement: more, lists: [...lists, list] },
+    parts: [...parts.slice(0, lists.length), part, ...parts.slice(lists.length)],
+  };
+}
+
 /** A rule as a snapshot has it; `expires` in whole seconds, 0 = none. */
 export interface SnapshotRule {
   readonly id: number;
@@ -116,7 +171,7 @@ export async function readSnapshot(
   sequence = 0,
 ): Promise<Snapshot | undefined> {
   const { networks, kinds } = DOCUMENTS[document];
-  const columns = new RuleColumns();
+  const columns = new ListColumns();
   const stored = new Map(kinds.map((kind): [Kind, StoredRules] => [kind, { rules: [], count: 0 }]));
   const take = (rule: StoredRule) => {
     const of = stored.get(rule.kind)!;
@@ -125,6 +180,6 @@ export async function readSnapshot(
   };
   const head = await store.snapshot(workspaceId, feedId, now.wall, networks ? columns : undefined, { kinds, take });
   if (head === undefined) return undefined;
-  const parts = [{ key: '', rules: columns.rules(secondOf(now.wall)), levels: 0 }];
+  const parts = columns.parts(head, secondOf(now.wall));
   return { head, at: { ...now, sequence }, parts, stored, ranges: new FeedRanges() };
 }

@@ -10,7 +10,7 @@ import { oneByOne } from '../../serial.ts';
 import { accessChangeOf, blockedPlace } from '../access-change.ts';
 import { type FeedPreview, type FeedPreviewer, MOST_PREVIEWED, PREVIEW_LIMIT, type PreviewRequest } from '../builder.ts';
 import { geoCost } from '../geo-cost.ts';
-import { readSnapshot, type Snapshot } from '../held/snapshot.ts';
+import { readSnapshot, rulesOfList, type Snapshot } from '../held/snapshot.ts';
 import { filledLevels, levelCode } from '../levels.ts';
 import { storedVariant, variantOf } from '../variant.ts';
 import { namesOf, type Overlay, overlayOf } from './overlay.ts';
@@ -96,6 +96,8 @@ export function feedPreviewer({ store, geo, guard, clock }: PreviewOptions): Fee
       entriesBefore: before[i].entryCount,
       entriesAfter: after[i].entryCount,
       entryLimit: after[i].entryLimit,
+      leftOutBefore: before[i].fitted?.leftOut,
+      leftOutAfter: after[i].fitted?.leftOut,
     }));
   }
 
@@ -111,12 +113,9 @@ const touchedActions = ({ removed, added }: Overlay): AccessAction[] =>
   ACCESS_ACTIONS.filter((action) => [...removed, ...added].some((rule) => rule.action === action));
 
 /** Makes a snapshot, which nothing else holds, what it would be after the changes. */
-function applyOverlay({ head, parts }: Snapshot, { removed, added }: Overlay, list: AccessList, hasRules: boolean): void {
-  const [
-    {
-      rules: { v4, v6, geo, geoTargets },
-    },
-  ] = parts;
+function applyOverlay(snapshot: Snapshot, { removed, added }: Overlay, list: AccessList, hasRules: boolean): void {
+  const { head } = snapshot;
+  const { v4, v6, geo, geoTargets } = rulesOfList(snapshot, list.id);
   const gone = new Set(removed.map(({ id }) => id));
   for (const table of [v4, v6, geo]) table.remove(gone, 0);
   // In a composed feed a list's levels stand in where a rule has none; a list's own feed has them in its profile.

@@ -10,7 +10,8 @@ import type { StoreReads } from '../../ports/store.ts';
 import type { AccessAction, Target } from '../../rule.ts';
 import { formatTarget } from '../../signal/target.ts';
 import { ActiveRules } from '../held/active-rules.ts';
-import { readSnapshot, type Snapshot } from '../held/snapshot.ts';
+import { readSnapshot, rulesOfList, type Snapshot, withNewList } from '../held/snapshot.ts';
+import type { LeftOut } from '../left-out.ts';
 import { contentOfFeed } from '../make/render-feed.ts';
 import { DEFAULT_ENTRY_LIMIT, storedVariant, variantOf } from '../variant.ts';
 import { networkAt, pushRanges, type TriedRules, targetKey } from './tried-rules.ts';
@@ -56,6 +57,8 @@ export interface TrialFeed {
   readonly before: number;
   readonly after: number;
   readonly limit: number;
+  /** What it would leave out to keep within its cap; undefined: nothing. */
+  readonly leftOut?: LeftOut | undefined;
 }
 
 export interface Trial {
@@ -143,8 +146,8 @@ export async function tryRules({ workspace, rules, listId, name }: TrialSubject,
     const isExcepted = action === 'allow' && profile.subtractAllow === 'workspace';
     const cutsOut = action === 'allow' && ((hasRules && profile.subtractAllow === 'on') || isExcepted);
     const actions: readonly AccessAction[] = [...(hasRules ? [action] : []), ...(cutsOut ? (['block'] as const) : [])];
-    const contentOf = (of: AccessAction) =>
-      contentOfFeed(snapshot, variantOf({ action: of }, storedVariant(profile)), asOf, geo, guard.protected);
+    const contentOf = (of: AccessAction, from = snapshot) =>
+      contentOfFeed(from, variantOf({ action: of }, storedVariant(profile)), asOf, geo, guard.protected);
     if (!isList) {
       const blocked = addressSet([]);
       for (const each of contentOf('block').classes) pushNetworks(blocked, each);
@@ -152,13 +155,14 @@ export async function tryRules({ workspace, rules, listId, name }: TrialSubject,
     }
     if (actions.length === 0) return;
     const before = actions.map((of) => contentOf(of).entryCount);
-    const tables = snapshot.parts[0]!.rules;
+    const whole = hasRules && listId === null ? withNewList(snapshot, asOf) : snapshot;
+    const tables = rulesOfList(whole, listId);
     for (const table of [tables.v4, tables.v6, tables.geo]) table.remove(oldIds, 0);
     if (hasRules) rules.addTo(tables, action);
     if (isExcepted) rules.addTo(tables, 'exception');
     for (const [i, of] of actions.entries()) {
-      const { entryCount: after, entryLimit: limit } = contentOf(of);
-      feeds.push({ kind, name: called, action: of, before: before[i]!, after, limit });
+      const { entryCount: after, entryLimit: limit, fitted } = contentOf(of, whole);
+      feeds.push({ kind, name: called, action: of, before: before[i]!, after, limit, leftOut: fitted?.leftOut });
     }
   }
 

@@ -176,11 +176,12 @@ const watchedOf = ({ workspaceId, feedId, name, stale, expected, counted }: Feed
     ...of,
     entries: size.entries,
     limit: size.limit,
+    fitted: size.fitted,
     builtAt,
     shares,
     staleSince: stale?.asOf,
     // What concerns the whole feed is told once.
-    open: [size.tight, size.shrunk, ...(i === 0 ? [stale, expected] : [])].flatMap(openOf),
+    open: [size.tight, size.leftOut, size.shrunk, ...(i === 0 ? [stale, expected] : [])].flatMap(openOf),
   }));
 
 const keyOf = ({ workspaceId, feedId }: FeedName): string => `${workspaceId}/${feedId ?? ''}`;

@@ -1,6 +1,7 @@
 /** What is answered when an operation is refused. */
 import type { Caller } from '../../account/caller.ts';
 import { allows } from '../../account/permission.ts';
+import { ROLES, type RoleName } from '../../account/role.ts';
 import { codeOf } from '../../errors.ts';
 import type { Operation } from '../../manage/operation.ts';
 import type { FieldFault } from '../../signal/validate.ts';
@@ -16,12 +17,14 @@ export const OTHER_REQUEST: HttpFault = { status: 422, message: 'The Idempotency
 export const NO_TOKEN: HttpFault = badRequest([
   { field: 'Idempotency-Key', message: 'must have 1 to 200 visible ASCII characters', value: null },
 ]);
+const noRole = (role: RoleName): HttpFault => ({ status: 403, message: `The API key may not do all that the role ${role} may` });
 export const tooLarge = (bytes: number): HttpFault => ({ status: 413, message: `The body must be at most ${bytes} bytes` });
 
 /** Why a caller may not do an operation; undefined when he may. */
-export function refusalOf({ listId, feedId, permissions }: Caller, { permission, bound }: Operation): HttpFault | undefined {
+export function refusalOf({ listId, feedId, permissions }: Caller, { permission, bound, role }: Operation): HttpFault | undefined {
   if (feedId !== null || (listId !== null && !bound)) return BOUND;
-  return permission === null || allows(permissions, permission) ? undefined : missing(permission);
+  if (permission !== null && !allows(permissions, permission)) return missing(permission);
+  return role === undefined || ROLES[role].every((each) => allows(permissions, each)) ? undefined : noRole(role);
 }
 
 /** The fault of an error that an operation has rejected with; undefined where the caller can do nothing about it. */

@@ -20,7 +20,7 @@ type Fields = Readonly<Record<string, unknown>>;
 type Validate = (value: unknown) => readonly FieldFault[];
 
 /** The reader of an operation's input; compiles its schemas. */
-export function inputReader({ query, body }: Operation): ReadInput {
+export function inputReader({ query, body, bodyFaults: ownFaults, readBody }: Operation): ReadInput {
   const [queryFaults, bodyFaults] = [query, body].map((schema) => schema && validator(schema));
   return (raw) => {
     const given = typedQuery(query, raw.query);
@@ -30,8 +30,9 @@ export function inputReader({ query, body }: Operation): ReadInput {
     if (body === undefined) return { params, query: given, body: {}, bytes };
     const parsed = parseObject(bytes);
     if ('status' in parsed) return parsed as HttpFault;
-    const fields = withoutNulls(parsed, body);
-    const faults = [...repeated(bytes), ...faultsOf(fields, body, bodyFaults, 'a field')];
+    const fields = { ...(readBody?.(parsed) ?? withoutNulls(parsed, body)) };
+    const wrongFields = ownFaults === undefined ? faultsOf(fields, body, bodyFaults, 'a field') : unshown(ownFaults(fields));
+    const faults = [...repeated(bytes), ...wrongFields];
     return faults.length > 0 ? badRequest(faults) : { params, query: given, body: fields, bytes };
   };
 }
@@ -49,6 +50,9 @@ function faultsOf(given: Fields, schema: TObject | undefined, validate: Validate
     .slice(0, MOST_DETAILS)
     .map(({ field, message }) => ({ field, message, value: isSecret(schema, field) ? null : shown(valueAt(given, field)) }));
 }
+
+/** Faults without values, among which there may be secrets. */
+const unshown = (faults: readonly FieldFault[]): BatchFault[] => faults.slice(0, MOST_DETAILS).map((fault) => ({ ...fault, value: null }));
 
 /** Whether the value of a field is shown to nobody, whatever is wrong with it. */
 const isSecret = (schema: TObject | undefined, field: string): boolean =>

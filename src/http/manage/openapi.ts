@@ -117,8 +117,13 @@ const rawContent = (summary: string, { type, example }: NonNullable<Operation['r
 
 function about({ path, method: asked }: Address): About {
   const operation = OPERATIONS.find((each) => MANAGE + each.path === path && each.method === asked)!;
-  const { name, summary, description, permission, body, rawBody, examples = [], audit } = operation;
-  const needs = permission === null ? 'Needs any key of the workspace.' : `Needs the permission ${permission}.`;
+  const { name, summary, description, permission, role, body, rawBody, examples = [], audit } = operation;
+  const needs =
+    permission === null
+      ? 'Needs any key of the workspace.'
+      : role === undefined
+        ? `Needs the permission ${permission}.`
+        : `Needs the role ${role}.`;
   const shown = Object.fromEntries(examples.map((value, i) => [`example_${i + 1}`, { summary: `${name} ${i + 1}`, value }]));
   const said = [description, needs, audit === null ? undefined : `In the audit log: ${audit}.`];
   return {

@@ -74,8 +74,10 @@ export function settledAt(
   const putIn = begun('in');
   const whole = putIn.filter(({ isWhole }) => isWhole).map(({ at }) => at);
   // One of several that put all of it in is enough; what kept it out must be gone for as long.
-  if (leftOut > 0 && (verdict !== 'in' || whole.length === 0)) return null;
-  const entered = verdict === 'in' && whole.length > 0 ? [Math.min(...whole)] : putIn.map(({ at }) => at);
+  // Where lists have to agree no rule is enough by itself.
+  const isEnough = verdict === 'in' && whole.length > 0 && source.agreeing === undefined;
+  if (leftOut > 0 && !isEnough) return null;
+  const entered = isEnough ? [Math.min(...whole)] : putIn.map(({ at }) => at);
   const gone = [
     ...(verdict === 'out' ? [] : [expired?.out ?? 0, ...removed(true)]),
     ...(verdict === 'in' ? [] : [expired?.in ?? 0, ...removed(false)]),

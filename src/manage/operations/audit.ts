@@ -18,6 +18,7 @@ const ENTRY = {
   key_name: ['console', nullable(Type.String(), { description: 'null: a command, or a key that is forgotten.' })],
   actor: ['Jana Novák', nullable(Type.String(), { description: 'The person, as the request named it, or a provider.' })],
   person: [null, nullable(Type.String(), { description: 'The provider that has named the person, and who that is there.' })],
+  act: [null, nullable(Type.String(), { description: 'What the change was a part of: equal for all that were made together.' })],
   before: [{ max_entries: null }, changed],
   after: [{ max_entries: 100_000 }, changed],
   names: [{}, Type.Record(Type.String(), Type.String(), { description: 'The names of the ids in before and after.' })],

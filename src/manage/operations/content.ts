@@ -1,10 +1,11 @@
 /** What a feed says, and how large it is or would be. */
 
-import { type ProposedFeed, workspaceProfile } from '../../account/feed.ts';
+import { NO_MAKING, type ProposedFeed, workspaceProfile } from '../../account/feed.ts';
 import { NO_SETTINGS } from '../../account/list.ts';
 import { isoTime, within } from '../../clock.ts';
 import type { FeedMeasure } from '../../document/builder.ts';
 import { FORMAT_NAMES, formatOf } from '../../document/formats/table.ts';
+import { leftOutJson } from '../../document/left-out.ts';
 import type { Representation, TooLarge } from '../../document/serve/representation.ts';
 import { sharesText } from '../../document/shares.ts';
 import { FAMILIES, type Family, storedVariant, type Variant, variantOf } from '../../document/variant.ts';
@@ -12,10 +13,10 @@ import { WeirError } from '../../errors.ts';
 import { answerOf, exampleOf, type Fields, listOf, nullable, objectOf, Type, textField } from '../../json-schema.ts';
 import { ACCESS_ACTIONS, type AccessAction } from '../../rule.ts';
 import type { ManageContext } from '../context.ts';
+import { LEFT_OUT } from '../feed-state.ts';
 import { anyFeedId, findList } from '../find.ts';
 import { type Operation, operation } from '../operation.ts';
-import { MEMBERS, membersOf } from './feeds.ts';
-import { SETTABLE, settingsPatch } from './settings.ts';
+import { feedPatch, MAKING } from './feeds.ts';
 
 /** Lines of a preview, at most and where nothing is said. */
 const MOST_LINES = 1000;
@@ -124,6 +125,7 @@ const SIZE = {
   v6: 1100,
   entry_limit: 131_072,
   over_cap: false,
+  left_out: LEFT_OUT,
   address_rules: [1200, 'Rules for addresses and networks.'],
   costs: listOf({ name: 'country NL', networks: 7900 }, { description: 'The countries and ASNs that have most networks, ten at most.' }),
   by_list: sharesOf(
@@ -135,10 +137,11 @@ const SIZE = {
 } as const satisfies Fields;
 const Size = nullable(objectOf(SIZE));
 
-const measureJson = ({ entryLimit, addressRules, shares, ...measure }: FeedMeasure) => ({
+const measureJson = ({ entryLimit, leftOut, addressRules, shares, ...measure }: FeedMeasure) => ({
   ...measure,
   entry_limit: entryLimit,
   over_cap: measure.entries > entryLimit,
+  left_out: leftOutJson(leftOut),
   address_rules: addressRules,
   by_list: shares?.lists ?? null,
   by_key: shares?.keys ?? null,
@@ -149,12 +152,12 @@ const measureJson = ({ entryLimit, addressRules, shares, ...measure }: FeedMeasu
 async function madeOf({ store, workspaceId }: ManageContext, feedId: string | null): Promise<ProposedFeed> {
   if (feedId === null) {
     const workspace = await store.workspace(workspaceId);
-    if (workspace !== undefined) return { profile: workspaceProfile(workspace), lists: null };
+    if (workspace !== undefined) return { profile: workspaceProfile(workspace), lists: null, making: NO_MAKING };
   } else {
     const list = (await store.findNamed(workspaceId, feedId))?.lists[0];
-    if (list !== undefined) return { profile: list, lists: [list.id] };
+    if (list !== undefined) return { profile: list, lists: [list.id], making: NO_MAKING };
     const feed = await store.feed(workspaceId, feedId);
-    if (feed !== undefined) return { profile: feed, lists: feed.lists };
+    if (feed !== undefined) return { profile: feed, lists: feed.lists, making: feed };
   }
   throw new WeirError('NOT_FOUND', GONE);
 }
@@ -175,15 +178,16 @@ async function measureChange(context: ManageContext, { feed, ...change }: Settin
     if (size === undefined) throw new WeirError('NOT_FOUND', GONE);
     return measureJson(size);
   };
-  const members = await membersOf(context, change);
+  const { lists: members, ...patch } = await feedPatch(context, change);
   for (const id of members ?? []) await findList(store, workspaceId, id);
   const isNew = feed === undefined && (change.lists !== undefined || change.all_lists === true);
   const feedId = feed === undefined ? null : await anyFeedId(store, workspaceId, feed);
   const now = isNew ? null : await measure(feedId);
   if (Object.keys(change).length === 0) return { before: now, after: null };
-  const made = isNew ? { profile: { ...NO_SETTINGS, name: '', description: null }, lists: null } : await madeOf(context, feedId);
+  const made = isNew ? { profile: { ...NO_SETTINGS, name: '' }, lists: null, making: NO_MAKING } : await madeOf(context, feedId);
   const lists = members === undefined ? made.lists : members;
-  return { before: now, after: await measure({ profile: { ...made.profile, ...settingsPatch(change) }, lists }) };
+  const after = { profile: { ...made.profile, ...patch }, lists, making: { ...made.making, ...patch } };
+  return { before: now, after: await measure(after) };
 }
 
 export const CONTENT_OPERATIONS: readonly Operation[] = [
@@ -203,7 +207,7 @@ export const CONTENT_OPERATIONS: readonly Operation[] = [
   operation('measureFeed', 'POST /measure', 'rules:read', {
     summary: 'How large a feed is, what costs it most, and how large it would be with other lists or settings',
     description: 'Nothing is changed. Without feed and with lists it is a feed that is to be made; then before is null.',
-    body: Type.Object({ feed: Feed, ...MEMBERS, ...SETTABLE }),
+    body: Type.Object({ feed: Feed, ...MAKING }),
     answer: answerOf('Measure', {
       before: [exampleOf(SIZE), Size],
       after: [{ ...exampleOf(SIZE), entries: 8000, family: 'v4' }, Size],

@@ -1,7 +1,16 @@
 /** Feeds made of lists, and the workspace's own. */
 
-import { type ComposedFeed, type FeedPatch, feedState, type Members } from '../../account/feed.ts';
-import { type ListPatch, NO_SETTINGS, settingsJson } from '../../account/list.ts';
+import {
+  type ComposedFeed,
+  FEED_SETTINGS,
+  type FeedMaking,
+  type FeedPatch,
+  feedState,
+  type Members,
+  makingJson,
+  NO_MAKING,
+} from '../../account/feed.ts';
+import { NO_SETTINGS, settingsJson } from '../../account/list.ts';
 import { stateTag } from '../../account/tag.ts';
 import { answerOf, type Fields, flagField, Type } from '../../json-schema.ts';
 import { type ChangeContext, changeOptions, type ManageContext } from '../context.ts';
@@ -12,26 +21,37 @@ import { fieldFault, type Operation, operation } from '../operation.ts';
 import type { Outcome } from '../outcome.ts';
 import { BY_NUMBER, PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../page.ts';
 import { DELETE_QUERY, DELETION, DELETION_WORDS, deletionBody } from './deleted.ts';
-import { Name, SETTABLE, settingFields, settingsPatch } from './settings.ts';
+import { Name, settable, settingFields, settingsPatch } from './settings.ts';
 
 /** Lists that one request names at most. */
 const MOST_LISTS = 1000;
 
 /** Makes a feed of lists. Rejects with REFUSED when a list or a feed has its name, with NOT_FOUND when there is no such list. */
-export const createFeed = (
+export async function createFeed(
   context: ChangeContext,
-  { name, lists, ...settings }: ListPatch & { readonly name: string; readonly lists: Members },
-): Promise<ComposedFeed> =>
-  context.store.createFeed(
-    context.workspaceId,
-    { ...NO_SETTINGS, ...settings, name, lists },
-    { ...changeOptions(context), most: context.maxFeeds },
-  );
+  wanted: FeedPatch & { readonly name: string; readonly lists: Members },
+): Promise<ComposedFeed> {
+  const feed = { ...NO_SETTINGS, ...NO_MAKING, ...wanted };
+  requireMaking(feed);
+  return context.store.createFeed(context.workspaceId, feed, { ...changeOptions(context), most: context.maxFeeds });
+}
 
 /** Changes the lists or the settings of a feed; what the patch does not name stays. */
 export async function changeFeed(context: ChangeContext, ref: string, patch: FeedPatch): Promise<ComposedFeed> {
-  const { id } = await findFeed(context.store, context.workspaceId, ref);
-  return context.store.updateFeed(context.workspaceId, id, patch, changeOptions(context));
+  const feed = await findFeed(context.store, context.workspaceId, ref);
+  if (patch.minSources !== undefined || patch.always !== undefined || patch.lists !== undefined) {
+    const { lists } = { ...feed, ...patch };
+    requireMaking({ ...feed, always: feed.always.filter((id) => lists?.includes(id) ?? true), ...patch, lists });
+  }
+  return context.store.updateFeed(context.workspaceId, feed.id, patch, changeOptions(context));
+}
+
+/** Throws where lists cannot make a feed so. */
+function requireMaking({ lists, minSources, always }: Pick<FeedMaking, 'minSources' | 'always'> & { readonly lists: Members }): void {
+  if (lists === null) return;
+  if (minSources !== null && minSources > Math.max(1, lists.length))
+    throw fieldFault('min_sources', `is more than the ${lists.length} lists that the feed is made of`);
+  if (always.some((id) => !lists.includes(id))) throw fieldFault('always', 'names a list that the feed is not made of');
 }
 
 /** A feed as JSON has it. */
@@ -42,6 +62,7 @@ export const feedJson = (feed: ComposedFeed) => ({
   all_lists: feed.lists === null,
   lists: feed.lists ?? [],
   ...settingsJson(feed),
+  ...makingJson(feed),
 });
 
 const FEED = {
@@ -49,29 +70,38 @@ const FEED = {
   workspace_id: '0195a3c0-0000-7000-8000-000000000000',
   name: ['perimeter', Name],
   all_lists: [false, 'Made of all lists, also of those that are made later.'],
-  lists: [['0195a3c0-0000-7000-8000-000000000001'], Type.Array(Type.String({ format: 'uuid' }))],
-  ...settingFields(NO_SETTINGS),
+  lists: [['0195a3c0-0000-7000-8000-000000000001'], Type.Array(Type.String({ format: 'uuid' }), { description: 'In their order.' })],
+  ...settingFields({ ...NO_SETTINGS, ...NO_MAKING }, FEED_SETTINGS),
+  always: [[], Type.Array(Type.String({ format: 'uuid' }), { description: 'Lists that are enough by themselves.' })],
   feed: FEED_STATE,
 } as const satisfies Fields;
 const Feed = answerOf('Feed', FEED);
 
-export const MEMBERS = {
-  lists: Type.Optional(
-    Type.Array(Type.String({ maxLength: 200, format: 'text' }), { maxItems: MOST_LISTS, description: 'UUIDs or unique names of lists.' }),
-  ),
+const listNames = (description: string) =>
+  Type.Optional(Type.Array(Type.String({ maxLength: 200, format: 'text' }), { maxItems: MOST_LISTS, description }));
+
+/** What a body may say of a feed besides its name. */
+export const MAKING = {
+  lists: listNames('UUIDs or unique names of lists, in their order.'),
   all_lists: flagField('All lists, also those that are made later.'),
+  always: listNames('Lists of the feed that are enough by themselves where lists have to agree: own detections.'),
+  ...settable(FEED_SETTINGS),
 };
 
-/** The lists that a body names; undefined when it names none. */
-export async function membersOf(
-  { store, workspaceId }: ManageContext,
-  { lists, all_lists: all = false }: { readonly lists?: readonly string[]; readonly all_lists?: boolean },
-): Promise<Members | undefined> {
+/** What a body changes of a feed. */
+export async function feedPatch(context: ManageContext, body: Readonly<Record<string, unknown>>): Promise<FeedPatch> {
+  const { lists, all_lists: all = false, always } = body as { lists?: string[]; all_lists?: boolean; always?: string[] };
   if (all && lists !== undefined) throw fieldFault('lists', 'must not be given beside all_lists');
-  if (all) return null;
-  if (lists === undefined) return undefined;
+  return {
+    ...settingsPatch(body, FEED_SETTINGS),
+    ...(all ? { lists: null } : lists !== undefined && { lists: await idsOf(context, lists) }),
+    ...(always !== undefined && { always: await idsOf(context, always) }),
+  };
+}
+
+async function idsOf({ store, workspaceId }: ManageContext, refs: readonly string[]): Promise<string[]> {
   const ids: string[] = [];
-  for (const ref of lists) ids.push(await listIdOf(store, workspaceId, ref));
+  for (const ref of refs) ids.push(await listIdOf(store, workspaceId, ref));
   return [...new Set(ids)];
 }
 
@@ -101,7 +131,7 @@ export const FEED_OPERATIONS: readonly Operation[] = [
   }),
   operation('createFeed', 'POST /feeds', 'manage', {
     summary: 'Make a feed of several lists, or of all of them',
-    body: Type.Object({ name: Name, ...MEMBERS, ...SETTABLE }),
+    body: Type.Object({ name: Name, ...MAKING }),
     answer: Feed,
     audit: 'feed created',
     creates: 'in_store',
@@ -109,26 +139,24 @@ export const FEED_OPERATIONS: readonly Operation[] = [
     examples: [
       { name: 'perimeter', lists: ['edge', 'scanners'] },
       { name: 'everything', all_lists: true },
+      { name: 'agreed', lists: ['soc', 'edge', 'scanners'], min_sources: 2, always: ['soc'] },
     ],
     async run(context, { body }) {
-      const lists = await membersOf(context, body);
+      const { lists, ...patch } = await feedPatch(context, body);
       if (lists === undefined) throw fieldFault('lists', 'is required, or all_lists: true');
-      return createFeed(context, { ...settingsPatch(body), name: body.name, lists });
+      return createFeed(context, { ...patch, name: body.name, lists });
     },
     show: (feed, context) => ({ ...shown(feed, context), status: 201, location: `/feeds/${feed.id}` }),
   }),
   operation('changeFeed', 'PATCH /feeds/{feed}', 'manage', {
     summary: 'Change the lists or what is set of a feed; null unsets, what is not named stays',
-    body: Type.Object({ ...MEMBERS, ...SETTABLE }),
+    body: Type.Object(MAKING),
     answer: Feed,
     audit: 'feed changed',
     edits: true,
     refusals: { 404: UNKNOWN },
     examples: [{ lists: ['edge'], format: 'commented' }],
-    async run(context, { params, body }) {
-      const lists = await membersOf(context, body);
-      return changeFeed(context, params.feed!, { ...settingsPatch(body), ...(lists !== undefined && { lists }) });
-    },
+    run: async (context, { params, body }) => changeFeed(context, params.feed!, await feedPatch(context, body)),
     show: shown,
   }),
   operation('deleteFeed', 'DELETE /feeds/{feed}', 'manage', {

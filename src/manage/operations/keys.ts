@@ -49,13 +49,13 @@ export async function changeKey(context: ChangeContext, id: string, { networks, 
   return context.store.updateKey(
     context.workspaceId,
     key.id,
-    { ...patch, ...(networks !== undefined && { networks: canonical(networks) }) },
+    { ...patch, ...(networks !== undefined && { networks: canonicalNetworks(networks) }) },
     changeOptions(context),
   );
 }
 
 /** Networks in their canonical form, each once. */
-const canonical = (networks: readonly string[]) => [...new Set(networks.map((text) => keyNetwork(text) ?? text))];
+export const canonicalNetworks = (networks: readonly string[]) => [...new Set(networks.map((text) => keyNetwork(text) ?? text))];
 
 /** What was revoked, or would be, and who has used it lately. */
 export interface Revocation extends RecentUses {
@@ -128,6 +128,20 @@ const FROM = Type.Array(Type.String({ format: 'network' }), {
   maxItems: MOST_NETWORKS,
   description: 'The networks that it is good from, such as 10.0.0.0/8; elsewhere it is as a key that there is not. None: from anywhere.',
 });
+/** What a key is made with. */
+export const KEY_FIELDS = {
+  permissions: Type.Optional(
+    Type.Array(Type.Enum([...PERMISSIONS]), {
+      minItems: 1,
+      maxItems: PERMISSIONS.length,
+      description: 'signal:write and feed:read when absent.',
+    }),
+  ),
+  role: wordField(ROLE_NAMES, 'Instead of permissions: all that the role may.'),
+  list: textField(200, 'Binds it to a list, by UUID or unique name.', { format: 'text' }),
+  feed: textField(200, 'Binds it to a feed made of lists.', { format: 'text' }),
+  from: Type.Optional(FROM),
+};
 const Key = answerOf('Key', KEY);
 const NewKey = answerOf('NewKey', {
   ...KEY,
@@ -181,17 +195,7 @@ export const KEY_OPERATIONS: readonly Operation[] = [
     description: 'A key cannot make one that may do more than itself, or for longer (403).',
     body: Type.Object({
       name: Type.Optional(Type.String({ format: 'name', description: 'What the key is for.' })),
-      permissions: Type.Optional(
-        Type.Array(Type.Enum([...PERMISSIONS]), {
-          minItems: 1,
-          maxItems: PERMISSIONS.length,
-          description: 'signal:write and feed:read when absent.',
-        }),
-      ),
-      role: wordField(ROLE_NAMES, 'Instead of permissions: all that the role may.'),
-      list: textField(200, 'Binds it to a list, by UUID or unique name.', { format: 'text' }),
-      feed: textField(200, 'Binds it to a feed made of lists.', { format: 'text' }),
-      from: Type.Optional(FROM),
+      ...KEY_FIELDS,
       expires_in: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMITS.expirySeconds, description: 'Seconds.' })),
     }),
     answer: NewKey,
@@ -207,7 +211,7 @@ export const KEY_OPERATIONS: readonly Operation[] = [
         ...permissionsGiven(permissions, role),
         listId: list === undefined ? null : (await findList(store, workspaceId, list)).id,
         feedId: feed === undefined ? null : (await findFeed(store, workspaceId, feed)).id,
-        networks: canonical(from),
+        networks: canonicalNetworks(from),
         expiresAt: seconds === undefined ? null : now() + seconds * 1000,
       });
     },

@@ -1,6 +1,6 @@
 /** Lists: their names, stored defaults, and what their feeds are like. */
 
-import { type AccessList, type ListPatch, listState, NO_SETTINGS, settingsJson } from '../../account/list.ts';
+import { type AccessList, LIST_SETTINGS, type ListPatch, listState, NO_SETTINGS, settingsJson } from '../../account/list.ts';
 import { stateTag } from '../../account/tag.ts';
 import { answerOf, type Fields, nullable, Type } from '../../json-schema.ts';
 import { type ChangeContext, changeOptions, type ManageContext } from '../context.ts';
@@ -39,7 +39,7 @@ const LIST = {
   name: ['edge', Name],
   default: [false, 'Access rules land there when nothing names another list; it cannot be deleted.'],
   source_id: [null, nullable(Type.String(), { description: 'The source that keeps it: nothing else changes its rules.' })],
-  ...settingFields({ ...NO_SETTINGS, description: 'hosts that scan us', maxEntries: 50_000 }),
+  ...settingFields({ ...NO_SETTINGS, description: 'hosts that scan us', maxEntries: 50_000 }, LIST_SETTINGS),
   feed: FEED_STATE,
 } as const satisfies Fields;
 const List = answerOf('List', LIST);

@@ -3,7 +3,7 @@
 import { within } from '../../clock.ts';
 import type { WatchedFeed } from '../../document/watch/feed-watch.ts';
 import { WeirError } from '../../errors.ts';
-import { answerOf, flagField, listOf, nullable, Type, textField, wordField } from '../../json-schema.ts';
+import { answerOf, flagField, listOf, nullable, objectOf, Type, textField, wordField } from '../../json-schema.ts';
 import { ACCESS_ACTIONS, type AccessAction } from '../../rule.ts';
 import { formatTarget, targetNamed } from '../../signal/target.ts';
 import { explanationJson, type FeedJson } from '../lookup/explanation.ts';
@@ -35,11 +35,22 @@ const EXPLAINED = answerOf(
           [{ effect: 'in', idle: null, relation: 'covering', ...RULE_EXAMPLE, list_name: 'default', key_name: 'siem', source: null }],
           Type.Array(Rule, {
             description:
-              'With effect (in, out, none), relation, list_name, key_name and, where a source keeps the list, source: its name, the refresh that wrote the rule last, since when it is there. The first 20. idle says why one has no effect: not_cut_out, no_ranges, other_family.',
+              'With effect (in, out, none), relation, list_name, key_name and, where a source keeps the list, source: its name, the refresh that wrote the rule last, since when it is there. The first 20. idle says why one has no effect: not_cut_out, no_ranges, other_family, too_few_lists, left_out.',
           }),
         ],
         rules_left_out: 0,
         protected_by: [[], Type.Array(Type.String())],
+        agreement: [
+          null,
+          nullable(
+            objectOf({
+              min_sources: 2,
+              found: [1, Type.Integer({ description: 'Independent lists that have the address which most of them have.' })],
+              lists: listOf({ name: 'firehol', always: [false, Type.Boolean()], copies: [[], Type.Array(Type.String())] }),
+            }),
+            { description: 'Where lists have to agree, which of them have it; null: they do not have to, or none has it.' },
+          ),
+        ],
         unblock: { removes: [[], Type.Array(Type.Integer())], verdict: ['in', VERDICT] },
         subtract_allow: [
           null,

@@ -1,9 +1,10 @@
 /** What can be set of lists and of feeds made of lists, in bodies and answers. */
 import type { TSchema } from 'typebox';
-import { LIST_SETTINGS, type ListPatch, type ListSetting, type ListSettings, SETTING_NAMES, settingsJson } from '../../account/list.ts';
+import { LIST_SETTINGS, type ListPatch, type ListSetting } from '../../account/list.ts';
 import { type Fields, Type } from '../../json-schema.ts';
 
 type Nullable<T> = T | null;
+type Settings<K extends string = string> = Readonly<Record<K, ListSetting>>;
 
 /** Null unsets a setting. */
 function settingSchema(setting: ListSetting): TSchema {
@@ -21,23 +22,27 @@ function settingSchema(setting: ListSetting): TSchema {
 }
 
 /** The schemas of all settings by their field. */
-export const SETTING_SCHEMAS: Readonly<Record<string, TSchema>> = Object.fromEntries(
-  Object.values(LIST_SETTINGS).map((setting) => [setting.field, settingSchema(setting)]),
-);
+const schemasOf = (settings: Settings): Readonly<Record<string, TSchema>> =>
+  Object.fromEntries(Object.values(settings).map((setting) => [setting.field, settingSchema(setting)]));
 
 export const Name = Type.String({ format: 'name', description: 'Lists and feeds of a workspace share their names.', examples: ['edge'] });
 
 /** What is set of a list or feed, as fields of an answer. */
-export const settingFields = (example: ListSettings): Fields =>
-  Object.fromEntries(Object.entries(settingsJson(example)).map(([field, value]) => [field, [value, SETTING_SCHEMAS[field]!]]));
+export function settingFields<K extends string>(example: { readonly [name in K]: string | number | null }, settings: Settings<K>): Fields {
+  const schemas = schemasOf(settings);
+  const entries = Object.entries(settings) as [K, ListSetting][];
+  return Object.fromEntries(entries.map(([name, { field }]) => [field, [example[name], schemas[field]!] as const]));
+}
 
 /** Fields that a body may set. */
-export const SETTABLE = Object.fromEntries(Object.entries(SETTING_SCHEMAS).map(([field, schema]) => [field, Type.Optional(schema)]));
+export const settable = (settings: Settings) =>
+  Object.fromEntries(Object.entries(schemasOf(settings)).map(([field, schema]) => [field, Type.Optional(schema)]));
+export const SETTABLE = settable(LIST_SETTINGS);
 
-/** What the fields of a body change; the body fits SETTABLE. */
-export function settingsPatch(body: Readonly<Record<string, unknown>>): ListPatch {
-  const given = SETTING_NAMES.filter((name) => body[LIST_SETTINGS[name].field] !== undefined);
-  return Object.fromEntries(given.map((name) => [name, canonical(LIST_SETTINGS[name], body[LIST_SETTINGS[name].field])]));
+/** What the fields of a body change; the body fits `settable`. */
+export function settingsPatch(body: Readonly<Record<string, unknown>>, settings: Settings = LIST_SETTINGS): ListPatch {
+  const given = Object.entries(settings).filter(([, { field }]) => body[field] !== undefined);
+  return Object.fromEntries(given.map(([name, setting]) => [name, canonical(setting, body[setting.field])]));
 }
 
 /** A value with its alias, where it is one, replaced. */

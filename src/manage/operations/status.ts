@@ -1,61 +1,12 @@
 /** The service as a workspace sees it: what runs, what needs attention, which geo data are in use. */
 
-import { areOff } from '../../account/guard-rails.ts';
-import { isEnding } from '../../account/key.ts';
-import { WeirError } from '../../errors.ts';
 import { answerOf, type Fields, nullable, Type } from '../../json-schema.ts';
-import type { ManageContext } from '../context.ts';
+import { type Status, serviceStatus } from '../attention.ts';
 import { type Operation, operation } from '../operation.ts';
-import { troubleOf } from '../sources/trouble.ts';
-import { endingKeyJson, isUnused, type ProcessStatus, type Status, serviceStatus, unusedKeyJson } from '../status.ts';
+import { workspaceParts } from '../workspace-status.ts';
 
-/** Keys that are looked at for unused ones. */
-const MOST_KEYS = 1000;
-/** Sources that are looked at for trouble. */
-const MOST_SOURCES = 1000;
-
-/** The status of the service, with the feeds, keys and guard rails of one workspace. */
-async function readStatus({ store, service, workspaceId, guardRails, now }: ManageContext): Promise<Status> {
-  const workspace = await store.workspace(workspaceId);
-  if (workspace === undefined) throw new WeirError('NOT_FOUND', 'the workspace is gone');
-  const processes = (await service.processes()).map(withoutReasons);
-  const { items: keys } = await store.keyPage(workspaceId, { after: null, limit: MOST_KEYS });
-  const { items: sources } = await store.sourcePage(workspaceId, { after: null, limit: MOST_SOURCES });
-  const { country, asn } = service.geo();
-  return serviceStatus({
-    store: { kind: service.engines.store, ...checkOf(processes, 'store') },
-    stream: { kind: service.engines.stream, ...checkOf(processes, 'stream') },
-    processes: processes.map((process) => ({ ...process, feeds: process.feeds.filter((feed) => feed.workspaceId === workspaceId) })),
-    lag: null,
-    geo: { country: country.age_days, asn: asn.age_days },
-    // They are the whole service's.
-    deadLetters: null,
-    unusedKeys: keys.filter((key) => isUnused(key, now())).map((key) => unusedKeyJson(key, workspace.name)),
-    endingKeys: keys.filter((key) => isEnding(key, now())).map((key) => endingKeyJson(key, workspace.name)),
-    sources: sources.flatMap((record) => troubleOf(record, workspace.name, now()) ?? []),
-    unguarded: areOff(guardRails) && areOff(workspace) ? [workspace.name] : [],
-    workspaces: new Map([[workspaceId, workspace.name]]),
-  });
-}
-
-/** What is told of a part that is not ready: its own reason may hold an address or a path of the operator (SPEC D15.15). */
-const NOT_READY = 'why is in the log and at /readyz';
-
-const withoutReasons = (process: ProcessStatus): ProcessStatus => ({
-  ...process,
-  checks: Object.fromEntries(
-    Object.entries(process.checks).map(([name, check]) => [name, check.reason === undefined ? check : { ...check, reason: NOT_READY }]),
-  ),
-});
-
-/** What the first process that uses an engine says of it. */
-function checkOf(processes: readonly ProcessStatus[], name: string): { readonly ok: boolean; readonly reason?: string } {
-  const check = processes.map(({ checks }) => checks[name]).find((each) => each !== undefined);
-  return { ok: check?.ok ?? true, ...(check?.reason !== undefined && { reason: check.reason }) };
-}
-
-/** The status without what is of no workspace: dead letters, and where processes listen. */
-function statusBody({ dead_letters: _, processes, ...status }: Status): object {
+/** The status without what is of no workspace: where processes listen. */
+function statusBody({ processes, ...status }: Status): object {
   return { ...status, processes: processes.map(({ url: _url, ...process }) => process) };
 }
 
@@ -70,6 +21,8 @@ const STATUS = answerOf('Status', {
   geo: [{ country_age_days: 3, asn_age_days: 3 }, free],
   unused_keys: someOf('Valid keys that were not seen for a week.'),
   ending_keys: someOf('Keys that end within 14 days and were used within 30.'),
+  dead_letters: [0, 'Messages of the workspace that could not land, counted up to 1000.'],
+  stopped: someOf('Devices and bouncers that have stopped pulling within a day.'),
   sources: someOf('Sources that somebody has to look at.'),
   guard_rails_off: [[], Type.Array(Type.String())],
   processes: [
@@ -107,7 +60,7 @@ export const STATUS_OPERATIONS: readonly Operation[] = [
     summary: 'What runs, how full the feeds of the workspace are, and what needs attention',
     description: 'The processes are those on the machine that answers (docs/status.md).',
     answer: STATUS,
-    run: readStatus,
+    run: async ({ service, ...context }) => serviceStatus(await workspaceParts(context, service, await service.processes())),
     show: (status) => ({ body: statusBody(status) }),
   }),
   operation('getGeo', 'GET /geo', 'rules:read', {

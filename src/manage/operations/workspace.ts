@@ -18,14 +18,16 @@ import { refuseMore } from './keys.ts';
  * Changes what is set of a workspace; what the patch does not name stays. Words of `protect` become canonical, each once. Rejects with
  * FORBIDDEN where a role is given or taken that may do more than the caller.
  */
-export async function changeWorkspace(context: ChangeContext, { protect, ...patch }: WorkspacePatch): Promise<Workspace> {
+export async function changeWorkspace(context: ChangeContext, patch: WorkspacePatch): Promise<Workspace> {
   if (patch.people !== undefined) await refuseMorePeople(context, patch.people);
-  return context.store.updateWorkspace(
-    context.workspaceId,
-    { ...patch, ...(protect !== undefined && { protect: [...new Set(protect.map((word) => protectedWord(word) ?? word))] }) },
-    changeOptions(context),
-  );
+  return context.store.updateWorkspace(context.workspaceId, canonicalSettings(patch), changeOptions(context));
 }
+
+/** A patch with the words of `protect` in their canonical form, each once. */
+export const canonicalSettings = ({ protect, ...patch }: WorkspacePatch): WorkspacePatch => ({
+  ...patch,
+  ...(protect !== undefined && { protect: [...new Set(protect.map((word) => protectedWord(word) ?? word))] }),
+});
 
 async function refuseMorePeople(context: ChangeContext, people: readonly GroupRole[]): Promise<void> {
   const before = (await context.store.workspace(context.workspaceId))?.people ?? [];
@@ -61,6 +63,11 @@ const WORKSPACE_SETTINGS = {
     description: 'What the members of groups may do, such as operator=soc, or operator@keycloak=soc for one provider.',
   }),
 };
+
+/** Fields that a body may set. */
+export const WORKSPACE_SETTABLE = Object.fromEntries(
+  Object.entries(WORKSPACE_SETTINGS).map(([field, schema]) => [field, Type.Optional(schema)]),
+);
 
 const { protect, min_prefix_v4: v4, min_prefix_v6: v6, subtract_allow, people } = WORKSPACE_SETTINGS;
 const ofService = objectOf(
@@ -100,19 +107,19 @@ export const WORKSPACE_OPERATIONS: readonly Operation[] = [
   operation('changeWorkspace', 'PATCH /workspace', 'manage', {
     summary: 'Change the guard rails of the workspace, what its own feed leaves out, or who may what; what is not named stays',
     description: 'A key cannot give or take a role that may do more than itself (403).',
-    body: Type.Object(Object.fromEntries(Object.entries(WORKSPACE_SETTINGS).map(([field, schema]) => [field, Type.Optional(schema)]))),
+    body: Type.Object(WORKSPACE_SETTABLE),
     bodyBytes: 128 * 1024,
     answer: WorkspaceAnswer,
     audit: 'workspace changed',
     edits: true,
     examples: [{ protect: ['private', '203.0.113.0/24'], min_prefix_v4: 8 }],
-    run: (context, { body }) => changeWorkspace(context, patchOf(body)),
+    run: (context, { body }) => changeWorkspace(context, workspacePatch(body)),
     show: shown,
   }),
 ];
 
-/** What a body changes; it fits WORKSPACE_SETTINGS. */
-function patchOf(body: Readonly<Record<string, unknown>>): WorkspacePatch {
+/** What a body changes; it fits WORKSPACE_SETTABLE. */
+export function workspacePatch(body: Readonly<Record<string, unknown>>): WorkspacePatch {
   const { protect, min_prefix_v4: minPrefixV4, min_prefix_v6: minPrefixV6, subtract_allow: subtractAllow, people: written } = body;
   const people = (written as string[] | undefined)?.map((text) => readGroupRole(text));
   const given = Object.entries({ protect, minPrefixV4, minPrefixV6, subtractAllow, people }).filter(([, value]) => value !== undefined);

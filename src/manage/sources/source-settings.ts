@@ -84,8 +84,8 @@ export function settingsFaults(settings: OpenSettings, reach: Reach): FieldFault
 
 const LONGEST_URL = 2048;
 
-/** What is wrong with the address of a source; undefined when nothing is. */
-function urlFault(text: string, reach: Reach): string | undefined {
+/** What is wrong with the address of a source, or of what else others name; undefined when nothing is. `setting`: what allows networks. */
+export function urlFault(text: string, reach: Reach, setting = 'SOURCE_NETWORKS'): string | undefined {
   if (text.length > LONGEST_URL) return `has at most ${LONGEST_URL} characters`;
   if (!URL.canParse(text)) return 'must be an address such as https://lists.example/block.txt';
   const { protocol, username, password, hostname } = new URL(text);
@@ -96,7 +96,7 @@ function urlFault(text: string, reach: Reach): string | undefined {
     typeof parseNetwork(address) !== 'string' ? reach(address) : /(^|\.)localhost\.?$/.test(address) ? 'is this machine' : undefined;
   return why === undefined
     ? undefined
-    : `leads to ${address}, which ${why}; the operator of the service can allow networks with SOURCE_NETWORKS`;
+    : `leads to ${address}, which ${why}; the operator of the service can allow networks with ${setting}`;
 }
 
 function everyFault(url: string, every: number): string | undefined {

@@ -105,7 +105,7 @@ export const settingsOf = ({ url, purpose, every, reading, guards, copies, catal
 });
 
 /** What of the settings is not as it was: only that is set. */
-function differing(before: OpenSettings, after: OpenSettings): SourcePatch {
+export function differing(before: OpenSettings, after: OpenSettings): SourcePatch {
   const names = Object.keys(after) as (keyof OpenSettings)[];
   return Object.fromEntries(
     names.flatMap((name) => (JSON.stringify(before[name]) === JSON.stringify(after[name]) ? [] : [[name, after[name]]])),

@@ -30,7 +30,8 @@ export function fetchOf(settings: FetchSettings, folder: string, now: () => numb
   });
 }
 
-function authorities({ sourceCaFile }: FetchSettings): string[] | undefined {
+/** The authorities that servers are trusted by; undefined: the well-known ones. Throws USAGE where the file cannot be read. */
+export function authorities({ sourceCaFile }: Pick<Config, 'sourceCaFile'>): string[] | undefined {
   if (sourceCaFile === undefined) return undefined;
   try {
     return [...getCACertificates('default'), readFileSync(sourceCaFile, 'utf8')];

@@ -1,9 +1,8 @@
-/** One process of many refreshes sources: who holds the lease (SPEC D23.9, D23.14). */
+/** What one process of many does: who holds its lease (SPEC D23.9, D23.14, D27.7). */
 import type { Lease, SourceWrites } from '../../ports/source-store.ts';
 
 /** How long it is held without a word, ms; it is held for longer at a third of that. */
 const HELD = 30_000;
-const NAME = 'sources';
 
 export interface HeldLease {
   /** The lease, claimed or held for longer where that is due; undefined: another process has it. */
@@ -13,8 +12,13 @@ export interface HeldLease {
   release(): Promise<void>;
 }
 
-/** `holder` is the name of this process, which no other has. */
-export function holdLease(store: Pick<SourceWrites, 'claimLease' | 'releaseLease'>, holder: string, monotonic: () => number): HeldLease {
+/** `name`: of what is done; `holder`: of this process, which no other has. */
+export function holdLease(
+  store: Pick<SourceWrites, 'claimLease' | 'releaseLease'>,
+  name: string,
+  holder: string,
+  monotonic: () => number,
+): HeldLease {
   let lease: Lease | undefined;
   let claimedAt = Number.NEGATIVE_INFINITY;
   return {
@@ -23,16 +27,16 @@ export function holdLease(store: Pick<SourceWrites, 'claimLease' | 'releaseLease
       if (at - claimedAt < HELD / 3) return lease;
       // A store that does not answer leaves the lease to whoever is first when it does again.
       if (at - claimedAt >= HELD) lease = undefined;
-      const fence = await store.claimLease(NAME, holder, HELD);
+      const fence = await store.claimLease(name, holder, HELD);
       claimedAt = at;
-      lease = fence === undefined ? undefined : { name: NAME, fence };
+      lease = fence === undefined ? undefined : { name, fence };
       return lease;
     },
     lost() {
       lease = undefined;
     },
     async release() {
-      if (lease !== undefined) await store.releaseLease(NAME, holder);
+      if (lease !== undefined) await store.releaseLease(name, holder);
       lease = undefined;
     },
   };

@@ -1,16 +1,16 @@
 /** Statements that changes of accounts are made of, the same in both dialects. */
 
 import type { Author } from '../../account/caller.ts';
-import { type AccessList, LIST_SETTINGS, type ListPatch, SETTING_NAMES } from '../../account/list.ts';
+import { type AccessList, LIST_SETTINGS, type ListSetting } from '../../account/list.ts';
 import { stateTag } from '../../account/tag.ts';
 import { WeirError } from '../../errors.ts';
 import type { Row } from '../rows.ts';
-import { all, one, run, type Value, type Work } from '../work.ts';
+import { all, one, tell, type Value, type Work } from '../work.ts';
 import { audit } from './audit.ts';
 
 /** Moves a workspace's revision and holds its row until the commit: landings and other changes of its lists wait. Returns its pk. */
 export function* changeWorkspace(id: string): Work<number> {
-  const row = yield* one('UPDATE workspaces SET revision = revision + 1 WHERE id = $1 RETURNING pk', id);
+  const row = yield* tell('UPDATE workspaces SET revision = revision + 1 WHERE id = $1 RETURNING pk', id);
   if (row === undefined) throw noSuch('workspace', id);
   return Number(row.pk);
 }
@@ -36,7 +36,7 @@ export function requireState(state: object, ifMatch: readonly string[] | undefin
 
 /** Tells every process, within a second, that keys, permissions or subscriptions have changed. */
 export function* moveKeyRevision(): Work<void> {
-  yield* run("UPDATE counters SET value = value + 1 WHERE name = 'key_revision'");
+  yield* tell("UPDATE counters SET value = value + 1 WHERE name = 'key_revision'");
 }
 
 /**
@@ -71,7 +71,7 @@ export function* create(now: string, table: string, row: Readonly<Record<string,
 export const listColumns = (list: Omit<AccessList, 'workspaceId' | 'revision' | 'isDefault' | 'sourceId'>): Record<string, Value> => ({
   id: list.id,
   name: list.name,
-  ...Object.fromEntries(patchColumns(list)),
+  ...Object.fromEntries(patchColumns(list, LIST_SETTINGS)),
 });
 
 export function insertList(now: string, workspacePk: number, list: Omit<AccessList, 'workspaceId' | 'revision'>): Work<Row> {
@@ -80,10 +80,13 @@ export function insertList(now: string, workspacePk: number, list: Omit<AccessLi
 }
 
 /** The columns that a change of a list or a composed feed sets, with their values. */
-export const patchColumns = (patch: ListPatch): [column: string, value: string | number | null][] =>
-  SETTING_NAMES.flatMap((name) => {
+export const patchColumns = <K extends string>(
+  patch: { readonly [name in K]?: string | number | null | undefined },
+  settings: Readonly<Record<K, ListSetting>>,
+): [column: string, value: string | number | null][] =>
+  (Object.keys(settings) as K[]).flatMap((name) => {
     const value = patch[name];
-    return value === undefined ? [] : [[LIST_SETTINGS[name].field, value]];
+    return value === undefined ? [] : [[settings[name].field, value]];
   });
 
 export const tooMany = (most: number, what: string, setting: string, remedy = 'delete one') =>

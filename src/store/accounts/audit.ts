@@ -25,8 +25,8 @@ export function* audit(now: string, event: string, object: string, { workspacePk
   const text = whole !== null && whole.length > LONGEST ? null : whole;
   const bytes = bytesOf(text, by?.actor ?? null);
   yield* run(
-    `INSERT INTO audit (at, event, object, workspace_pk, key_id, actor, person, change, bytes)
-     VALUES (${now}, $1, $2, $3, $4, $5, $6, $7, $8)`,
+    `INSERT INTO audit (at, event, object, workspace_pk, key_id, actor, person, change, bytes, act)
+     VALUES (${now}, $1, $2, $3, $4, $5, $6, $7, $8, $9)`,
     event,
     object,
     workspacePk,
@@ -35,6 +35,7 @@ export function* audit(now: string, event: string, object: string, { workspacePk
     by?.personId ?? null,
     text,
     bytes,
+    by?.act ?? null,
   );
   if (workspacePk !== null) yield* take('audit', workspacePk, bytes);
 }
@@ -59,11 +60,23 @@ export function* auditPage(workspaceId: string | null, { after, limit }: PageReq
   return pageOf(rows.map(auditRowOf), limit, ({ id }) => String(id));
 }
 
+/** The rows of a workspace behind one, oldest first. */
+export function* auditBehind(workspaceId: string, id: number, limit: number): Work<AuditRow[]> {
+  const rows = yield* all(
+    `SELECT a.* FROM audit a WHERE a.workspace_pk = ${WORKSPACE_PK} AND a.id > $2 ORDER BY a.id LIMIT $3`,
+    workspaceId,
+    id,
+    limit,
+  );
+  return rows.map(auditRowOf);
+}
+
 /** Who did it, from the columns of a row. */
-const byOf = ({ key_id: keyId, actor, person }: Row): Author => ({
+const byOf = ({ key_id: keyId, actor, person, act }: Row): Author => ({
   keyId: textOrNull(keyId),
   actor: textOrNull(actor),
   ...(person !== null && { personId: String(person) }),
+  ...(act != null && { act: String(act) }),
 });
 
 const auditRowOf = (row: Row): AuditRow => ({

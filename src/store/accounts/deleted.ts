@@ -6,6 +6,9 @@ import { one, run, type Work } from '../work.ts';
 /** What is deleted: a row of `lists`, or of `feeds`. */
 export type Table = 'lists' | 'feeds';
 
+/** The columns of what belongs together, there and deleted. */
+export const MEMBER = 'feed_pk, list_pk, position, is_always';
+
 /** The number under which what was deleted of a table is kept. */
 const numberOf = (table: Table, pk: number) => (table === 'lists' ? pk : -pk);
 
@@ -22,7 +25,7 @@ export function* keepDeleted(now: string, workspacePk: number, table: Table, row
     JSON.stringify(row),
   );
   const column = table === 'lists' ? 'list_pk' : 'feed_pk';
-  yield* run(`INSERT INTO deleted_members (feed_pk, list_pk) SELECT feed_pk, list_pk FROM feed_lists WHERE ${column} = $1`, pk);
+  yield* run(`INSERT INTO deleted_members (${MEMBER}) SELECT ${MEMBER} FROM feed_lists WHERE ${column} = $1`, pk);
   yield* run(
     `UPDATE deleted_lists SET until = 0 WHERE workspace_pk = $1 AND until > 0 AND list_pk NOT IN
        (SELECT list_pk FROM deleted_lists WHERE workspace_pk = $1 AND until > 0 ORDER BY until DESC, list_pk DESC LIMIT ${MOST_DELETED})`,

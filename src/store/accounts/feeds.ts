@@ -1,7 +1,9 @@
 /** Composed feeds: reading them, and every change of one as a transaction with its audit row, the same in both dialects. */
 import { randomUUID } from 'node:crypto';
-import { type ComposedFeed, type FeedPatch, feedState, type Members, type SavedFeed } from '../../account/feed.ts';
+import { type ComposedFeed, FEED_SETTINGS, type FeedPatch, feedState, makingOf, type NewFeed } from '../../account/feed.ts';
 import type { AccountWrites } from '../../ports/account-store.ts';
+import type { FitState } from '../../ports/snapshot.ts';
+import { WORKSPACE_PK } from '../places.ts';
 import { profileOf, type Row } from '../rows.ts';
 import { all, type Changes, one, run, type Work } from '../work.ts';
 import { changeWorkspace, create, feedRow, noSuch, patchColumns, requireState, revokeKeys, tooMany } from './account-statements.ts';
@@ -10,18 +12,13 @@ import { audit, changed } from './audit.ts';
 import { keepDeleted } from './deleted.ts';
 import { refuseName } from './feed-lists.ts';
 import { FEEDS } from './lists.ts';
-
-const MEMBERS = `SELECT m.feed_pk, l.id FROM workspaces w JOIN feeds f ON f.workspace_pk = w.pk JOIN feed_lists m ON m.feed_pk = f.pk
-  JOIN lists l ON l.pk = m.list_pk WHERE w.id = $1 ORDER BY l.pk`;
+import { type FeedMembers, IN_ORDER, MEMBERS, membersIn, membersOf, setMembers } from './members.ts';
 
 /** `feeds` of the port. */
 export function* composedFeeds(workspaceId: string): Work<ComposedFeed[]> {
   const rows = yield* all('SELECT f.* FROM workspaces w JOIN feeds f ON f.workspace_pk = w.pk WHERE w.id = $1 ORDER BY f.pk', workspaceId);
-  const members = Map.groupBy(yield* all(MEMBERS, workspaceId), (row) => Number(row.feed_pk));
-  return rows.map((row) => {
-    const lists = (members.get(Number(row.pk)) ?? []).map(({ id }) => String(id));
-    return feedOf(row, workspaceId, Number(row.all_lists) === 1 ? null : lists);
-  });
+  const members = yield* all(`${MEMBERS} f.workspace_pk = ${WORKSPACE_PK}${IN_ORDER}`, workspaceId);
+  return feedsOf(rows, workspaceId, members);
 }
 
 /** `feed` of the port. */
@@ -34,13 +31,14 @@ export function* composedFeed(workspaceId: string, id: string): Work<ComposedFee
   return row && feedOf(row, workspaceId, yield* membersOf(row));
 }
 
+const OF_WORKSPACE = '(SELECT pk FROM workspaces WHERE id = $2)';
+
 /** Each change as the work of its transaction. */
 export const feedChanges = {
-  *createFeed(now, workspaceId, feed, { by, once, most = 0 } = {}) {
+  *createFeed(now, workspaceId, feed, { by, once, most = 0, id = randomUUID() } = {}) {
     const workspacePk = yield* changeWorkspace(workspaceId);
     const there = most > 0 ? yield* one('SELECT count(*) AS feeds FROM feeds WHERE workspace_pk = $1', workspacePk) : undefined;
     if (Number(there?.feeds ?? 0) >= most && most > 0) throw tooMany(most, 'feeds made of lists', 'MAX_FEEDS');
-    const id = randomUUID();
     const row = yield* insertFeed(now, workspacePk, { ...feed, id });
     const made = feedOf(row, workspaceId, yield* membersOf(row));
     yield* audit(now, 'feed created', id, { workspacePk, by, change: { before: null, after: feedState(made) } });
@@ -72,28 +70,58 @@ export const feedChanges = {
     yield* revokeKeys(now, 'feed_id', feedId, { workspacePk, by });
     yield* audit(now, 'feed deleted', feedId, { workspacePk, by, change: { before, after: null } });
   },
-} satisfies Changes<Pick<AccountWrites, 'createFeed' | 'updateFeed' | 'deleteFeed'>>;
+  *recordFit(_now, workspaceId, feedId, variant, state) {
+    const found = yield* one(`SELECT pk, subtract_allow FROM feeds WHERE id = $1 AND workspace_pk = ${OF_WORKSPACE}`, feedId, workspaceId);
+    if (found === undefined) return;
+    // Its revision is that of the workspace.
+    if (found.subtract_allow === 'workspace') yield* changeWorkspace(workspaceId);
+    // The row is held until the commit; other processes read it, because its revision moves.
+    const row = yield* one('UPDATE feeds SET revision = revision + 1 WHERE pk = $1 RETURNING pk, fits', Number(found.pk));
+    if (row === undefined) return;
+    const fits = new Map(Object.entries(JSON.parse(String(row.fits ?? '{}')) as Record<string, FitState>));
+    if (state === null) fits.delete(variant);
+    else fits.set(variant, state);
+    yield* run(
+      'UPDATE feeds SET fits = $2 WHERE pk = $1',
+      Number(row.pk),
+      fits.size === 0 ? null : JSON.stringify(Object.fromEntries(fits)),
+    );
+  },
+} satisfies Changes<Pick<AccountWrites, 'createFeed' | 'updateFeed' | 'deleteFeed' | 'recordFit'>>;
 
 /** Makes a composed feed and returns its row. Throws REFUSED when its name is taken. */
-export function* insertFeed(now: string, workspacePk: number, { id, name, lists, ...patch }: SavedFeed): Work<Row> {
+export function* insertFeed(
+  now: string,
+  workspacePk: number,
+  { id, name, lists, always = [], ...patch }: NewFeed & { readonly id: string },
+): Work<Row> {
   yield* refuseNames(workspacePk, name);
-  const columns = { workspace_pk: workspacePk, id, name, all_lists: lists === null ? 1 : 0, ...Object.fromEntries(patchColumns(patch)) };
-  const row = yield* create(now, 'feeds', columns);
-  yield* setMembers(workspacePk, Number(row.pk), lists);
+  const set = Object.fromEntries(patchColumns(patch, FEED_SETTINGS));
+  const row = yield* create(now, 'feeds', { workspace_pk: workspacePk, id, name, all_lists: lists === null ? 1 : 0, ...set });
+  yield* setMembers(workspacePk, Number(row.pk), { lists, always });
   return row;
 }
 
 /** Changes the composed feed of a row of FEEDS, and returns its new row. Throws REFUSED when its new name is taken. */
 export function* changeFeed(workspacePk: number, row: Row, change: FeedPatch & { readonly name?: string }): Work<Row> {
-  const { name = String(row.name), lists, ...patch } = change;
+  const { name = String(row.name), lists, always, ...patch } = change;
   const pk = Number(row.pk);
   if (name !== row.name) yield* refuseNames(workspacePk, name);
-  const columns = { name, ...Object.fromEntries(patchColumns(patch)), ...(lists !== undefined && { all_lists: lists === null ? 1 : 0 }) };
+  const members = yield* membersOf(row);
+  const columns = {
+    name,
+    ...Object.fromEntries(patchColumns(patch, FEED_SETTINGS)),
+    ...(lists !== undefined && { all_lists: lists === null ? 1 : 0 }),
+    // What is left out is found anew.
+    fits: null,
+  };
   const sets = Object.keys(columns).map((column, i) => `${column} = $${i + 3}, `);
   // Whatever lists it has from now on, its revision is higher than before.
   const text = `UPDATE feeds SET ${sets.join('')}revision = $2 WHERE pk = $1 RETURNING *`;
   const changed = yield* one(text, pk, Number(row.feed_revision) + 1, ...Object.values(columns));
-  if (lists !== undefined) yield* setMembers(workspacePk, pk, lists);
+  const now = lists === undefined ? members.lists : lists;
+  const kept = members.always.filter((id) => now?.includes(id) ?? true);
+  if (lists !== undefined || always !== undefined) yield* setMembers(workspacePk, pk, { lists: now, always: always ?? kept });
   return changed!;
 }
 
@@ -102,28 +130,18 @@ function* refuseNames(workspacePk: number, name: string): Work<void> {
   yield* refuseName('feeds', workspacePk, name);
 }
 
-/** The lists of the feed in a row. */
-export function* membersOf(row: Row): Work<Members> {
-  if (Number(row.all_lists) === 1) return null;
-  const lists = yield* all(
-    'SELECT l.id FROM feed_lists m JOIN lists l ON l.pk = m.list_pk WHERE m.feed_pk = $1 ORDER BY l.pk',
-    Number(row.pk),
-  );
-  return lists.map(({ id }) => String(id));
-}
-
-function* setMembers(workspacePk: number, feedPk: number, lists: Members): Work<void> {
-  yield* run('DELETE FROM feed_lists WHERE feed_pk = $1', feedPk);
-  for (const id of new Set(lists)) {
-    const text = 'INSERT INTO feed_lists (feed_pk, list_pk) SELECT CAST($1 AS INTEGER), pk FROM lists WHERE id = $2 AND workspace_pk = $3';
-    if ((yield* run(text, feedPk, id, workspacePk)) === 0) throw noSuch('list', id);
-  }
-}
-
 /** The composed feed in a row. */
-export const feedOf = (row: Row, workspaceId: string, lists: Members): ComposedFeed => ({
+export const feedOf = (row: Row, workspaceId: string, { lists, always }: FeedMembers): ComposedFeed => ({
   id: String(row.id),
   workspaceId,
   ...profileOf(row),
+  ...makingOf(row),
   lists,
+  always,
 });
+
+/** The composed feeds in rows, with those of all their lists (MEMBERS). */
+export function feedsOf(rows: readonly Row[], workspaceId: string, members: readonly Row[]): ComposedFeed[] {
+  const byFeed = Map.groupBy(members, (row) => Number(row.feed_pk));
+  return rows.map((row) => feedOf(row, workspaceId, membersIn(row, byFeed.get(Number(row.pk)) ?? [])));
+}

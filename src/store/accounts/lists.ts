@@ -1,5 +1,5 @@
 /** Reads of a few lists and composed feeds of a workspace through indexes, however many it has; the same in both dialects. */
-import { feedRevision, type ProposedFeed } from '../../account/feed.ts';
+import { feedRevision, makingOf, type ProposedFeed } from '../../account/feed.ts';
 import { type ListSettings, settingsOf } from '../../account/list.ts';
 import { levelCode } from '../../document/levels.ts';
 import type { NamedDirectory, SnapshotHead } from '../../ports/snapshot.ts';
@@ -7,6 +7,8 @@ import { isStorableText } from '../../signal/storable-text.ts';
 import { WORKSPACE_PK } from '../places.ts';
 import { guardRailsOf, listOf, profileOf, type Row, workspaceProfileOf } from '../rows.ts';
 import { all, allByKey, one, oneByKey, type Work } from '../work.ts';
+import { agreementOf } from './agreement.ts';
+import { membersOf } from './members.ts';
 
 /** A list that rules are read from. */
 interface SourceList {
@@ -144,15 +146,15 @@ export function* ruleSource(now: string, workspaceId: string, feed: string | nul
 }
 
 const LISTS = 'SELECT pk, id, name, confidence, severity FROM lists WHERE workspace_pk = $1';
-const MEMBERS =
-  'SELECT l.pk, l.id, l.name, l.confidence, l.severity FROM feed_lists m JOIN lists l ON l.pk = m.list_pk WHERE m.feed_pk = $1';
+const MEMBERS = `SELECT l.pk, l.id, l.name, l.confidence, l.severity FROM feed_lists m JOIN lists l ON l.pk = m.list_pk
+  WHERE m.feed_pk = $1 ORDER BY m.position, m.list_pk`;
 
-type Source = Pick<SnapshotHead, 'kind' | 'profile' | 'revision'> & Pick<RuleSource, 'lists'>;
+type Source = Pick<SnapshotHead, 'kind' | 'profile' | 'revision' | 'agreement'> & Pick<RuleSource, 'lists'>;
 
 function* workspaceSource(workspacePk: number, row: Row): Work<Source> {
   const rows = yield* all(`${LISTS} ORDER BY pk`, workspacePk);
   const lists = rows.map((list) => ({ ...placeOf(list), levels: 0 }));
-  return { kind: 'workspace', profile: workspaceProfileOf(row), revision: Number(row.workspace_revision), lists };
+  return { kind: 'workspace', profile: workspaceProfileOf(row), revision: Number(row.workspace_revision), agreement: undefined, lists };
 }
 
 // The feed's profile has the list's levels.
@@ -160,32 +162,34 @@ const listSource = (row: Row): Source => ({
   kind: 'list',
   profile: profileOf(row),
   revision: Number(row.revision),
+  agreement: undefined,
   lists: [{ ...placeOf(row), levels: 0 }],
 });
 
 function* composedSource(workspacePk: number, id: string): Work<Source | undefined> {
   const row = yield* one(`${FEEDS} f.id = $1 AND f.workspace_pk = $2`, id, workspacePk);
   if (row === undefined) return undefined;
-  const lists =
-    Number(row.all_lists) === 1 ? yield* all(`${LISTS} ORDER BY pk`, workspacePk) : yield* all(`${MEMBERS} ORDER BY l.pk`, Number(row.pk));
-  return {
-    kind: 'composed',
-    profile: profileOf(row),
-    revision: Number(row.feed_revision),
-    lists: lists.map((list) => ({ ...placeOf(list), levels: levelsOfList(settingsOf(list)) })),
-  };
+  const { always } = yield* membersOf(row);
+  const isOfAll = Number(row.all_lists) === 1;
+  const rows = isOfAll ? yield* all(`${LISTS} ORDER BY pk`, workspacePk) : yield* all(MEMBERS, Number(row.pk));
+  const lists = rows.map(composedOf);
+  const agreement = yield* agreementOf(workspacePk, { ...makingOf(row), always }, lists, row.fits);
+  return { kind: 'composed', profile: profileOf(row), revision: Number(row.feed_revision), agreement, lists };
 }
 
+const composedOf = (list: Row): SourceList => ({ ...placeOf(list), levels: levelsOfList(settingsOf(list)) });
+
 /** Lists that are not the workspace's, or are gone, are passed over. */
-function* proposedSource(workspacePk: number, { profile, lists: members }: ProposedFeed): Work<Source> {
+function* proposedSource(workspacePk: number, { profile, lists: members, making }: ProposedFeed): Work<Source> {
   const rows =
     members === null
       ? yield* all(`${LISTS} ORDER BY pk`, workspacePk)
       : members.length === 0
         ? []
         : yield* all(`${LISTS} AND id IN (${members.map((_, i) => `$${i + 2}`)}) ORDER BY pk`, workspacePk, ...members);
-  const lists = rows.map((list) => ({ ...placeOf(list), levels: levelsOfList(settingsOf(list)) }));
-  return { kind: 'composed', profile, revision: 0, lists };
+  const places = new Map(members?.map((id, place) => [id, place]));
+  const lists = rows.map(composedOf).sort((a, b) => (places.get(a.id) ?? 0) - (places.get(b.id) ?? 0));
+  return { kind: 'composed', profile, revision: 0, agreement: yield* agreementOf(workspacePk, making, lists), lists };
 }
 
 /** `SnapshotList.key`. */

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Author } from '../../account/caller.ts';
 import { goesWithSource } from '../../account/kept-list.ts';
 import { BOOTSTRAP_KEY_NAME, type KeyInfo, keyState, type NewKey } from '../../account/key.ts';
-import { listState, NO_SETTINGS } from '../../account/list.ts';
+import { LIST_SETTINGS, listState, NO_SETTINGS } from '../../account/list.ts';
 import type { Organization, Subscription } from '../../account/organization.ts';
 import { PERMISSIONS } from '../../account/permission.ts';
 import { type Workspace, type WorkspacePatch, workspaceSettingsJson } from '../../account/workspace.ts';
@@ -12,7 +12,7 @@ import { WeirError } from '../../errors.ts';
 import type { AccountWrites, ChangeOptions } from '../../ports/account-store.ts';
 import type { RuleWrites } from '../../ports/rule-store.ts';
 import { keyOf, listOf, organizationOf, type Row, workspaceOf } from '../rows.ts';
-import { type Changes, one, run, type Work } from '../work.ts';
+import { type Changes, one, run, tell, type Work } from '../work.ts';
 import {
   changeWorkspace,
   create,
@@ -36,7 +36,7 @@ import { listCount } from './lists.ts';
 
 export type Management = Omit<
   AccountWrites,
-  'createFeed' | 'updateFeed' | 'deleteFeed' | 'restoreLists' | 'restoreKeys' | 'restoreDeleted'
+  'createFeed' | 'updateFeed' | 'deleteFeed' | 'recordFit' | 'restoreLists' | 'restoreKeys' | 'restoreDeleted'
 > &
   Pick<RuleWrites, 'dropDeadLetter' | 'noteChange' | 'adoptStream'>;
 
@@ -115,12 +115,11 @@ export const accountChanges = {
   *touchKeys(_now, used) {
     for (let at = 0; at < used.length; at += TOUCHED) yield* touchKeys(used.slice(at, at + TOUCHED));
   },
-  *createList(now, workspaceId, name, settings, maxLists = 0, { by, once } = {}) {
+  *createList(now, workspaceId, name, settings, maxLists = 0, { by, once, id = randomUUID() } = {}) {
     const workspacePk = yield* changeWorkspace(workspaceId);
     if (maxLists > 0 && (yield* listCount(workspaceId)) >= maxLists) throw tooManyLists(maxLists);
     yield* refuseName('feeds', workspacePk, name);
     yield* refuseName('sources', workspacePk, name);
-    const id = randomUUID();
     const row = yield* insertList(now, workspacePk, { ...settings, id, name, isDefault: false, sourceId: null });
     const list = listOf(row, workspaceId);
     yield* audit(now, 'list created', id, { workspacePk, by, change: { before: null, after: listState(list) } });
@@ -131,7 +130,7 @@ export const accountChanges = {
     const workspacePk = yield* changeWorkspace(workspaceId);
     const before = listState(listOf(yield* listRow(workspacePk, listId), workspaceId));
     requireState(before, ifMatch);
-    const values = patchColumns(patch);
+    const values = patchColumns(patch, LIST_SETTINGS);
     const sets = values.map(([column], i) => `${column} = $${i + 3}, `).join('');
     const row = yield* one(
       `UPDATE lists SET ${sets}revision = revision + 1 WHERE id = $1 AND workspace_pk = $2 RETURNING *`,
@@ -191,7 +190,7 @@ function workspaceColumns({
 
 /** Holds a workspace's row until the commit, so that no list or feed of it is deleted meanwhile. Returns its pk. */
 function* holdWorkspace(id: string): Work<number> {
-  const row = yield* one('UPDATE workspaces SET revision = revision WHERE id = $1 RETURNING pk', id);
+  const row = yield* tell('UPDATE workspaces SET revision = revision WHERE id = $1 RETURNING pk', id);
   if (row === undefined) throw noSuch('workspace', id);
   return Number(row.pk);
 }
@@ -254,9 +253,13 @@ function* makeRoomForKey(now: string, workspacePk: number, most: number): Work<v
   if (forgotten === 0) throw tooMany(most, 'keys', 'MAX_KEYS', 'revoke one');
 }
 
-function* insertKey(now: string, workspaceId: string, key: NewKey, { by, once, most = 0 }: ChangeOptions = {}): Work<KeyInfo> {
+function* insertKey(
+  now: string,
+  workspaceId: string,
+  key: NewKey,
+  { by, once, most = 0, id = randomUUID() }: ChangeOptions = {},
+): Work<KeyInfo> {
   const { hash, prefix, name, permissions, listId, feedId, expiresAt, networks = [] } = key;
-  const id = randomUUID();
   const workspacePk = yield* (listId ?? feedId) === null ? findWorkspace(workspaceId) : holdWorkspace(workspaceId);
   yield* makeRoomForKey(now, workspacePk, most);
   if (listId !== null) yield* listRow(workspacePk, listId);

@@ -7,12 +7,11 @@ import { pageOf } from '../page.ts';
 import { WORKSPACE_PK } from '../places.ts';
 import { keyOf, listOf, type Row } from '../rows.ts';
 import { all, type Work } from '../work.ts';
-import { feedOf } from './feeds.ts';
+import { feedsOf } from './feeds.ts';
+import { IN_ORDER, MEMBERS } from './members.ts';
 
 const LISTS = `SELECT l.* FROM lists l WHERE l.workspace_pk = ${WORKSPACE_PK} AND l.pk > $2 ORDER BY l.pk LIMIT $3`;
 const FEEDS = `SELECT f.* FROM feeds f WHERE f.workspace_pk = ${WORKSPACE_PK} AND f.pk > $2 ORDER BY f.pk LIMIT $3`;
-const MEMBERS = `SELECT m.feed_pk, l.id FROM feeds f JOIN feed_lists m ON m.feed_pk = f.pk JOIN lists l ON l.pk = m.list_pk
-  WHERE f.workspace_pk = ${WORKSPACE_PK} AND f.pk BETWEEN $2 AND $3 ORDER BY l.pk`;
 const KEYS = `SELECT k.* FROM keys k WHERE k.workspace_pk = ${WORKSPACE_PK} AND k.created_at >= $2 AND (k.created_at > $2 OR k.id > $3)
   ORDER BY k.created_at, k.id LIMIT $4`;
 
@@ -28,10 +27,9 @@ export function* listPage(workspaceId: string, { after, limit }: PageRequest): W
 /** `feedPage` of the port. */
 export function* feedPage(workspaceId: string, { after, limit }: PageRequest): Work<Page<ComposedFeed>> {
   const { items, next } = pageOf(yield* all(FEEDS, workspaceId, Number(after ?? 0), limit + 1), limit, placeOf);
-  const rows = items.length === 0 ? [] : yield* all(MEMBERS, workspaceId, Number(items[0]!.pk), Number(items.at(-1)!.pk));
-  const members = Map.groupBy(rows, (row) => Number(row.feed_pk));
-  const listsOf = (row: Row) => (members.get(Number(row.pk)) ?? []).map(({ id }) => String(id));
-  return { items: items.map((row) => feedOf(row, workspaceId, Number(row.all_lists) === 1 ? null : listsOf(row))), next };
+  const range = `${MEMBERS} f.workspace_pk = ${WORKSPACE_PK} AND f.pk BETWEEN $2 AND $3${IN_ORDER}`;
+  const members = items.length === 0 ? [] : yield* all(range, workspaceId, Number(items[0]!.pk), Number(items.at(-1)!.pk));
+  return { items: feedsOf(items, workspaceId, members), next };
 }
 
 /** `keyPage` of the port. */

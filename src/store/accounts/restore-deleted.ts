@@ -8,7 +8,7 @@ import { listOf } from '../rows.ts';
 import { all, type Changes, one, run, type Value, type Work } from '../work.ts';
 import { changeWorkspace, moveKeyRevision, tooManyLists } from './account-statements.ts';
 import { audit } from './audit.ts';
-import type { Table } from './deleted.ts';
+import { MEMBER, type Table } from './deleted.ts';
 import { refuseName } from './feed-lists.ts';
 import { listCount } from './lists.ts';
 import { bringBackSource, type KeptSource, requireRoomForSource } from './sources.ts';
@@ -80,11 +80,12 @@ function* bringBack(table: Table, row: Readonly<Record<string, Value>>): Work<vo
 /** Puts the list or feed together again with those it belonged to, so far as these are there. */
 function* rejoin(kept: number): Work<void> {
   const [own, pk] = kept > 0 ? ['list_pk', kept] : ['feed_pk', -kept];
-  const joined = `SELECT m.feed_pk, m.list_pk FROM deleted_members m JOIN feeds f ON f.pk = m.feed_pk JOIN lists l ON l.pk = m.list_pk WHERE m.${own} = $1`;
+  const joined = `SELECT m.* FROM deleted_members m JOIN feeds f ON f.pk = m.feed_pk JOIN lists l ON l.pk = m.list_pk WHERE m.${own} = $1`;
   const rows = yield* all(joined, pk);
   for (const row of rows) {
     const pair = [Number(row.feed_pk), Number(row.list_pk)] as const;
-    yield* run('INSERT INTO feed_lists (feed_pk, list_pk) VALUES ($1, $2) ON CONFLICT (feed_pk, list_pk) DO NOTHING', ...pair);
+    const again = `INSERT INTO feed_lists (${MEMBER}) VALUES ($1, $2, $3, $4) ON CONFLICT (feed_pk, list_pk) DO NOTHING`;
+    yield* run(again, ...pair, Number(row.position), Number(row.is_always));
     yield* run('DELETE FROM deleted_members WHERE feed_pk = $1 AND list_pk = $2', ...pair);
     yield* run('UPDATE feeds SET revision = revision + 1 WHERE pk = $1', pair[0]);
   }

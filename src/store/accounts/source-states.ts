@@ -29,7 +29,7 @@ export const sourceStateChanges = {
 } satisfies Changes<Pick<SourceWrites, 'writeSources' | 'claimLease' | 'releaseLease'>>;
 
 /** Whether a lease is still that of its fence; its row is held until the commit, so that nobody takes it meanwhile. */
-function* isHeld({ name, fence }: Lease): Work<boolean> {
+export function* isHeld({ name, fence }: Lease): Work<boolean> {
   return (yield* run('UPDATE leases SET fence = fence WHERE name = $1 AND fence = $2', name, fence)) === 1;
 }
 

@@ -3,11 +3,11 @@ import type { Author } from '../../account/caller.ts';
 import { newState, type Source, type SourceAsk, type SourceSettings, type SourceState } from '../../account/source.ts';
 import { afresh, isReadAnew, resumed, type SavedSource, sourceSettingsJson } from '../../account/source-change.ts';
 import { WeirError } from '../../errors.ts';
-import type { SourceReads, SourceRecord, SourceWrites } from '../../ports/source-store.ts';
+import type { SealedSource, SourceReads, SourceRecord, SourceWrites } from '../../ports/source-store.ts';
 import { pageOf } from '../page.ts';
 import { WORKSPACE_PK } from '../places.ts';
 import type { Row } from '../rows.ts';
-import { all, type Changes, one, run, type Value, type Work } from '../work.ts';
+import { all, type Changes, one, run, tell, type Value, type Work } from '../work.ts';
 import {
   changeWorkspace,
   create,
@@ -19,6 +19,7 @@ import {
   tooMany,
   tooManyLists,
 } from './account-statements.ts';
+import { moveAgreements } from './agreement.ts';
 import { doneOnce } from './answers.ts';
 import { audit, changed } from './audit.ts';
 import { refuseName } from './feed-lists.ts';
@@ -80,18 +81,31 @@ export const sourceReads = {
   },
 } satisfies { [K in keyof SourceReads]: (...args: Parameters<SourceReads[K]>) => Work<Awaited<ReturnType<SourceReads[K]>>> };
 
+/** All sources of a workspace, with their secrets. */
+export function* sealedSources(workspaceId: string): Work<SealedSource[]> {
+  const rows = yield* all(`${SELECT} WHERE s.workspace_pk = ${WORKSPACE_PK} ORDER BY s.pk`, workspaceId);
+  return rows.map((row) => ({ ...recordOf(row), secret: secretOf(row) }));
+}
+
 type Management = Omit<SourceWrites, 'writeSources' | 'claimLease' | 'releaseLease'>;
 
 /** Each change as the work of its transaction. */
 export const sourceChanges = {
-  *createSource(now, workspaceId, { id, name, list, secret, ...settings }, { maxSources, maxLists }, { by, once } = {}) {
+  *createSource(
+    now,
+    workspaceId,
+    { id, listId = crypto.randomUUID(), name, list, secret, ...settings },
+    { maxSources, maxLists },
+    { by, once } = {},
+  ) {
     const workspacePk = yield* changeWorkspace(workspaceId);
     yield* requireRoomForSource(workspacePk, maxSources);
     if (maxLists > 0 && (yield* listCount(workspaceId)) >= maxLists) throw tooManyLists(maxLists);
     // Its list is its name: another one of it would be taken for it.
     for (const table of ['lists', 'feeds'] as const) yield* refuseName(table, workspacePk, name);
-    const row = yield* insertList(now, workspacePk, { ...list, id: crypto.randomUUID(), name, isDefault: false, sourceId: id });
+    const row = yield* insertList(now, workspacePk, { ...list, id: listId, name, isDefault: false, sourceId: id });
     yield* insertSource(now, { id, workspacePk, listPk: Number(row.pk), settings, secret, state: newState(yield* instant(now)) });
+    yield* moveAgreements(workspacePk);
     const made = yield* record(workspaceId, id);
     yield* audited(now, 'source created', made, { workspacePk, by }, null);
     yield* doneOnce(now, workspacePk, once, made);
@@ -110,6 +124,7 @@ export const sourceChanges = {
       state: JSON.stringify(state),
       ...(secret !== undefined && { secret }),
     });
+    if (patch.copies !== undefined) yield* moveAgreements(workspacePk);
     const after = yield* record(workspaceId, id);
     yield* audited(now, 'source changed', after, { workspacePk, by }, sourceSettingsJson(settings));
     return after;
@@ -132,6 +147,7 @@ export const sourceChanges = {
     yield* run('DELETE FROM source_runs WHERE source_pk = $1', Number(row.pk));
     yield* run('DELETE FROM sources WHERE pk = $1', Number(row.pk));
     yield* moveSourceRevision();
+    yield* moveAgreements(workspacePk);
     if (keepList) {
       yield* run('UPDATE lists SET source_id = NULL, revision = revision + 1 WHERE pk = $1', listPk);
       // Keys that are bound to the list may change it from now on.
@@ -156,6 +172,7 @@ export const sourceChanges = {
   *restoreSources(now, workspaceId, sources, by) {
     const workspacePk = yield* changeWorkspace(workspaceId);
     for (const source of sources) yield* restoreSource(now, workspacePk, source);
+    yield* moveAgreements(workspacePk);
     yield* moveKeyRevision();
     if (sources.length > 0) yield* audit(now, 'sources restored', workspaceId, { workspacePk, by });
   },
@@ -170,7 +187,7 @@ function* instant(now: string): Work<number> {
 
 /** Tells whoever refreshes sources that one has changed. */
 function* moveSourceRevision(): Work<void> {
-  yield* run("UPDATE counters SET value = value + 1 WHERE name = 'source_revision'");
+  yield* tell("UPDATE counters SET value = value + 1 WHERE name = 'source_revision'");
 }
 
 /** The row of a source, held until the commit: what a refresh writes waits. */

@@ -1,5 +1,5 @@
 import type { Caller } from '../../account/caller.ts';
-import { EXCEPTIONS_KEY, type KnownRules, type RuleSink } from '../../ports/snapshot.ts';
+import { EXCEPTIONS_KEY, type KnownRules, type SnapshotSink } from '../../ports/snapshot.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { ACCESS_ACTIONS } from '../../rule.ts';
 import { gathered } from '../../serial.ts';
@@ -107,13 +107,18 @@ const isNothingToRead = ({ head, lists }: RuleSource, known: KnownRules): boolea
   (known.lists.size === 0 || known.change === head.change);
 
 /** Hands the access rules of a source that are active at `now` (ms) to the sink. */
-async function scan(session: Session, { workspacePk, lists, head }: RuleSource, now: number, sink: RuleSink): Promise<void> {
+async function scan(session: Session, { workspacePk, lists, head }: RuleSource, now: number, sink: SnapshotSink): Promise<void> {
+  const apart = head.agreement !== undefined ? sink.list?.bind(sink) : undefined;
   const filled = lists.filter(({ isEmpty }) => !isEmpty);
-  for (const [levels, group] of Map.groupBy(filled, (list) => list.levels)) {
-    const pks = group.map(({ pk }) => pk);
+  for (const group of Map.groupBy(filled, ({ pk, levels }) => (apart === undefined ? levels : `list ${pk}`)).values()) {
+    const [{ pk, levels }] = group as [RuleSource['lists'][number]];
+    apart?.(keyOf(pk));
+    const pks = group.map((list) => list.pk);
     await session.copy(scanQuery(pks, now), scanInto(withLevels(sink, levels)));
   }
-  if (head.profile.subtractAllow === 'workspace') await session.copy(exceptionsQuery(workspacePk, now), scanInto(sink));
+  if (head.profile.subtractAllow !== 'workspace') return;
+  apart?.(EXCEPTIONS_KEY);
+  await session.copy(exceptionsQuery(workspacePk, now), scanInto(sink));
 }
 
 /** The caller behind each hash. A flood of unknown keys takes two connections at most. */

@@ -61,8 +61,15 @@ export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
         const found = drive(db, ruleSource(now, workspaceId, feed));
         if (found === undefined) return undefined;
         if (sink !== undefined) {
-          for (const { pk, levels } of found.lists) scans.list(pk, at, withLevels(sink, levels));
-          if (found.head.profile.subtractAllow === 'workspace') scans.exceptions(found.workspacePk, at, sink);
+          const apart = found.head.agreement !== undefined ? sink.list?.bind(sink) : undefined;
+          for (const { pk, levels } of found.lists) {
+            apart?.(keyOf(pk));
+            scans.list(pk, at, withLevels(sink, levels));
+          }
+          if (found.head.profile.subtractAllow === 'workspace') {
+            apart?.(EXCEPTIONS_KEY);
+            scans.exceptions(found.workspacePk, at, sink);
+          }
         }
         if (whole !== undefined) drive(db, takeRules(found, whole, at));
         return found.head;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DryRunAnswer, FeedRow } from '../../../src/cli/signals/dry-run.ts';
-import type { Status } from '../../../src/manage/status.ts';
+import type { Status } from '../../../src/manage/attention.ts';
 import { command } from '../../support/command.ts';
 import { postSignals } from '../../support/http.ts';
 import { type Random, seededRandom } from '../../support/random.ts';

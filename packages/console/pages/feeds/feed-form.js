@@ -10,7 +10,7 @@ import { Dialog } from '../../ui/dialog.js';
 import { CheckField, CheckList, SelectField, TextField } from '../../ui/field.js';
 import { Failed, Loading, Notice, Shown } from '../../ui/states.js';
 import { toast } from '../../ui/toast.js';
-import { LIST_SETTINGS } from '../../words.js';
+import { FEED_SETTINGS, LIST_SETTINGS } from '../../words.js';
 
 /** @typedef {import('./feed-state.js').FeedRow} FeedRow */
 
@@ -19,19 +19,22 @@ import { LIST_SETTINGS } from '../../words.js';
  * @param {{ feed?: FeedRow, kind?: 'list' | 'composed', tag?: string, onClose: () => void, onDone: (made: any) => unknown }} props
  */
 export function FeedForm({ feed, kind = feed?.kind === 'list' ? 'list' : 'composed', tag, onClose, onDone }) {
+  const known = kind === 'list' ? LIST_SETTINGS : FEED_SETTINGS;
   const [name, setName] = useState('');
   const [values, setValues] = useState(() =>
-    Object.fromEntries(LIST_SETTINGS.map(({ field }) => [field, String(/** @type {any} */ (feed)?.[field] ?? '')])),
+    Object.fromEntries(known.map(({ field }) => [field, String(/** @type {any} */ (feed)?.[field] ?? '')])),
   );
   const [isAll, setAll] = useState(feed?.all_lists ?? false);
   const [members, setMembers] = useState(feed?.lists ?? []);
+  const [always, setAlways] = useState(feed?.always ?? []);
   const [once] = useState(() => crypto.randomUUID());
   const { busy, error, run } = useWork();
   const lists = useLiveWork('lists', () => allPages('/lists', 'lists'), { every: 60_000 });
 
-  const settings = Object.fromEntries(LIST_SETTINGS.map((setting) => [setting.field, settingOf(values[setting.field], setting)]));
-  const membersGiven = kind === 'list' ? {} : isAll ? { all_lists: true } : { lists: members };
-  const before = Object.fromEntries(LIST_SETTINGS.map(({ field }) => [field, /** @type {any} */ (feed)?.[field] ?? null]));
+  const settings = Object.fromEntries(known.map((setting) => [setting.field, settingOf(values[setting.field], setting)]));
+  const enough = isAll ? always : always.filter((id) => members.includes(id));
+  const membersGiven = kind === 'list' ? {} : { ...(isAll ? { all_lists: true } : { lists: members }), always: enough };
+  const before = Object.fromEntries(known.map(({ field }) => [field, /** @type {any} */ (feed)?.[field] ?? null]));
   // Only what is another than before: a service that does not know a setting is not asked for it.
   const changed = Object.fromEntries(Object.entries(settings).filter(([field, value]) => value !== before[field]));
 
@@ -72,32 +75,42 @@ export function FeedForm({ feed, kind = feed?.kind === 'list' ? 'list' : 'compos
         html`<${TextField} label="Name" value=${name} onValue=${setName} required maxlength="200" autofocus
         hint=${kind === 'list' ? 'Senders name it: POST /v1/signal?list=…; devices poll it by this name.' : 'Devices poll it by this name.'} />`
       }
-      ${LIST_SETTINGS.filter(({ longest }) => longest !== undefined).map(
-        (setting) => html`<${TextField} maxlength=${setting.longest} ...${fieldOf(setting)} />`,
-      )}
+      ${known
+        .filter(({ longest }) => longest !== undefined)
+        .map((setting) => html`<${TextField} maxlength=${setting.longest} ...${fieldOf(setting)} />`)}
       ${
         kind !== 'list' &&
         html`
         <${CheckField} label="All lists, also those that are made later" checked=${isAll} onValue=${setAll} />
         ${
           !isAll &&
-          html`<${Shown} live=${lists}>${(/** @type {any[]} */ known) => html`
-          <${CheckList} label="Lists" options=${known.map(({ id, name: label }) => ({ value: id, label }))} values=${members} onValues=${setMembers} />
+          html`<${Shown} live=${lists}>${(/** @type {any[]} */ all) => html`
+          <${CheckList} label="Lists" options=${all.map(({ id, name: label }) => ({ value: id, label }))} values=${members} onValues=${setMembers}
+          hint=${members.length > 1 ? `In this order, in which they were ticked: ${namesOf(members, all)}.` : undefined} />
         `}<//>`
         }
+        <${Shown} live=${lists}>${(/** @type {any[]} */ all) => html`
+          <${CheckList} label="Enough by themselves" options=${all.filter(({ id }) => isAll || members.includes(id)).map(({ id, name: label }) => ({ value: id, label }))}
+          values=${enough} onValues=${setAlways} hint="Own detections: nobody has to agree with them." />
+        `}<//>
       `
       }
       <div class="form-row">
-        ${LIST_SETTINGS.filter(({ longest }) => longest === undefined).map((setting) =>
-          setting.options === undefined
-            ? html`<${TextField} inputmode="numeric" pattern="[0-9]*" ...${fieldOf(setting)} />`
-            : html`<${SelectField} options=${setting.options} ...${fieldOf(setting)} />`,
-        )}
+        ${known
+          .filter(({ longest }) => longest === undefined)
+          .map((setting) =>
+            setting.options === undefined
+              ? html`<${TextField} inputmode="numeric" pattern="[0-9]*" ...${fieldOf(setting)} />`
+              : html`<${SelectField} options=${setting.options} ...${fieldOf(setting)} />`,
+          )}
       </div>
       ${(kind !== 'list' || feed !== undefined) && html`<${Effect} asked=${{ feed: feed?.id, ...membersGiven, ...changed }} />`}
     <//>
   `;
 }
+
+/** @param {readonly string[]} ids @param {{ id: string, name: string }[]} all */
+const namesOf = (ids, all) => ids.map((id) => all.find((each) => each.id === id)?.name ?? id).join(', ');
 
 /** @param {string} text @param {{ options?: unknown, longest?: number }} setting */
 const settingOf = (text, { options, longest }) =>

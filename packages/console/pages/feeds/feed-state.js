@@ -23,7 +23,9 @@ export const WORKSPACE_FEED = 'workspace';
  * @property {string | null} description
  * @property {boolean} [default]
  * @property {boolean} [all_lists]
- * @property {string[]} [lists]
+ * @property {string[]} [lists] In their order.
+ * @property {string[]} [always]
+ * @property {number | null} [min_sources]
  * @property {string | null} [format]
  * @property {string | null} [family]
  * @property {string | null} [action]
@@ -51,10 +53,11 @@ const OLD = 120_000;
 export const isOld = (built) => built === undefined || Date.now() - Date.parse(built.built_at) > OLD;
 
 /** @param {FeedRow} feed */
-export function nameOfKind({ kind, default: isDefault, all_lists: isAll, lists = [] }) {
+export function nameOfKind({ kind, default: isDefault, all_lists: isAll, lists = [], min_sources: least }) {
   if (kind === 'workspace') return 'the whole workspace';
   if (kind === 'list') return isDefault ? 'the default list' : 'one list';
-  return isAll ? 'all lists' : counted(lists.length, 'list');
+  const made = isAll ? 'all lists' : counted(lists.length, 'list');
+  return (least ?? 1) > 1 ? `${made}, ${least} of which have to agree` : made;
 }
 
 /** @param {FeedRow} row @returns {{ kind: 'good' | 'warn' | 'bad' | '', text: string }} */

@@ -9,7 +9,7 @@ import { Notice } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
 import { Ago, Countdown } from '../../ui/time.js';
 import { linkToFeed } from '../feeds/read-feeds.js';
-import { CUTS, IDLE, RELATIONS, Verdict, whyText } from './words.js';
+import { agreementText, CUTS, IDLE, RELATIONS, Verdict, whyText } from './words.js';
 
 /** @typedef {import('./words.js').ExplainedFeed} ExplainedFeed */
 /** @typedef {import('./words.js').ExplainedRule} ExplainedRule */
@@ -39,6 +39,7 @@ function FeedCard({ feed, action, target }) {
   return html`
     <${Card} title=${title} actions=${html`<${Verdict} verdict=${feed.verdict} />`} note=${size}>
       ${feed.protected_by.map((network) => html`<${Notice} key=${network}>The protected network <bdi class="mono">${network}</bdi> keeps it out, whatever rules say.<//>`)}
+      ${feed.agreement !== null && html`<p class="small">${agreementText(feed.agreement)}</p>`}
       ${feed.verdict !== 'out' && action === 'block' && html`<p class="small">${unblockText(feed, target)}</p>`}
       ${feed.subtract_allow !== null && html`<${Notice} kind="warn">${subtractText(feed.subtract_allow)}<//>`}
       ${

@@ -3,7 +3,7 @@
 import { html } from 'htm/preact';
 import { Badge } from '../../ui/badge.js';
 
-/** @typedef {import('../rules/tabs.js').Rule & { effect: 'in' | 'out' | 'none', idle: 'not_cut_out' | 'no_ranges' | 'other_family' | null, relation: string, list_name: string, key_name: string | null, source: { name: string, refresh: string, since: string } | null }} ExplainedRule */
+/** @typedef {import('../rules/tabs.js').Rule & { effect: 'in' | 'out' | 'none', idle: 'not_cut_out' | 'no_ranges' | 'other_family' | 'too_few_lists' | 'left_out' | null, relation: string, list_name: string, key_name: string | null, source: { name: string, refresh: string, since: string } | null }} ExplainedRule */
 /**
  * @typedef {object} ExplainedFeed
  * @property {'workspace' | 'list' | 'composed'} kind
@@ -17,6 +17,7 @@ import { Badge } from '../../ui/badge.js';
  * @property {ExplainedRule[]} rules
  * @property {number} rules_left_out
  * @property {string[]} protected_by
+ * @property {{ min_sources: number, found: number, lists: { name: string, always: boolean, copies: string[] }[] } | null} agreement
  * @property {{ removes: number[], verdict: 'in' | 'partly' | 'out' }} unblock
  * @property {{ value: 'on' | 'workspace', verdict: 'in' | 'partly' | 'out' } | null} subtract_allow
  */
@@ -48,11 +49,21 @@ export function whyText({ rules, unblock }) {
     );
 }
 
+/** How many lists have it, where lists have to agree. @param {NonNullable<ExplainedFeed['agreement']>} agreement */
+export const agreementText = ({ min_sources: least, found, lists }) => html`
+  ${found} of ${least} lists that must agree: ${lists.map(
+    ({ name, always, copies }, i) =>
+      html`${i > 0 && ', '}<bdi key=${name}>${name}</bdi>${always ? ' (enough by itself)' : copies.length > 0 && ` (copies ${copies.join(', ')})`}`,
+  )}.
+`;
+
 /** Why a rule on the target changes nothing of a feed. @type {Record<string, string>} */
 export const IDLE = {
   not_cut_out: 'not cut out',
   no_ranges: 'the geo data have no addresses for it',
   other_family: 'of the other family',
+  too_few_lists: 'too few lists have it',
+  left_out: 'its list is left out, to keep within the cap',
 };
 
 /** The choices of a feed's setting that cut never-block rules out. @type {Record<string, string>} */

@@ -1,0 +1,138 @@
+/** Webhooks: where the workspace tells what needs attention; making, testing, deleting them, and what became of their messages. */
+
+import { html } from 'htm/preact';
+import { useState } from 'preact/hooks';
+import { ApiError, ask, manage } from '../api.js';
+import { curlOf } from '../curl.js';
+import { useLiveWork, useWork } from '../data.js';
+import { Badge } from '../ui/badge.js';
+import { Button } from '../ui/button.js';
+import { Card } from '../ui/card.js';
+import { SameWithCurl } from '../ui/code.js';
+import { Confirm, Dialog } from '../ui/dialog.js';
+import { SelectField, TextField } from '../ui/field.js';
+import { PageHead } from '../ui/page-head.js';
+import { Failed, Notice, Shown } from '../ui/states.js';
+import { Table } from '../ui/table.js';
+import { Ago } from '../ui/time.js';
+import { toast } from '../ui/toast.js';
+import { WEBHOOK_STYLES } from '../words.js';
+
+/** @typedef {{ id: string, name: string, url: string, style: string, has_secret: boolean }} Webhook */
+/** @typedef {{ at: string, message: string, ms: number, status: number | null, outcome: string, text: string }} Delivery */
+/** @typedef {Webhook & { waiting: boolean, deliveries: Delivery[] }} Told */
+
+/** @param {import('../pages.js').PageProps} _props */
+export function Page(_props) {
+  const live = useLiveWork('webhooks', readWebhooks, { every: 10_000 });
+  const [isMaking, setMaking] = useState(false);
+  const [deleted, setDeleted] = useState(/** @type {Webhook | undefined} */ (undefined));
+  const actions = html`<${Button} kind="main" icon="plus" onClick=${() => setMaking(true)}>New webhook<//>`;
+  return html`
+    <${PageHead} title="Webhooks" actions=${actions}>Tell Slack, Mattermost, Teams, PagerDuty or a program what needs attention, once a minute at most.<//>
+    <${Shown} live=${live}>${(/** @type {Told[]} */ webhooks) => html`
+      ${webhooks.length === 0 && html`<${Notice} kind="info">Nobody is told yet what needs attention in this workspace.<//>`}
+      ${webhooks.map((webhook) => html`<${One} key=${webhook.id} webhook=${webhook} remove=${() => setDeleted(webhook)} />`)}
+      ${isMaking && html`<${NewWebhook} onClose=${() => setMaking(false)} onDone=${live.refresh} />`}
+      ${deleted !== undefined && html`<${Delete} deleted=${deleted} onClose=${() => setDeleted(undefined)} onDone=${live.refresh} />`}
+    `}<//>
+  `;
+}
+
+/** @returns {Promise<Told[]>} */
+async function readWebhooks() {
+  const { body } = await ask(manage('/webhooks'));
+  return Promise.all(body.webhooks.map(async (/** @type {Webhook} */ { id }) => (await ask(manage(`/webhooks/${id}`))).body));
+}
+
+const OUTCOMES = /** @type {Record<string, string>} */ ({ delivered: 'good', failed: 'warn', 'given up': 'bad' });
+
+/** @type {import('../ui/table.js').Column<Delivery>[]} */
+const COLUMNS = [
+  { label: 'When', cell: ({ at }) => html`<${Ago} at=${at} />` },
+  { label: 'Outcome', cell: ({ outcome }) => html`<${Badge} kind=${OUTCOMES[outcome]}>${outcome}<//>` },
+  { label: 'Status', cell: ({ status }) => status ?? 'none' },
+  { label: 'Took', cell: ({ ms }) => `${ms} ms` },
+  { label: 'Answer', cell: ({ text }) => html`<span class="text small">${text}</span>` },
+];
+
+/** @param {{ webhook: Told, remove: () => void }} props */
+function One({ webhook: { id, name, url, style, has_secret: hasSecret, waiting, deliveries }, remove }) {
+  const { busy, error, run } = useWork();
+  const test = () =>
+    run(async () => {
+      const { body } = await ask(manage(`/webhooks/${id}/test`), { method: 'POST', body: {} });
+      toast(
+        body.delivered
+          ? html`<bdi>${name}</bdi> has taken the test: ${body.status}.`
+          : html`<bdi>${name}</bdi> has not taken the test: <span class="text">${body.status ?? ''} ${body.text}</span>`,
+      );
+    });
+  const actions = html`<span class="row">
+    <${Button} tiny busy=${busy} aria-label=${`Test ${name}`} onClick=${test}>Send a test<//>
+    <${Button} tiny kind="danger" aria-label=${`Delete ${name}`} onClick=${remove}>Delete<//>
+  </span>`;
+  return html`
+    <${Card} title=${html`<bdi>${name}</bdi>`} actions=${actions} aria-label=${`Webhook ${name}`}>
+      <p class="row"><span class="mono small text">${new URL(url).origin}/…</span><${Badge}>${style}<//>${hasSecret && html`<${Badge}>secret<//>`}</p>
+      ${error !== undefined && html`<${Failed} error=${error} />`}
+      ${waiting && html`<${Notice} kind="warn">A message waits for its next try.<//>`}
+      ${
+        deliveries.length === 0
+          ? html`<p class="soft">No message was sent yet.</p>`
+          : html`<${Table} label=${`Messages of ${name}`} columns=${COLUMNS} rows=${deliveries}
+              keyOf=${(/** @type {Delivery} */ { at, message }) => `${at} ${message}`} />`
+      }
+    <//>
+  `;
+}
+
+/** @param {{ onClose: () => void, onDone: () => void }} props */
+function NewWebhook({ onClose, onDone }) {
+  const [name, setName] = useState('');
+  const [url, setUrl] = useState('');
+  const [style, setStyle] = useState('weir');
+  const [secret, setSecret] = useState('');
+  const [once] = useState(() => crypto.randomUUID());
+  const { busy, error, run } = useWork();
+  const body = { name: name.trim(), url: url.trim(), style, ...(secret !== '' && { secret }) };
+  const submit = async () => {
+    const isDone = await run(async () => {
+      await ask(manage('/webhooks'), { method: 'POST', once, body });
+      toast(html`The webhook <bdi>${body.name}</bdi> was made.`);
+      onDone();
+    });
+    if (isDone) onClose();
+  };
+  const faults = error instanceof ApiError ? error.faults : [];
+  const faultOf = (/** @type {string} */ field) => faults.find((fault) => fault.field === field)?.message;
+  const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${body.name === '' || body.url === ''}>Make the webhook<//>`;
+  return html`
+    <${Dialog} title="New webhook" onClose=${onClose} onSubmit=${submit} footer=${footer}>
+      ${error !== undefined && faults.length === 0 && html`<${Failed} error=${error} />`}
+      <${TextField} label="Name" value=${name} onValue=${setName} maxlength="200" autofocus fault=${faultOf('name')} />
+      <${TextField} label="Address" hint="Where messages are sent to. Whoever has it can write there: it is shown to nobody who may not manage."
+        value=${url} onValue=${setUrl} maxlength="2048" inputmode="url" fault=${faultOf('url')} />
+      <${SelectField} label="Style" value=${style} onValue=${setStyle} options=${WEBHOOK_STYLES} fault=${faultOf('style')} />
+      <${TextField} label="Secret" hint="What messages are signed with, or PagerDuty's integration key; it is kept encrypted."
+        value=${secret} onValue=${setSecret} type="password" autocomplete="off" maxlength="200" fault=${faultOf('secret')} />
+      <${SameWithCurl} text=${curlOf('POST', manage('/webhooks'), { ...body, ...(secret !== '' && { secret: '…' }) })} />
+    <//>
+  `;
+}
+
+/** @param {{ deleted: Webhook, onClose: () => void, onDone: () => void }} props */
+function Delete({ deleted: { id, name }, onClose, onDone }) {
+  const address = manage(`/webhooks/${id}`);
+  const work = async () => {
+    await ask(address, { method: 'DELETE', ifMatch: '*' });
+    toast(html`The webhook <bdi>${name}</bdi> was deleted.`);
+    onDone();
+  };
+  return html`
+    <${Confirm} title="Delete the webhook?" action="Delete it" danger work=${work} onClose=${onClose}>
+      <p><bdi>${name}</bdi> is told nothing any more, and what waits for its next try is not sent.</p>
+      <${SameWithCurl} text=${curlOf('DELETE', address)} />
+    <//>
+  `;
+}

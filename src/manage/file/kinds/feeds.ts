@@ -1,0 +1,69 @@
+/** Feeds made of lists, in the file of a workspace. */
+import { FEED_SETTINGS, type FeedPatch, makingJson, NO_MAKING } from '../../../account/feed.ts';
+import { NO_SETTINGS, settingsJson } from '../../../account/list.ts';
+import { fieldFault } from '../../operation.ts';
+import { MAKING } from '../../operations/feeds.ts';
+import { settingsPatch } from '../../operations/settings.ts';
+import { call, type Doing, type Entry, fileKind, isSame } from '../kind.ts';
+import { settingsWanted } from './lists.ts';
+
+/** Which lists it is of, and which of them are enough by themselves; what is not said is as before. */
+function membersWanted(given: Entry, before: Entry | undefined, prune: boolean): Entry {
+  const { lists, all_lists: all, always: enough } = given as { lists?: string[]; all_lists?: boolean; always?: string[] };
+  if (all === true && lists !== undefined) throw fieldFault('lists', 'must not be given beside all_lists');
+  if (all !== true && lists === undefined && (before === undefined || all === false))
+    throw fieldFault('lists', 'is required, or all_lists: true');
+  const isAll = all ?? (lists === undefined && before?.all_lists === true);
+  const own = isAll ? [] : [...new Set(lists ?? (before?.lists as string[]))];
+  const always = [...new Set(enough ?? (prune ? [] : ((before?.always ?? []) as string[])))];
+  const other = isAll ? undefined : always.find((name) => !own.includes(name));
+  if (other !== undefined && enough !== undefined) throw fieldFault('always', `names "${other}", which is no list of the feed`);
+  return { all_lists: isAll, lists: own, always: isAll ? always : own.filter((name) => always.includes(name)) };
+}
+
+const membersIn = ({ all_lists: all, lists, always }: Entry, { listId }: Doing) => ({
+  lists: all === true ? null : (lists as string[]).map(listId),
+  always: (always as string[]).map(listId),
+});
+
+/** What differs: its lists are not written again where only a setting does. */
+const patchOf = (before: Entry, entry: Entry, doing: Doing): FeedPatch => ({
+  ...settingsPatch(entry, FEED_SETTINGS),
+  ...(['all_lists', 'lists', 'always'].every((field) => isSame(before[field], entry[field])) ? {} : membersIn(entry, doing)),
+});
+
+export const FEED_KIND = fileKind({
+  section: 'feeds',
+  word: 'feed',
+  about: 'Feeds made of several lists, or of all of them.',
+  fields: MAKING,
+  names: 'feed',
+  refers: { lists: 'list', always: 'list' },
+  loss: 'composed',
+  things({ feeds, lists }) {
+    const names = new Map(lists.map(({ id, name }) => [id, name]));
+    const named = (ids: readonly string[]) => ids.map((id) => names.get(id) ?? id);
+    return feeds.map((feed) => {
+      const { always, ...making } = makingJson(feed);
+      const members = { all_lists: feed.lists === null, lists: named(feed.lists ?? []), always: named(always) };
+      return { id: feed.id, name: feed.name, entry: { ...members, ...settingsJson(feed), ...making }, row: feed };
+    });
+  },
+  wanted: (given, before, { prune }) => ({
+    ...membersWanted(given, before?.entry, prune),
+    ...settingsWanted(given, prune ? undefined : before?.entry, FEED_SETTINGS),
+  }),
+  core: ({ all_lists: all, lists }) => (all === true ? { all_lists: all } : { lists }),
+  add: ({ given, entry }, id, doing) => [
+    call(
+      'createFeed',
+      doing.workspaceId,
+      { ...NO_SETTINGS, ...NO_MAKING, ...settingsPatch(entry, FEED_SETTINGS), name: String(given.name), ...membersIn(entry, doing) },
+      { by: doing.by, id, most: doing.most.maxFeeds },
+    ),
+  ],
+  change: ({ id, entry: before }, { entry }, doing) => [
+    call('updateFeed', doing.workspaceId, id, patchOf(before, entry, doing), { by: doing.by }),
+  ],
+  remove: ({ id }, { workspaceId, by }) => [call('deleteFeed', workspaceId, id, { by })],
+});

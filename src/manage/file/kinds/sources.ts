@@ -1,0 +1,127 @@
+/** Sources in the file of a workspace, each with what is set of its list. Their secrets are never in it, but where they are given. */
+import { NO_SETTINGS, settingsJson } from '../../../account/list.ts';
+import { openSecret } from '../../../account/sealed.ts';
+import { AUTH_KINDS, type Credential, EVERY, type Source } from '../../../account/source.ts';
+import { sourceSettingsJson } from '../../../account/source-change.ts';
+import { flagField, Type, textField } from '../../../json-schema.ts';
+import type { SealedSource } from '../../../ports/source-store.ts';
+import { findCatalogue } from '../../../source/catalogue.ts';
+import { fieldFault, fieldFaults } from '../../operation.ts';
+import { SETTABLE, settingsPatch } from '../../operations/settings.ts';
+import { SOURCE_BODY, wantedOf } from '../../sources/source-json.ts';
+import { type GivenSecret, keptSecret } from '../../sources/source-secret.ts';
+import { changedSettings, type OpenSettings, settingsFaults } from '../../sources/source-settings.ts';
+import { differing, newSource, settingsOf } from '../../sources/sources.ts';
+import { type About, ANOTHER, below, call, deep, type Entry, fileKind, isSame, KEPT, refuseNamed, type Thing, under } from '../kind.ts';
+import { settingsWanted } from './lists.ts';
+
+/** A secret as it is given; as what it is sent may be as it was. */
+const secretIn = ({ auth, auth_header: authHeader }: Entry, { secret }: Entry) => ({ auth, authHeader, secret }) as GivenSecret;
+
+/** What is set, but for the secret: of a new source, or of one that there is. */
+function openSettings(given: Entry, before: Source | undefined, prune: boolean): OpenSettings {
+  const { auth: _a, authHeader: _h, secret: _s, ...said } = wantedOf(deep(given));
+  const { name, catalogue } = given as { readonly name: string; readonly catalogue?: string };
+  const isAnother = catalogue !== undefined && catalogue !== before?.catalogue;
+  if (before !== undefined && !prune && !isAnother) return changedSettings(settingsOf(before), said);
+  const { name: _n, ...settings } = newSource({ ...said, name, ...(catalogue !== undefined && { catalogue }) });
+  return settings;
+}
+
+/** As what a secret is sent, and whether it is the one that is kept. */
+function secretWanted(given: Entry, before: Thing<SealedSource> | undefined, { url }: OpenSettings, { prune, secretKeys }: About): Entry {
+  const now = before?.entry ?? { auth: null, auth_header: null, secret: null };
+  const said = given.auth !== undefined || given.auth_header !== undefined || given.secret !== undefined;
+  if (!said && !prune) return keptAt(url, before, now);
+  const unsaid = prune ? { auth: null, auth_header: null } : now;
+  const { auth = unsaid.auth, auth_header: header = unsaid.auth_header, secret } = given;
+  if (secret === undefined && isSame([auth, header], [now.auth, now.auth_header])) return keptAt(url, before, now);
+  const kept = before?.row.secret == null ? undefined : openSecret(secretKeys, before.row.source, before.row.secret);
+  const isKept = secret !== undefined && secret === kept && isSame([auth, header], [now.auth, now.auth_header]);
+  if (isKept && new URL(url).origin === new URL(before!.row.source.url).origin) return { auth, auth_header: header, secret: KEPT };
+  if (auth !== null && secret === undefined)
+    throw fieldFault(
+      'secret',
+      `is missing, and none is kept that is sent so to ${new URL(url).origin}: secret_file or secret_env names it`,
+    );
+  // Rejects with what is wrong with it.
+  keptSecret(secretKeys, { id: '', url }, secretIn({ auth, auth_header: header }, given));
+  return { auth, auth_header: header, secret: auth === null ? null : ANOTHER };
+}
+
+/** A secret that nothing is said of. Who may change the address must not have it sent to himself. */
+function keptAt(url: string, before: Thing<SealedSource> | undefined, now: Entry): Entry {
+  const { auth, auth_header, secret } = now;
+  if (auth !== null && new URL(url).origin !== new URL(before!.row.source.url).origin)
+    throw fieldFault('url', `is not of ${new URL(before!.row.source.url).origin}, which its secret is for: give the secret again`);
+  return { auth, auth_header, secret };
+}
+
+const credentialOf = ({ auth, auth_header: name }: Entry): Credential | null =>
+  auth === null ? null : auth === 'header' ? { kind: auth, name: String(name) } : { kind: auth as 'basic' | 'bearer' };
+
+export const SOURCE_KIND = fileKind<SealedSource>({
+  section: 'sources',
+  word: 'source',
+  about:
+    'Lists that come by themselves. A secret is named by secret_file or secret_env (weir apply), or given as secret; without, the one that there is stays.',
+  fields: {
+    catalogue: textField(100, 'The row of the catalogue that gives what is not said.'),
+    ...SOURCE_BODY,
+    secret_file: textField(4096, `A file with the secret, for weir apply; \`auth\` (${AUTH_KINDS.join(', ')}) says as what it is sent.`),
+    secret_env: textField(200, 'The same, the name of an environment variable.'),
+    paused: flagField('Whether it is refreshed no more.'),
+    list: Type.Optional(Type.Object(SETTABLE, { additionalProperties: false, description: 'What is set of the feed of its list.' })),
+  },
+  names: 'list',
+  loss: 'source',
+  things({ sources, lists }) {
+    const own = new Map(lists.map((list) => [list.id, list]));
+    return sources.map((sealed) => {
+      const { source } = sealed;
+      const secret = source.credential === null ? null : KEPT;
+      const list = settingsJson(own.get(source.listId) ?? NO_SETTINGS);
+      const entry = { ...sourceSettingsJson(source), secret, paused: source.isPaused, ...under('list', list) };
+      return { id: source.listId, name: source.name, entry, row: sealed };
+    });
+  },
+  wanted(given, before, about) {
+    refuseNamed(given, 'secret_file', 'secret_env');
+    const settings = openSettings(given, before?.row.source, about.prune);
+    const [fault, ...others] = settingsFaults(settings, about.sourceReach);
+    if (fault !== undefined) throw fieldFaults([fault, ...others]);
+    const { auth, auth_header, secret } = secretWanted(given, before, settings, about);
+    const list = settingsWanted(below(given, 'list'), about.prune || before === undefined ? undefined : below(before.entry, 'list'));
+    const paused = given.paused ?? (about.prune ? false : (before?.entry.paused ?? false));
+    return { ...sourceSettingsJson({ ...settings, credential: null }), auth, auth_header, secret, paused, ...under('list', list) };
+  },
+  core({ catalogue, url, every }) {
+    const row = catalogue === null ? undefined : findCatalogue(String(catalogue));
+    const usual = row?.every ?? EVERY.fallback;
+    return { ...(row !== undefined && { catalogue }), ...(row?.url !== url && { url }), ...(every !== usual && { every }) };
+  },
+  add({ given, entry }, listId, { workspaceId, by, most, about }) {
+    const id = crypto.randomUUID();
+    const settings = openSettings(given, undefined, true);
+    const kept = keptSecret(about.secretKeys, { id, url: settings.url }, secretIn(entry, given)) ?? { credential: null, secret: null };
+    const list = { ...NO_SETTINGS, ...settingsPatch(below(entry, 'list')) };
+    return [
+      call('createSource', workspaceId, { ...settings, ...kept, id, listId, name: String(given.name), list }, most, { by }),
+      ...(entry.paused === true ? [call('pauseSource', workspaceId, id, true, by)] : []),
+    ];
+  },
+  change({ entry: before, row: { source } }, { given, entry }, { workspaceId, by, about }) {
+    const { id, listId } = source;
+    const settings = openSettings(given, source, about.prune);
+    const isAnother = entry.secret !== before.secret || !isSame(credentialOf(entry), source.credential);
+    const kept = isAnother ? keptSecret(about.secretKeys, { id, url: settings.url }, secretIn(entry, given)) : undefined;
+    const patch = { ...differing(settingsOf(source), settings), ...kept };
+    const list = below(entry, 'list');
+    return [
+      ...(Object.keys(patch).length > 0 ? [call('updateSource', workspaceId, id, patch, { by })] : []),
+      ...(isSame(list, below(before, 'list')) ? [] : [call('updateList', workspaceId, listId, settingsPatch(list), { by })]),
+      ...(entry.paused === before.paused ? [] : [call('pauseSource', workspaceId, id, entry.paused === true, by)]),
+    ];
+  },
+  remove: ({ row }, { workspaceId, by }) => [call('deleteSource', workspaceId, row.source.id, { by })],
+});

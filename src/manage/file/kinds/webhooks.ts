@@ -1,0 +1,82 @@
+/** Webhooks in the file of a workspace. */
+import { openSecret } from '../../../account/sealed.ts';
+import type { WebhookSettings } from '../../../account/webhook.ts';
+import { flagField, textField } from '../../../json-schema.ts';
+import type { SealedWebhook } from '../../../ports/webhook-store.ts';
+import { fieldFault, fieldFaults } from '../../operation.ts';
+import { WEBHOOK_BODY } from '../../webhooks/webhook-json.ts';
+import { sealedForWebhook, webhookFaults } from '../../webhooks/webhooks.ts';
+import { type About, ANOTHER, call, type Doing, type Entry, fileKind, KEPT, refuseNamed, type Thing } from '../kind.ts';
+
+const settingsIn = ({ url, style }: Entry, name: string) => ({ name, url, style }) as WebhookSettings;
+
+/** Whether it has a secret, and whether that is the one that is kept. */
+function secretWanted({ secret, has_secret: has }: Entry, url: string, before: Thing<SealedWebhook> | undefined, { secretKeys }: About) {
+  if (secret === null || (has === false && secret === undefined)) return null;
+  const { row } = before ?? {};
+  const isSameOrigin = row !== undefined && new URL(row.url).origin === new URL(url).origin;
+  if (typeof secret === 'string')
+    return isSameOrigin && row.secret !== null && openSecret(secretKeys, row, row.secret) === secret ? KEPT : ANOTHER;
+  if (row?.secret == null) {
+    if (has === true) throw fieldFault('secret', 'is missing, and none is kept: secret_file or secret_env names it');
+    return null;
+  }
+  if (!isSameOrigin)
+    throw fieldFault('url', `is not of ${new URL(row.url).origin}, which its secret is for: give the secret again, or take it away`);
+  return KEPT;
+}
+
+/** A secret as it is kept; undefined: it stays as it is. */
+function sealed(
+  { given, entry }: { readonly given: Entry; readonly entry: Entry },
+  id: string,
+  { about }: Doing,
+): Uint8Array | null | undefined {
+  if (entry.secret === KEPT) return undefined;
+  return entry.secret === null ? null : sealedForWebhook(about, { id, url: String(entry.url) }, String(given.secret));
+}
+
+export const WEBHOOK_KIND = fileKind<SealedWebhook>({
+  section: 'webhooks',
+  word: 'webhook',
+  about:
+    'Where what needs attention is told. Whoever knows the address of a chat system may write there: url_env names a variable that has it (weir apply).',
+  fields: {
+    ...WEBHOOK_BODY,
+    url_env: textField(200, 'The name of an environment variable with the address, for weir apply.'),
+    secret_file: textField(4096, 'A file with the secret, for weir apply.'),
+    secret_env: textField(200, 'The same, the name of an environment variable.'),
+    has_secret: flagField('true: it has a secret, which is kept or given.'),
+  },
+  shown: (field, value) => (field === 'url' && typeof value === 'string' ? `${new URL(value).origin}/…` : value),
+  things: ({ webhooks }) =>
+    webhooks.map((row) => {
+      const { id, name, url, style } = row;
+      const secret = row.secret === null ? null : KEPT;
+      return { id, name, entry: { url, style, has_secret: secret !== null, secret }, row };
+    }),
+  wanted(given, before, about) {
+    refuseNamed(given, 'url_env', 'secret_file', 'secret_env');
+    const { url = before?.entry.url, style = about.prune ? 'weir' : (before?.entry.style ?? 'weir') } = given;
+    if (url === undefined) throw fieldFault('url', 'is required, or url_env');
+    const settings = settingsIn({ url, style }, String(given.name));
+    const secret = URL.canParse(settings.url) ? secretWanted(given, settings.url, before, about) : null;
+    const said = given.secret as string | null | undefined;
+    const [fault, ...others] = webhookFaults(settings, secret !== null, said, about.webhookReach);
+    if (fault !== undefined) throw fieldFaults([fault, ...others]);
+    // Rejects where there is no key to seal it with.
+    if (secret === ANOTHER) sealedForWebhook(about, { id: '', url: settings.url }, String(said));
+    return { url, style, has_secret: secret !== null, secret };
+  },
+  core: ({ url }) => ({ url }),
+  add: (wanted, id, doing) => {
+    const webhook = { ...settingsIn(wanted.entry, String(wanted.given.name)), id, secret: sealed(wanted, id, doing) ?? null };
+    return [call('createWebhook', doing.workspaceId, webhook, { by: doing.by })];
+  },
+  change({ id, name }, wanted, doing) {
+    const secret = sealed(wanted, id, doing);
+    const patch = { ...settingsIn(wanted.entry, name!), ...(secret !== undefined && { secret }) };
+    return [call('updateWebhook', doing.workspaceId, id, patch, { by: doing.by })];
+  },
+  remove: ({ id }, { workspaceId, by }) => [call('deleteWebhook', workspaceId, id, { by })],
+});

@@ -1,0 +1,21 @@
+/** What is set of the workspace itself, in its file. */
+import { NO_WORKSPACE_SETTINGS, workspaceSettingsJson } from '../../../account/workspace.ts';
+import { canonicalSettings, WORKSPACE_SETTABLE, workspacePatch } from '../../operations/workspace.ts';
+import { call, fileKind } from '../kind.ts';
+
+export const WORKSPACE_KIND = fileKind({
+  section: 'workspace',
+  isOne: true,
+  word: 'workspace',
+  about: 'What is set of the workspace: its guard rails, what its own feed leaves out, and what the members of groups may do.',
+  fields: WORKSPACE_SETTABLE,
+  things: ({ workspace }) => [{ id: workspace.id, name: '', entry: workspaceSettingsJson(workspace), row: workspace }],
+  wanted(given, before, { prune }) {
+    const now = prune || before === undefined ? NO_WORKSPACE_SETTINGS : before.row;
+    return workspaceSettingsJson({ ...now, ...canonicalSettings(workspacePatch(given)) });
+  },
+  core: () => ({}),
+  add: () => [],
+  change: (_thing, { entry }, { workspaceId, by }) => [call('updateWorkspace', workspaceId, workspacePatch(entry), { by })],
+  remove: () => [],
+});

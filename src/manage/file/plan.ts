@@ -1,0 +1,180 @@
+/** What has to change so that a workspace is as a file says: a pure function of both (SPEC D28.2, D28.3, D28.6). */
+import { hasCode } from '../../errors.ts';
+import type { WorkspaceState } from '../../ports/together-store.ts';
+import type { FieldFault } from '../../signal/validate.ts';
+import { type About, ANOTHER, type Entry, type FileKind, flat, isSame, type Thing, type Wanted } from './kind.ts';
+import type { WorkspaceFile } from './schema.ts';
+import { FILE_KINDS } from './table.ts';
+
+/** A field that changes; of what is made, null is what it was before. */
+export interface FieldChange {
+  readonly field: string;
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+/** Something that changes. */
+export interface PlannedChange {
+  readonly kind: FileKind;
+  readonly what: 'add' | 'change' | 'remove';
+  /** Its name, or how it is called without one. */
+  readonly name: string;
+  readonly fields: readonly FieldChange[];
+  /** What it is now; absent of what is made. */
+  readonly thing?: Thing;
+  /** What it is to be; absent of what goes. */
+  readonly wanted?: Wanted;
+}
+
+export interface Plan {
+  /** In the order in which they are made. */
+  readonly changes: readonly PlannedChange[];
+  /** What is wrong with the file, by paths in it; then nothing may be done. */
+  readonly faults: readonly FieldFault[];
+}
+
+/** An entry of the file, where it stands, and what has its name now. */
+interface Entered {
+  readonly kind: FileKind;
+  readonly path: string;
+  readonly given: Entry;
+  readonly name: string;
+  readonly here: readonly Thing[];
+}
+
+interface Named {
+  readonly kind: FileKind;
+  /** null: it cannot be named. */
+  readonly name: string | null;
+}
+
+/** How many have a name, of those that feeds and keys can mean. */
+type Names = Readonly<Record<'list' | 'feed', ReadonlyMap<string, number>>>;
+
+/** What the file asks for; its form was judged before (`fileFaults`). */
+export function planFile(state: WorkspaceState, file: WorkspaceFile, about: About): Plan {
+  const all = FILE_KINDS.map((kind) => ({ kind, things: kind.things(state, about), value: file[kind.section] }));
+  const entered = all.flatMap(({ kind, things, value }) => (value === undefined ? [] : entriesOf(kind, value, things)));
+  const isEntered = new Set(entered.flatMap(({ here }) => here));
+  const removed = all
+    .filter(({ value }) => about.prune && value !== undefined)
+    .flatMap(({ kind, things }) =>
+      things
+        .filter((thing) => !thing.stays && !isEntered.has(thing))
+        .map((thing) => removal(kind, thing))
+        .sort(lastNameFirst),
+    );
+  const goes = new Set(removed.map(({ thing }) => thing));
+  const kept = all.flatMap(({ kind, things }) =>
+    things.filter((thing) => !goes.has(thing) && !isEntered.has(thing)).map(({ name }) => ({ kind, name })),
+  );
+  const names = namesOf([...kept, ...entered]);
+  const judged = entered.map((each) => judge(each, names, about));
+  const changes = judged.flatMap(({ change }) => (change === undefined ? [] : [change]));
+  return {
+    faults: [...nameFaults(entered, kept), ...judged.flatMap(({ faults }) => faults)],
+    // What goes makes room and frees names; what names others goes first, and comes last.
+    changes: [...removed.reverse(), ...changes.filter(({ what, fields }) => what === 'add' || fields.length > 0)],
+  };
+}
+
+function entriesOf(kind: FileKind, value: unknown, things: readonly Thing[]): Entered[] {
+  if (kind.isOne) return [{ kind, path: kind.section, given: value as Entry, name: '', here: things }];
+  const named = Map.groupBy(things, ({ name }) => name);
+  return (value as Entry[]).map((entry, i) => {
+    const name = String(entry.name);
+    return { kind, path: `${kind.section}[${i}]`, given: flat(entry), name, here: named.get(name) ?? [] };
+  });
+}
+
+const removal = (kind: FileKind, thing: Thing): PlannedChange => ({
+  kind,
+  what: 'remove',
+  name: thing.name ?? thing.label ?? thing.id,
+  fields: [],
+  thing,
+});
+
+/** The last names first: what goes is told in the opposite order. */
+const lastNameFirst = (a: PlannedChange, b: PlannedChange) => (a.name < b.name ? 1 : -1);
+
+function namesOf(those: readonly Named[]): Names {
+  const names = { list: new Map<string, number>(), feed: new Map<string, number>() };
+  for (const { kind, name } of those)
+    if (kind.names !== undefined && name !== null) names[kind.names].set(name, (names[kind.names].get(name) ?? 0) + 1);
+  return names;
+}
+
+/** Kinds whose things share their names. */
+const groupOf = ({ names, section }: FileKind) => (names === undefined ? section : 'named');
+const SHARED = 'lists, sources and feeds share their names';
+
+/** What is wrong with the names of entries: that of an earlier one, of several things, or of something else that stays. */
+function nameFaults(entered: readonly Entered[], kept: readonly Named[]): FieldFault[] {
+  const seen = new Map<string, string>();
+  const others = new Map(kept.map(({ kind, name }) => [`${groupOf(kind)} ${name}`, kind.word]));
+  return entered.flatMap(({ kind, path, name, here }) => {
+    const own = `${groupOf(kind)} ${name}`;
+    const [first, other] = [seen.get(own), others.get(own)];
+    seen.set(own, first ?? path);
+    const message =
+      first !== undefined
+        ? `is that of ${first}, too${kind.names === undefined ? '' : `: ${SHARED}`}`
+        : here.length > 1
+          ? `is that of ${here.length} ${kind.word}s, which the file cannot tell apart`
+          : other !== undefined
+            ? `is that of a ${other} that is there: ${SHARED}`
+            : undefined;
+    return message === undefined ? [] : [{ field: `${path}.name`, message }];
+  });
+}
+
+interface Judged {
+  readonly faults: readonly FieldFault[];
+  readonly change?: PlannedChange;
+}
+
+/** What an entry changes, or what is wrong with it. */
+function judge(each: Entered, names: Names, about: About): Judged {
+  const { kind, given, name, path, here } = each;
+  const [thing] = here;
+  const entry = wantedOf(each, thing, about);
+  if ('faults' in entry) return entry as Judged;
+  const faults = referenceFaults(kind, path, entry, names);
+  const fields = fieldChanges(kind, thing?.entry, entry);
+  const wanted = { given, entry };
+  const change: PlannedChange =
+    thing === undefined ? { kind, what: 'add', name, fields, wanted } : { kind, what: 'change', name, fields, thing, wanted };
+  return { faults, change };
+}
+
+/** An entry in full, or what is wrong with it by paths in the file. */
+function wantedOf({ kind, given, path }: Entered, thing: Thing | undefined, about: About): Entry | Judged {
+  try {
+    return kind.wanted(given, thing, about);
+  } catch (error) {
+    if (!hasCode(error, 'USAGE') && !hasCode(error, 'REFUSED')) throw error;
+    const said = [(error.cause as FieldFault | readonly FieldFault[] | undefined) ?? { field: '', message: error.message }].flat();
+    return { faults: said.map(({ field, message }) => ({ field: [path, field].filter(Boolean).join('.'), message })) };
+  }
+}
+
+/** What an entry names that will not be there. */
+const referenceFaults = ({ refers = {} }: FileKind, path: string, entry: Entry, names: Names): FieldFault[] =>
+  Object.entries(refers).flatMap(([field, sort]) =>
+    ([entry[field] ?? []].flat() as string[]).flatMap((name) => {
+      const count = names[sort].get(name) ?? 0;
+      if (count === 1) return [];
+      const message =
+        count === 0 ? `names "${name}", and there is no ${sort} of that name` : `names "${name}", and ${count} ${sort}s have that name`;
+      return [{ field: `${path}.${field}`, message }];
+    }),
+  );
+
+function fieldChanges({ shown = (_, value) => value }: FileKind, before: Entry = {}, after: Entry): FieldChange[] {
+  // That there is a secret, or none any more, another field tells.
+  const differs = (field: string) => !isSame(before[field], after[field]) && (field !== 'secret' || after.secret === ANOTHER);
+  return Object.keys(after)
+    .filter(differs)
+    .map((field) => ({ field, before: shown(field, before[field]) ?? null, after: shown(field, after[field]) ?? null }));
+}

@@ -1,0 +1,62 @@
+/** What the file of a workspace may be, from the table of its kinds, and what is wrong with one (SPEC D28.3, D28.10). */
+import type { TSchema } from 'typebox';
+import { Type } from '../../json-schema.ts';
+import { compile, type FieldFault } from '../../signal/validate.ts';
+import { Name } from '../operations/settings.ts';
+import type { FileKind } from './kind.ts';
+import { FILE_KINDS } from './table.ts';
+
+/** The version of the file that this weir writes and reads. */
+export const FILE_VERSION = 1;
+/** The largest file, bytes. */
+export const MOST_BYTES = 1024 * 1024;
+const MOST_ENTRIES = 10_000;
+
+/** A file as it was read; what is wrong with it is told by `fileFaults`. */
+export type WorkspaceFile = Readonly<Record<string, unknown>>;
+
+function sectionOf({ isOne, fields, about }: FileKind): TSchema {
+  const closed = { additionalProperties: false };
+  if (isOne) return Type.Object(fields, { ...closed, description: about });
+  return Type.Array(Type.Object({ name: Name, ...fields }, closed), { maxItems: MOST_ENTRIES, description: about });
+}
+
+export const FILE_FIELDS: Readonly<Record<string, TSchema>> = Object.fromEntries(
+  Object.entries({
+    $schema: Type.String({ maxLength: 2048, description: 'Where this schema is, for editors.' }),
+    version: Type.Literal(FILE_VERSION, { description: 'Of the form of this file.' }),
+    ...Object.fromEntries(FILE_KINDS.map((kind) => [kind.section, sectionOf(kind)])),
+  }).map(([name, schema]) => [name, Type.Optional(schema)]),
+);
+
+export const FILE_SCHEMA = Type.Object(FILE_FIELDS, { additionalProperties: false });
+
+/** A path such as `feeds[3].max_entries`. */
+const bracketed = (path: string): string =>
+  path
+    .replaceAll(/\/(\d+)(?=\/|$)/g, '[$1]')
+    .slice(1)
+    .replaceAll('/', '.');
+
+/** What is wrong with the form of a file, one a field. */
+export const fileFaults: (file: unknown) => readonly FieldFault[] = compile(FILE_SCHEMA, bracketed);
+
+const takesNull = ({ type, anyOf }: { readonly type?: unknown; readonly anyOf?: readonly object[] }): boolean =>
+  [type].flat().includes('null') || (anyOf?.some(takesNull) ?? false);
+
+/** A file without the fields of entries that are null where that is no value of theirs: it is as if they were absent. */
+export function withoutNulls(file: WorkspaceFile): WorkspaceFile {
+  const kinds = new Map(FILE_KINDS.map(({ section, fields }) => [section, fields]));
+  return Object.fromEntries(
+    Object.entries(file).map(([section, value]) => {
+      const fields = kinds.get(section);
+      const clean = (entry: unknown): unknown =>
+        typeof entry !== 'object' || entry === null || Array.isArray(entry) || fields === undefined
+          ? entry
+          : Object.fromEntries(
+              Object.entries(entry).filter(([name, each]) => each !== null || !Object.hasOwn(fields, name) || takesNull(fields[name]!)),
+            );
+      return [section, Array.isArray(value) ? value.map(clean) : clean(value)];
+    }),
+  );
+}

@@ -1,0 +1,100 @@
+/** Webhooks: where a workspace is told what changes of what needs attention (SPEC D27). */
+import { stateTag } from '../../account/tag.ts';
+import { type Webhook, webhookState } from '../../account/webhook.ts';
+import { WeirError } from '../../errors.ts';
+import { answerOf, Type } from '../../json-schema.ts';
+import { type Operation, operation } from '../operation.ts';
+import type { Outcome } from '../outcome.ts';
+import {
+  deliveryJson,
+  WEBHOOK_BODY,
+  WebhookAnswer,
+  WebhookList,
+  WebhookTest,
+  WebhookWithDeliveries,
+  webhookJson,
+} from '../webhooks/webhook-json.ts';
+import {
+  changeWebhook,
+  createWebhook,
+  deleteWebhook,
+  findWebhook,
+  testWebhook,
+  triedJson,
+  webhookWithDeliveries,
+} from '../webhooks/webhooks.ts';
+
+const UNKNOWN = 'there is no webhook "soc"';
+const NO_KEY = 'secrets of webhooks are kept encrypted, and there is no key for that: the operator of the service has to set SECRETS_KEY';
+const Name = Type.String({ format: 'name', description: 'Unique among the webhooks of the workspace.', examples: ['soc'] });
+
+const shown = (webhook: Webhook): Outcome => ({ body: webhookJson(webhook), tag: stateTag(webhookState(webhook)) });
+
+export const WEBHOOK_OPERATIONS: readonly Operation[] = [
+  operation('listWebhooks', 'GET /webhooks', 'manage', {
+    summary: 'The webhooks of the workspace',
+    answer: WebhookList,
+    run: async ({ store, workspaceId }) => ({ webhooks: (await store.webhooks(workspaceId)).map(webhookJson) }),
+  }),
+  operation('getWebhook', 'GET /webhooks/{webhook}', 'manage', {
+    summary: 'One webhook, by its UUID or name, and what became of its last messages',
+    answer: WebhookWithDeliveries,
+    refusals: { 404: UNKNOWN },
+    run: ({ store, workspaceId }, { params }) => webhookWithDeliveries(store, workspaceId, params.webhook!),
+    show: ({ webhook, deliveries, isWaiting }) => ({
+      body: { ...webhookJson(webhook), waiting: isWaiting, deliveries: deliveries.map(deliveryJson) },
+      tag: stateTag(webhookState(webhook)),
+    }),
+  }),
+  operation('createWebhook', 'POST /webhooks', 'manage', {
+    summary: 'Make a webhook',
+    description: 'It is told what needs attention now, and from then on what changes, in one message a minute at most (docs/webhooks.md).',
+    body: Type.Object({ name: Name, ...WEBHOOK_BODY, url: Type.String({ maxLength: 2048, description: 'Where messages are sent to.' }) }),
+    answer: WebhookAnswer,
+    audit: 'webhook created',
+    creates: 'in_store',
+    refusals: { 409: 'the workspace has a webhook called "soc"' },
+    examples: [{ name: 'soc', url: 'https://chat.example/hooks/xyz' }],
+    run: (context, { body }) => createWebhook(context, body),
+    show: (webhook) => ({ ...shown(webhook), status: 201, location: `/webhooks/${webhook.id}` }),
+  }),
+  operation('changeWebhook', 'PATCH /webhooks/{webhook}', 'manage', {
+    summary: 'Change what is set of a webhook; what is not named stays',
+    description: 'What waits is sent to the new address at once. Another origin needs the secret again.',
+    body: Type.Object({ name: Type.Optional(Name), ...WEBHOOK_BODY }),
+    answer: WebhookAnswer,
+    audit: 'webhook changed',
+    edits: true,
+    refusals: { 404: UNKNOWN, 409: NO_KEY },
+    examples: [{ style: 'teams' }],
+    run: (context, { params, body }) => changeWebhook(context, params.webhook!, body),
+    show: shown,
+  }),
+  operation('deleteWebhook', 'DELETE /webhooks/{webhook}', 'manage', {
+    summary: 'Delete a webhook, with what waits to be sent',
+    answer: answerOf('WebhookDeletion', { id: '0195a3c0-0000-7000-8000-000000000031', name: 'soc', deleted: true }),
+    audit: 'webhook deleted',
+    edits: true,
+    refusals: { 404: UNKNOWN },
+    run: async (context, { params }) => {
+      const { id, name } = await deleteWebhook(context, params.webhook!);
+      return { id, name, deleted: true };
+    },
+  }),
+  operation('testWebhook', 'POST /webhooks/{webhook}/test', 'manage', {
+    summary: 'Send a message that says that it is a test, and tell what the receiver answers',
+    description: 'It is sent once, within 10 seconds; ten times a minute at most.',
+    body: Type.Object({}),
+    answer: WebhookTest,
+    refusals: { 404: UNKNOWN },
+    examples: [{}],
+    async run({ store, workspaceId, sendWebhook, takeWebhookTest }, { params }) {
+      await findWebhook(store, workspaceId, params.webhook!);
+      const retryAfter = takeWebhookTest(workspaceId);
+      if (retryAfter > 0)
+        throw new WeirError('LIMITED', 'a workspace tests its webhooks ten times a minute at most', { cause: { retryAfter } });
+      return testWebhook(store, workspaceId, params.webhook!, sendWebhook);
+    },
+    show: (tried) => ({ body: triedJson(tried) }),
+  }),
+];

@@ -1,0 +1,127 @@
+/** Webhooks: made, set, tested, deleted, by keys and by commands (SPEC D27). */
+import { randomUUID } from 'node:crypto';
+import { nameFault } from '../../account/name.ts';
+import { sealSecret } from '../../account/sealed.ts';
+import type { Webhook, WebhookDelivery, WebhookPatch, WebhookSettings } from '../../account/webhook.ts';
+import { WeirError } from '../../errors.ts';
+import type { StoreReads } from '../../ports/store.ts';
+import type { SealedWebhook } from '../../ports/webhook-store.ts';
+import type { FieldFault } from '../../signal/validate.ts';
+import { type SendPorts, sendMessage, type Tried } from '../../webhook/send.ts';
+import { type ChangeContext, changeOptions, type ManagePorts } from '../context.ts';
+import { fieldFault, fieldFaults } from '../operation.ts';
+import { type Reach, urlFault } from '../sources/source-settings.ts';
+
+/** What making and setting them works with. */
+export type WebhookChangeContext = ChangeContext & Pick<ManagePorts, 'secretKeys' | 'webhookReach'>;
+
+/** What somebody sets of a webhook. */
+export type GivenWebhook = Partial<WebhookSettings> & { readonly secret?: string | null | undefined };
+
+/** The webhook with that id or name. Rejects with NOT_FOUND. */
+export async function findWebhook(store: Pick<StoreReads, 'webhooks'>, workspaceId: string, ref: string): Promise<Webhook> {
+  const all = await store.webhooks(workspaceId);
+  const found = all.find(({ id }) => id === ref.toLowerCase()) ?? all.find(({ name }) => name === ref);
+  if (found === undefined) throw new WeirError('NOT_FOUND', `there is no webhook "${ref}"`);
+  return found;
+}
+
+const [SHORTEST, LONGEST] = [16, 200];
+
+/** What is wrong with what is set of a webhook. */
+export function webhookFaults(
+  { name, url, style }: WebhookSettings,
+  hasSecret: boolean,
+  secret: string | null | undefined,
+  reach: Reach,
+): FieldFault[] {
+  const isSecret = secret == null || (secret.length >= SHORTEST && secret.length <= LONGEST && /^[\x21-\x7e]+$/.test(secret));
+  const faults: [field: string, fault: string | null | undefined][] = [
+    ['name', nameFault(name)],
+    ['url', urlFault(url, reach, 'WEBHOOK_NETWORKS')],
+    ['secret', isSecret ? undefined : `must have ${SHORTEST} to ${LONGEST} visible ASCII characters`],
+    ['secret', style === 'pagerduty' && !hasSecret ? 'is missing: PagerDuty knows by its routing key whose alert it is' : undefined],
+  ];
+  return faults.flatMap(([field, message]) => (message == null ? [] : [{ field, message }]));
+}
+
+function refuse([first, ...others]: readonly FieldFault[]): void {
+  if (first !== undefined) throw fieldFaults([first, ...others]);
+}
+
+/** A secret as it is kept. Rejects with REFUSED where the service has no key to seal it with. */
+export function sealedForWebhook(
+  { secretKeys }: Pick<WebhookChangeContext, 'secretKeys'>,
+  owner: { readonly id: string; readonly url: string },
+  secret: string,
+): Uint8Array {
+  if (secretKeys.length > 0) return sealSecret(secretKeys, owner, secret);
+  const why = 'secrets of webhooks are kept encrypted, and there is no key for that: the operator of the service has to set SECRETS_KEY';
+  throw new WeirError('REFUSED', why);
+}
+
+/** Makes a webhook. Rejects with USAGE for what is wrong with it, with REFUSED where it has no room. */
+export async function createWebhook(
+  context: WebhookChangeContext,
+  { secret, style = 'weir', ...given }: GivenWebhook & { readonly name: string; readonly url: string },
+): Promise<Webhook> {
+  const settings = { name: given.name, url: given.url, style };
+  refuse(webhookFaults(settings, secret != null, secret, context.webhookReach));
+  const id = randomUUID();
+  const kept = secret == null ? null : sealedForWebhook(context, { id, url: settings.url }, secret);
+  return context.store.createWebhook(context.workspaceId, { ...settings, id, secret: kept }, changeOptions(context));
+}
+
+/** Changes what is set of one; what is not named stays. */
+export async function changeWebhook(context: WebhookChangeContext, ref: string, { secret, ...given }: GivenWebhook): Promise<Webhook> {
+  const { store, workspaceId } = context;
+  const before = await findWebhook(store, workspaceId, ref);
+  const after = { name: given.name ?? before.name, url: given.url ?? before.url, style: given.style ?? before.style };
+  const hasSecret = secret === undefined ? before.hasSecret : secret !== null;
+  refuse(webhookFaults(after, hasSecret, secret, context.webhookReach));
+  // Or who may change it could have the secret used elsewhere.
+  const [from, to] = [before.url, after.url].map((url) => new URL(url).origin);
+  if (before.hasSecret && secret === undefined && from !== to)
+    throw fieldFault('url', `is not of ${from}, which its secret is for: give the secret again, or take it away`);
+  const patch: WebhookPatch = {
+    ...after,
+    ...(secret !== undefined && { secret: secret === null ? null : sealedForWebhook(context, { id: before.id, url: after.url }, secret) }),
+  };
+  return store.updateWebhook(workspaceId, before.id, patch, changeOptions(context));
+}
+
+export async function deleteWebhook(context: ChangeContext, ref: string): Promise<Webhook> {
+  const webhook = await findWebhook(context.store, context.workspaceId, ref);
+  await context.store.deleteWebhook(context.workspaceId, webhook.id, changeOptions(context));
+  return webhook;
+}
+
+/** A webhook with what became of its last messages. */
+export async function webhookWithDeliveries(
+  store: Pick<StoreReads, 'webhooks' | 'webhookDeliveries' | 'webhookStates'>,
+  workspaceId: string,
+  ref: string,
+): Promise<{ readonly webhook: Webhook; readonly deliveries: readonly WebhookDelivery[]; readonly isWaiting: boolean }> {
+  const webhook = await findWebhook(store, workspaceId, ref);
+  const state = (await store.webhookStates(workspaceId)).find(({ id }) => id === webhook.id);
+  return { webhook, deliveries: await store.webhookDeliveries(webhook.id), isWaiting: state?.isWaiting ?? false };
+}
+
+/** Sends a message that says that it is a test, once. */
+export async function testWebhook(
+  store: Pick<StoreReads, 'webhooks' | 'sealedWebhook' | 'workspace'>,
+  workspaceId: string,
+  ref: string,
+  send: SendPorts,
+): Promise<Tried> {
+  const { id } = await findWebhook(store, workspaceId, ref);
+  const webhook = (await store.sealedWebhook(workspaceId, id)) as SealedWebhook;
+  const at = send.now();
+  const text = `this is a test of the webhook ${JSON.stringify(webhook.name)}`;
+  const change = { key: 'test', is: 'happened', state: 'test', text, urgent: false, at } as const;
+  const message = { id: randomUUID(), at, changes: [change], attention: 0, urgent: 0, tries: 0 };
+  const workspace = { id: workspaceId, name: (await store.workspace(workspaceId))?.name ?? '' };
+  return sendMessage(send, webhook, message, { webhook: webhook.name, workspace }, new AbortController().signal);
+}
+
+export const triedJson = ({ isDelivered, status, ms, text }: Tried) => ({ delivered: isDelivered, status, ms, text });

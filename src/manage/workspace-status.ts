@@ -1,0 +1,63 @@
+/** The service as a workspace sees it (SPEC D15.15). */
+
+import { areOff } from '../account/guard-rails.ts';
+import { isEnding } from '../account/key.ts';
+import { WeirError } from '../errors.ts';
+import type { ManageContext, ServiceStatus } from './context.ts';
+import { troubleOf } from './sources/trouble.ts';
+import { endingKeyJson, isUnused, type ProcessStatus, type StatusParts, stoppedJson, unusedKeyJson } from './status.ts';
+
+/** Keys that are looked at for unused ones. */
+const MOST_KEYS = 1000;
+/** Sources that are looked at for trouble. */
+const MOST_SOURCES = 1000;
+/** Dead letters that are counted. */
+const MOST_LETTERS = 1000;
+
+/** Of what the status of a workspace is made. */
+type StatusContext = Pick<ManageContext, 'store' | 'workspaceId' | 'guardRails' | 'now'>;
+
+/** The parts of the service's status that concern one workspace. `processes`: those that are known. Rejects with NOT_FOUND where it is gone. */
+export async function workspaceParts(
+  { store, workspaceId, guardRails, now }: StatusContext,
+  service: Pick<ServiceStatus, 'engines' | 'geo'>,
+  known: readonly ProcessStatus[],
+): Promise<StatusParts> {
+  const workspace = await store.workspace(workspaceId);
+  if (workspace === undefined) throw new WeirError('NOT_FOUND', 'the workspace is gone');
+  const names = new Map([[workspaceId, workspace.name]]);
+  const processes = known.map(withoutReasons);
+  const { items: keys } = await store.keyPage(workspaceId, { after: null, limit: MOST_KEYS });
+  const { items: sources } = await store.sourcePage(workspaceId, { after: null, limit: MOST_SOURCES });
+  const { country, asn } = service.geo();
+  return {
+    store: { kind: service.engines.store, ...checkOf(processes, 'store') },
+    stream: { kind: service.engines.stream, ...checkOf(processes, 'stream') },
+    processes: processes.map((process) => ({ ...process, feeds: process.feeds.filter((feed) => feed.workspaceId === workspaceId) })),
+    lag: null,
+    geo: { country: country.age_days, asn: asn.age_days },
+    deadLetters: await store.deadLettersOf(workspaceId, MOST_LETTERS),
+    unusedKeys: keys.filter((key) => isUnused(key, now())).map((key) => unusedKeyJson(key, workspace.name)),
+    endingKeys: keys.filter((key) => isEnding(key, now())).map((key) => endingKeyJson(key, workspace.name)),
+    stopped: (await store.stoppedClients(workspaceId, now())).map((each) => stoppedJson(each, names)),
+    sources: sources.flatMap((record) => troubleOf(record, workspace.name, now()) ?? []),
+    unguarded: areOff(guardRails) && areOff(workspace) ? [workspace.name] : [],
+    workspaces: names,
+  };
+}
+
+/** What is told of a part that is not ready: its own reason may hold an address or a path of the operator (SPEC D15.15). */
+const NOT_READY = 'why is in the log and at /readyz';
+
+const withoutReasons = (process: ProcessStatus): ProcessStatus => ({
+  ...process,
+  checks: Object.fromEntries(
+    Object.entries(process.checks).map(([name, check]) => [name, check.reason === undefined ? check : { ...check, reason: NOT_READY }]),
+  ),
+});
+
+/** What the first process that uses an engine says of it. */
+function checkOf(processes: readonly ProcessStatus[], name: string): { readonly ok: boolean; readonly reason?: string } {
+  const check = processes.map(({ checks }) => checks[name]).find((each) => each !== undefined);
+  return { ok: check?.ok ?? true, ...(check?.reason !== undefined && { reason: check.reason }) };
+}

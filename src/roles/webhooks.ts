@@ -1,0 +1,48 @@
+/** What processes report for webhooks, and with the role `manage` whoever tells them (SPEC D27). */
+import { randomUUID } from 'node:crypto';
+import { type Clocks, systemClock } from '../clock.ts';
+import type { ManagePorts } from '../manage/context.ts';
+import type { ProcessStatus } from '../manage/status.ts';
+import { holdLease } from '../runtime/sources/lease.ts';
+import { startReports } from '../runtime/webhooks/reports.ts';
+import { sendPortsOf } from '../runtime/webhooks/sending.ts';
+import { type Webhooks, webhooks } from '../runtime/webhooks/webhooks.ts';
+import type { Base } from './base.ts';
+
+/** How often it is looked whether something is to be sent, ms. */
+const TICK = 1000;
+
+/** `manage`: undefined without the role; `own`: what is told of this process. */
+export function startWebhooks(base: Base, manage: Pick<ManagePorts, 'service'> | undefined, own: () => Promise<ProcessStatus>): void {
+  const { config, store, log, onStop } = base;
+  const reports = startReports(store, `${process.pid}-${randomUUID()}`, own, { hasOwn: config.webhookUrl !== undefined, log });
+  onStop(reports.stop);
+  if (manage === undefined) return;
+  const telling = webhooksOf(base, manage.service, systemClock);
+  const timer = setInterval(() => void telling.tick(), TICK).unref();
+  onStop(async () => {
+    clearInterval(timer);
+    await telling.stop();
+  });
+}
+
+/** What tells them, by a clock. */
+export function webhooksOf(
+  { config, store, guardRails, log }: Pick<Base, 'config' | 'store' | 'guardRails' | 'log'>,
+  service: Pick<ManagePorts['service'], 'engines' | 'geo'>,
+  clock: Clocks,
+): Webhooks {
+  const { webhookUrl: url, webhookStyle: style, webhookSecret: secret } = config;
+  return webhooks({
+    store,
+    guardRails,
+    service,
+    own: url === undefined ? undefined : { url, style, secret: secret ?? null },
+    ownStyle: url === undefined ? undefined : style,
+    send: sendPortsOf(config, clock),
+    lease: holdLease(store, 'webhooks', `${process.pid}-${randomUUID()}`, clock.monotonic),
+    now: clock.now,
+    monotonic: clock.monotonic,
+    log,
+  });
+}

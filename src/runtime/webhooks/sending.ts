@@ -1,0 +1,34 @@
+/** What sends the messages of webhooks as the settings say. */
+
+import { ownAddresses } from '../../fetch/content-file.ts';
+import { post } from '../../fetch/post.ts';
+import { ANYWHERE, sourceReach } from '../../fetch/reach.ts';
+import type { Config } from '../../settings/settings.ts';
+import type { SendPorts } from '../../webhook/send.ts';
+import { authorities } from '../sources/fetching.ts';
+
+/** How long a receiver may take, ms. */
+const LIMIT = 10_000;
+
+/** The settings that say how messages are sent. */
+export type SendSettings = Pick<Config, 'webhookNetworks' | 'sourceProxy' | 'noProxy' | 'sourceCaFile' | 'secretsKey'>;
+
+/** What sends. Throws USAGE where a file of the settings cannot be read. */
+export function sendPortsOf(settings: SendSettings, clock: Pick<SendPorts, 'now' | 'monotonic'>): SendPorts {
+  const { webhookNetworks, sourceProxy, noProxy, secretsKey } = settings;
+  const via = { proxy: sourceProxy === undefined ? undefined : new URL(sourceProxy), noProxy };
+  const ca = authorities(settings);
+  return {
+    ...clock,
+    secretKeys: secretsKey,
+    post: ({ isOperators, ...request }) =>
+      post({
+        ...request,
+        reach: isOperators ? ANYWHERE : sourceReach(webhookNetworks, ownAddresses()),
+        via,
+        ca,
+        limit: LIMIT,
+        now: clock.now,
+      }),
+  };
+}

@@ -1,0 +1,150 @@
+/** Tells webhooks what has changed: one process of many looks and sends, each message until it is taken, a day at most (SPEC D27). */
+import { SERVICE_WEBHOOK, type Told } from '../../account/webhook.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Lease } from '../../ports/source-store.ts';
+import type { DeliveryUpdate, DueMessage } from '../../ports/webhook-store.ts';
+import { shared } from '../../serial.ts';
+import { nextTry } from '../../webhook/schedule.ts';
+import { type SendPorts, sendMessage } from '../../webhook/send.ts';
+import type { HeldLease } from '../sources/lease.ts';
+import { type Away, type OwnWebhook, tellAway } from './away.ts';
+import { hookedWorkspaces } from './hooked.ts';
+import { type LookPorts, lookAt, readReports } from './looks.ts';
+
+/** How often it is looked what has changed, ms, and the workspaces of one look: the others come with the next ones, in turn. */
+const [LOOK, WORKSPACES] = [5_000, 200];
+/** Messages that are sent at once, and those of one workspace. */
+const [AT_ONCE, OF_WORKSPACE] = [32, 2];
+
+export interface WebhookPorts extends LookPorts {
+  readonly send: SendPorts;
+  readonly lease: HeldLease;
+  readonly own: OwnWebhook | undefined;
+  readonly monotonic: () => number;
+  readonly log: Log;
+}
+
+export interface Webhooks {
+  /** Does what is due: looks, and begins to send. `isNow`: looks though it has just looked. */
+  tick(isNow?: boolean): Promise<void>;
+  /** Resolves when nothing is being sent. */
+  idle(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export function webhooks(ports: WebhookPorts): Webhooks {
+  const { store, lease: held, own, send, now, monotonic, log } = ports;
+  const hooked = hookedWorkspaces(store);
+  const ticking = shared<void>();
+  const stopping = new AbortController();
+  const sending = new Map<string, { readonly workspace: string; readonly done: Promise<void> }>();
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  /** Whether anybody has a webhook. */
+  let isWanted = own !== undefined;
+  let place = 0;
+  let lease: Lease | undefined;
+  let isSilent = false;
+  /** Whether this process was the one that tells when the store was last asked. */
+  let wasTelling = false;
+  const away: Away | undefined = own && tellAway(own, send, stopping.signal);
+  let toldElsewhere: Told['items'] = {};
+
+  function lost(): void {
+    held.lost();
+    lease = undefined;
+  }
+
+  async function look(): Promise<void> {
+    const all = [...(await hooked())];
+    isWanted = own !== undefined || all.length > 0;
+    lease = isWanted ? await held.claim() : undefined;
+    wasTelling &&= lease !== undefined;
+    if (lease === undefined) return;
+    if (place >= all.length) place = 0;
+    const some = all.slice(place, place + WORKSPACES);
+    place += WORKSPACES;
+    const reported = await readReports(store);
+    toldElsewhere = { ...toldElsewhere, ...away?.answered() };
+    wasTelling = true;
+    for (const workspace of [...(own === undefined ? [] : [null]), ...some]) {
+      const updates = await lookAt(ports, workspace, reported, workspace === null ? toldElsewhere : {});
+      if (updates.length > 0 && !(await store.writeTold(lease, updates))) return lost();
+      if (workspace === null && updates.length > 0) toldElsewhere = {};
+      if (stopping.signal.aborted) return;
+    }
+  }
+
+  /** Begins to send what is due. */
+  async function begin(): Promise<void> {
+    if (lease === undefined || sending.size >= AT_ONCE) return;
+    for (const due of await store.dueMessages(now(), 4 * AT_ONCE)) {
+      const workspace = due.webhook?.workspaceId ?? '';
+      const ofIt = [...sending.values()].filter((each) => each.workspace === workspace).length;
+      if (sending.size >= AT_ONCE || ofIt >= OF_WORKSPACE || sending.has(due.id)) continue;
+      const done = deliver(due)
+        .catch((error: unknown) => log('warn', `a webhook could not be told: ${(error as Error).message}`))
+        .finally(() => sending.delete(due.id));
+      sending.set(due.id, { workspace, done });
+    }
+  }
+
+  async function deliver({ id, webhook, message }: DueMessage): Promise<void> {
+    const receiver = webhook ?? (own && { ...own, id: SERVICE_WEBHOOK });
+    // The settings name none any more: its message waits until its day is over.
+    if (receiver === undefined) return;
+    const workspace =
+      webhook === undefined ? null : { id: webhook.workspaceId, name: (await store.workspace(webhook.workspaceId))?.name ?? '' };
+    const at = now();
+    const tried = await sendMessage(send, receiver, message, { webhook: webhook?.name ?? SERVICE_WEBHOOK, workspace }, stopping.signal);
+    if (stopping.signal.aborted) return;
+    const again = { ...message, tries: message.tries + 1 };
+    const nextAt = tried.isDelivered ? null : nextTry(again, now(), tried.retryAfter);
+    const update: DeliveryUpdate = {
+      id,
+      waits: nextAt === null ? null : { message: again, nextAt },
+      delivery: {
+        message: message.id,
+        at,
+        ms: tried.ms,
+        status: tried.status,
+        outcome: tried.isDelivered ? 'delivered' : nextAt === null ? 'given up' : 'failed',
+        text: tried.text,
+      },
+    };
+    if (update.delivery.outcome === 'given up')
+      log('warn', `a message of the webhook ${id} was given up after a day: ${tried.text || tried.status}`);
+    if (lease !== undefined && !(await store.writeDeliveries(lease, [update]))) lost();
+  }
+
+  async function work(isNow: boolean): Promise<void> {
+    if (stopping.signal.aborted) return;
+    if (isNow || monotonic() - lookedAt >= LOOK) {
+      lookedAt = monotonic();
+      await look();
+    }
+    await begin();
+  }
+
+  return {
+    tick: (isNow = false) =>
+      ticking(() => work(isNow)).then(
+        () => {
+          isSilent = false;
+        },
+        async (error: unknown) => {
+          if (wasTelling && !stopping.signal.aborted) await away?.failed(error as Error);
+          if (!stopping.signal.aborted && !isSilent) log('warn', `webhooks could not be looked at: ${(error as Error).message}`);
+          isSilent = true;
+        },
+      ),
+    async idle() {
+      while (sending.size > 0) await Promise.all([...sending.values()].map(({ done }) => done));
+    },
+    async stop() {
+      stopping.abort();
+      await Promise.all([...sending.values()].map(({ done }) => done));
+      await ticking(async () => undefined).catch(() => undefined);
+      await held.release().catch(() => undefined);
+    },
+  };
+}

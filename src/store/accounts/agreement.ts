@@ -1,0 +1,86 @@
+/** How the lists of a composed feed have to agree, with which of them copy others by the word of their sources (SPEC D29). */
+import type { FeedMaking } from '../../account/feed.ts';
+import type { SourceSettings } from '../../account/source.ts';
+import type { Agreement, FitState } from '../../ports/snapshot.ts';
+import { all, run, type Work } from '../work.ts';
+
+/** A list of the feed. */
+interface Member {
+  readonly pk: number;
+  readonly id: string;
+}
+
+/** Ids that one statement names. */
+const ASKED = 500;
+
+/** undefined where each list is enough by itself and none is left out; `fits` is the column. */
+export function* agreementOf(
+  workspacePk: number,
+  making: FeedMaking,
+  lists: readonly Member[],
+  fits: unknown = null,
+): Work<Agreement | undefined> {
+  const minSources = making.minSources ?? 1;
+  const fit = making.fit === 'none' ? null : making.fit;
+  if (minSources < 2 && fit === null) return undefined;
+  const always = new Set(making.always);
+  return {
+    minSources,
+    fit,
+    fits: new Map(Object.entries(fits === null ? {} : (JSON.parse(String(fits)) as Record<string, FitState>))),
+    always: lists.map(({ id }) => always.has(id)),
+    copies: copiesAmong(lists, yield* copiesIn(workspacePk, lists)),
+  };
+}
+
+/** What a source says of copies has changed, or which lists the names stand for: feeds for which that counts are made anew. */
+export function* moveAgreements(workspacePk: number): Work<void> {
+  yield* run(
+    'UPDATE feeds SET revision = revision + 1 WHERE workspace_pk = $1 AND (min_sources IS NOT NULL OR fit IS NOT NULL)',
+    workspacePk,
+  );
+}
+
+/**
+ * For each list of the workspace those that its source says it copies, as far as these members can tell. A name is that of lists, of a feed,
+ * which stands for its lists, or of the catalogue.
+ */
+function* copiesIn(workspacePk: number, members: readonly Member[]): Work<Map<number, Set<number>>> {
+  const rows = yield* all('SELECT list_pk, settings FROM sources WHERE workspace_pk = $1', workspacePk);
+  const sources = rows.map((row) => ({ list: Number(row.list_pk), ...(JSON.parse(String(row.settings)) as SourceSettings) }));
+  const named = new Map<string, number[]>();
+  const note = (name: string, list: number) => named.set(name, [...(named.get(name) ?? []), list]);
+  for (const { catalogue, list } of sources) if (catalogue !== null) note(catalogue, list);
+  const names = [...new Set(sources.flatMap(({ copies }) => copies))];
+  for (let from = 0; from < names.length; from += ASKED) {
+    const slice = names.slice(from, from + ASKED);
+    const wanted = `workspace_pk = $1 AND name IN (${slice.map((_, i) => `$${i + 2}`)})`;
+    for (const { name, pk } of yield* all(`SELECT name, pk FROM lists WHERE ${wanted}`, workspacePk, ...slice))
+      note(String(name), Number(pk));
+    for (const feed of yield* all(`SELECT pk, name, all_lists FROM feeds WHERE ${wanted}`, workspacePk, ...slice)) {
+      const of = Number(feed.all_lists) === 1 ? [] : yield* all('SELECT list_pk FROM feed_lists WHERE feed_pk = $1', Number(feed.pk));
+      const pks = Number(feed.all_lists) === 1 ? members.map(({ pk }) => pk) : of.map(({ list_pk }) => Number(list_pk));
+      for (const pk of pks) note(String(feed.name), pk);
+    }
+  }
+  return new Map(sources.map(({ list, copies }) => [list, new Set(copies.flatMap((name) => named.get(name) ?? []))]));
+}
+
+/** `Agreement.copies`. */
+function copiesAmong(lists: readonly Member[], copies: ReadonlyMap<number, ReadonlySet<number>>): number[][] {
+  const reached = lists.map(({ pk }) => {
+    const seen = new Set<number>();
+    const next = [pk];
+    for (let at = next.pop(); at !== undefined; at = next.pop()) {
+      for (const copied of copies.get(at) ?? []) {
+        if (seen.has(copied)) continue;
+        seen.add(copied);
+        next.push(copied);
+      }
+    }
+    return seen;
+  });
+  return lists.map(({ pk }, place) =>
+    lists.flatMap((other, at) => (at !== place && reached[place]!.has(other.pk) && (at < place || !reached[at]!.has(pk)) ? [at] : [])),
+  );
+}

@@ -1,0 +1,59 @@
+/** What whoever sends webhooks writes, and what processes report to him; the same in both dialects (SPEC D27). */
+import { DELIVERIES_KEPT, SERVICE_WEBHOOK } from '../../account/webhook.ts';
+import type { DeliveryUpdate, ToldUpdate, WebhookWrites } from '../../ports/webhook-store.ts';
+import { type Changes, one, run, type Work } from '../work.ts';
+import { isHeld } from './source-states.ts';
+
+/** A process that has not reported for so long has ended, ms. */
+const FORGOTTEN = 3_600_000;
+
+/** Each change as the work of its transaction. */
+export const webhookStateChanges = {
+  *writeTold(_now, lease, updates) {
+    if (!(yield* isHeld(lease))) return false;
+    for (const update of updates) yield* writeTold(update);
+    return true;
+  },
+  *writeDeliveries(_now, lease, updates) {
+    if (!(yield* isHeld(lease))) return false;
+    for (const update of updates) yield* writeDelivery(update);
+    return true;
+  },
+  *reportProcess(now, process, report) {
+    if (report === null) return void (yield* run('DELETE FROM process_reports WHERE process = $1', process));
+    yield* run(`DELETE FROM process_reports WHERE at < ${now} - ${FORGOTTEN}`);
+    yield* run(
+      `INSERT INTO process_reports (process, at, report) VALUES ($1, ${now}, $2)
+       ON CONFLICT (process) DO UPDATE SET at = excluded.at, report = excluded.report`,
+      process,
+      report,
+    );
+  },
+} satisfies Changes<Pick<WebhookWrites, 'writeTold' | 'writeDeliveries' | 'reportProcess'>>;
+
+function* writeTold({ id, told, message }: ToldUpdate): Work<void> {
+  if (id === SERVICE_WEBHOOK)
+    yield* run('INSERT INTO webhook_states (hook_id, told, last_at) VALUES ($1, $2, 0) ON CONFLICT DO NOTHING', id, JSON.stringify(told));
+  yield* run('UPDATE webhook_states SET told = $2 WHERE hook_id = $1', id, JSON.stringify(told));
+  if (message === undefined) return;
+  yield* run(
+    'UPDATE webhook_states SET message = $2, next_at = $3, last_at = $3 WHERE hook_id = $1',
+    id,
+    JSON.stringify(message),
+    message.at,
+  );
+}
+
+function* writeDelivery({ id, waits, delivery }: DeliveryUpdate): Work<void> {
+  const written = yield* run(
+    'UPDATE webhook_states SET message = $2, next_at = $3 WHERE hook_id = $1 AND next_at IS NOT NULL',
+    id,
+    waits === null ? null : JSON.stringify(waits.message),
+    waits?.nextAt ?? null,
+  );
+  // It was deleted meanwhile.
+  if (written === 0) return;
+  const last = Number((yield* one('SELECT max(n) AS n FROM webhook_deliveries WHERE hook_id = $1', id))?.n ?? 0);
+  yield* run('INSERT INTO webhook_deliveries (hook_id, n, delivery) VALUES ($1, $2, $3)', id, last + 1, JSON.stringify(delivery));
+  yield* run('DELETE FROM webhook_deliveries WHERE hook_id = $1 AND n <= $2', id, last + 1 - DELIVERIES_KEPT);
+}

@@ -1,0 +1,65 @@
+/** What somebody did that a webhook tells (SPEC D27.3), read from the audit log and from what has landed by how far it was told. */
+import type { Author } from '../account/caller.ts';
+import type { Told, WebhookChange } from '../account/webhook.ts';
+import type { AuditRow } from '../ports/account-store.ts';
+import type { Happened } from '../ports/webhook-store.ts';
+
+/** What each event of the audit log is called; those that are not here are not told. `{}`: the name of what it was done to. */
+const EVENTS: Readonly<Record<string, string>> = {
+  'list deleted': 'the list {} was deleted',
+  'feed deleted': 'the feed {} was deleted',
+  'source deleted': 'the source {} was deleted',
+  'key created': 'the key {} was made',
+  'keys restored': 'keys were brought in by an import',
+  'webhook created': 'the webhook {} was made',
+  'webhook changed': 'the webhook {} was changed',
+  'webhook deleted': 'the webhook {} was deleted',
+};
+
+/** A row of the audit log may become visible after later ones, but not after so long: no transaction takes longer, ms. */
+const SETTLED = 120_000;
+/** Of one message. */
+const MOST = 200;
+
+/** What a key or person is called in a sentence. */
+export type NameOf = (by: Author) => string;
+
+/** The changes that were not told yet, and how far is told with them. `now`: ms. */
+export function happenedSince(
+  told: Pick<Told, 'audit' | 'seen' | 'seq'>,
+  { audit, undone }: Happened,
+  nameOf: NameOf,
+  now: number,
+): { readonly changes: readonly WebhookChange[]; readonly told: Pick<Told, 'audit' | 'seen' | 'seq'> } {
+  const fresh = audit.filter(({ id, event }) => EVENTS[event] !== undefined && !told.seen.includes(id)).slice(0, MOST);
+  const all = fresh.length < MOST;
+  const seen = [...told.seen, ...fresh.map(({ id }) => id)];
+  // What is behind the last one that is told now is read again; so is what is not settled.
+  const rows = all ? audit : audit.filter(({ id }) => id <= fresh.at(-1)!.id);
+  const unsettled = rows.findIndex(({ at }) => at > now - SETTLED);
+  const settled = (unsettled < 0 ? rows : rows.slice(0, unsettled)).at(-1)?.id ?? told.audit;
+  const undos = undone.slice(0, MOST);
+  return {
+    changes: [...fresh.map((row) => ofAudit(row, nameOf)), ...undos.map((each) => ofUndo(each, nameOf))].toSorted((a, b) => a.at - b.at),
+    told: {
+      audit: settled,
+      seen: seen.filter((id) => id > settled),
+      seq: undos.at(-1)?.seq ?? told.seq,
+    },
+  };
+}
+
+function ofAudit({ id, event, at, by, change }: AuditRow, nameOf: NameOf): WebhookChange {
+  const name = change?.after?.name ?? change?.before?.name;
+  const what = EVENTS[event]!.replace('{}', typeof name === 'string' ? JSON.stringify(name) : 'without a name');
+  return { key: `audit/${id}`, is: 'happened', state: event.replaceAll(' ', '_'), text: `${what} by ${nameOf(by)}`, urgent: false, at };
+}
+
+const ofUndo = ({ seq, at, batch, by }: Happened['undone'][number], nameOf: NameOf): WebhookChange => ({
+  key: `undo/${seq}`,
+  is: 'happened',
+  state: 'undone',
+  text: `the batch ${batch} was undone by ${nameOf(by)}`,
+  urgent: false,
+  at,
+});

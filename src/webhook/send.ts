@@ -1,0 +1,59 @@
+/** One try of a message: what is sent, and what came of it (SPEC D27.5, D27.6). Nothing here is stored. */
+import { openSecret, type SecretKeys } from '../account/sealed.ts';
+import { SERVICE_WEBHOOK, type WebhookMessage, type WebhookStyle } from '../account/webhook.ts';
+import type { Post, Posted } from '../fetch/post.ts';
+import { bodyOf, type Told } from './message.ts';
+import { SIGNATURE, signatureOf } from './signature.ts';
+
+/** Where a message goes. */
+export interface Receiver {
+  readonly id: string;
+  readonly url: string;
+  readonly style: WebhookStyle;
+  /** Sealed for its id and address, or as the settings have it; null: it has none. */
+  readonly secret: Uint8Array | string | null;
+}
+
+export interface Tried {
+  readonly isDelivered: boolean;
+  readonly status: number | null;
+  readonly retryAfter: number | undefined;
+  readonly ms: number;
+  readonly text: string;
+}
+
+export interface SendPorts {
+  readonly secretKeys: SecretKeys;
+  /** `isOperators`: its address is that of the settings, which may lead anywhere. */
+  post(request: Pick<Post, 'url' | 'body' | 'headers' | 'signal'> & { readonly isOperators: boolean }): Promise<Posted>;
+  readonly now: () => number;
+  readonly monotonic: () => number;
+}
+
+/** Sends it. Resolves whatever happens. */
+export async function sendMessage(
+  { secretKeys, post, now, monotonic }: SendPorts,
+  receiver: Receiver,
+  message: WebhookMessage,
+  told: Told,
+  signal: AbortSignal,
+): Promise<Tried> {
+  const { id, url, style, secret: kept } = receiver;
+  const begun = monotonic();
+  const failed = (text: string): Tried => ({ isDelivered: false, status: null, retryAfter: undefined, ms: ms(), text });
+  const ms = () => Math.round(monotonic() - begun);
+  const secret = kept === null || typeof kept === 'string' ? (kept ?? undefined) : openSecret(secretKeys, { id, url }, kept);
+  if (kept !== null && secret === undefined) return failed('no key of SECRETS_KEY opens its secret: set it again');
+  const body = bodyOf(style, message, told, secret);
+  const headers = {
+    'x-weir-id': message.id,
+    ...(secret !== undefined && style !== 'pagerduty' && { [SIGNATURE]: signatureOf(secret, body, now()) }),
+  };
+  try {
+    const { status, retryAfter, text } = await post({ url, body, headers, signal, isOperators: id === SERVICE_WEBHOOK });
+    const isDelivered = status >= 200 && status < 300;
+    return { isDelivered, status, retryAfter, ms: ms(), text: isDelivered ? '' : text };
+  } catch (error) {
+    return failed((error as Error).message);
+  }
+}
