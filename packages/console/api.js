@@ -87,7 +87,7 @@ export async function ask(path, { method = 'GET', body, ifMatch, once, signal } 
     if (error.name === 'AbortError') throw error;
     throw new ApiError(0, 'The service does not answer.');
   });
-  if (response.status === 304 && before !== undefined) return before.answer;
+  if (response.status === 304 && before !== undefined) return { ...before.answer, body: structuredClone(before.answer.body) };
   const json = await response.json().catch(() => undefined);
   // The answer is late: it is asked for until it is there.
   if (response.status === 202 && json?.answer !== undefined) {

@@ -332,8 +332,8 @@ suite('management', () => {
   });
 
   test('D15.57 what is read is compressed, and 304 for who has it; what is edited has the tag of its state', async () => {
-    const plain = await call('GET', '/status', admin);
-    const packed = await ask(server.url, '/v1/manage/status', { headers: { ...bearer(admin), 'accept-encoding': 'gzip' } });
+    const plain = await call('GET', '/targets', admin);
+    const packed = await ask(server.url, '/v1/manage/targets', { headers: { ...bearer(admin), 'accept-encoding': 'gzip' } });
     assert.deepEqual([plain.headers['content-encoding'], packed.headers['content-encoding']], [undefined, 'gzip']);
     assert.ok(packed.headers.vary!.includes('Accept-Encoding'));
     assert.ok(Number(packed.headers['content-length']) < Number(plain.headers['content-length']));
