@@ -37,7 +37,9 @@ export async function signIn(key, name) {
 }
 
 export async function signOut() {
-  await ask(ADDRESS, { method: 'DELETE' });
+  const { body } = await ask(ADDRESS, { method: 'DELETE' });
+  // The provider sends the browser back.
+  if (typeof body.leave === 'string') return location.assign(body.leave);
   // Who has left is not signed in again by itself.
   history.replaceState(null, '', '/console/?left');
   forgetData();

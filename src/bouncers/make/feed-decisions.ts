@@ -71,6 +71,7 @@ export class FeedDecisions implements VersionedContent {
       entryCount: told.networks.until.length,
       entryLimit,
       lapsesAt: Math.min(content.lapsesAt, told.nextDue),
+      fitted: content.fitted,
     };
   }
 

@@ -135,6 +135,7 @@ const IDLE: Readonly<Record<Idle, string>> = {
   no_ranges: 'without addresses in the geo data',
   other_family: 'of the other family',
   too_few_lists: 'too few lists',
+  left_out: 'left out to keep within the cap',
 };
 const ruleName = ({ effect, idle, relation, target }: RuleJson) =>
   effect === 'out' || idle === 'not_cut_out' ? `${RELATIONS[relation]}never-block rule ${target}` : `${RELATIONS[relation]}${target}`;

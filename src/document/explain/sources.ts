@@ -9,6 +9,9 @@ import type { RuleMatch } from '../../ports/rule-store.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { Target } from '../../rule.ts';
 import { formatTarget } from '../../signal/target.ts';
+import { keptCut } from '../make/fit.ts';
+import { fitKey } from '../make/render-feed.ts';
+import { storedVariant } from '../variant.ts';
 import { addressesOf, type FeedSource, type StoredAccessRule, touches } from './explain-feed.ts';
 
 /** What the server makes feeds with. */
@@ -94,9 +97,13 @@ export async function feedSources({ store, now }: Pick<ExplainOptions, 'store' |
     ...composed.map((feed): FeedSource => ({ kind: 'composed', id: feed.id, profile: feed, lists: feed.lists && new Set(feed.lists) })),
   ];
   const agreeing = new Map<string | null, FeedSource['agreeing']>();
-  for (const { id, minSources } of composed) {
-    const head = minSources === null ? undefined : await store.snapshot(workspace.id, id, now.wall, undefined);
-    if (head?.agreement !== undefined) agreeing.set(id, { agreement: head.agreement, lists: head.lists });
+  for (const { id, minSources, fit } of composed) {
+    const head = (minSources ?? fit) === null ? undefined : await store.snapshot(workspace.id, id, now.wall, undefined);
+    if (head?.agreement === undefined) continue;
+    const { agreement, lists } = head;
+    // What is left out is what the feed was built with last.
+    const cut = keptCut(head, fitKey({ head }, storedVariant(head.profile))) ?? { left: [], least: agreement.minSources };
+    agreeing.set(id, { agreement, lists, cut });
   }
   return sources.map((source) => ({ ...source, kept, agreeing: agreeing.get(source.id) }));
 }

@@ -11,6 +11,7 @@ import type { AccessAction, Target } from '../../rule.ts';
 import { formatTarget } from '../../signal/target.ts';
 import { ActiveRules } from '../held/active-rules.ts';
 import { readSnapshot, rulesOfList, type Snapshot, withNewList } from '../held/snapshot.ts';
+import type { LeftOut } from '../left-out.ts';
 import { contentOfFeed } from '../make/render-feed.ts';
 import { DEFAULT_ENTRY_LIMIT, storedVariant, variantOf } from '../variant.ts';
 import { networkAt, pushRanges, type TriedRules, targetKey } from './tried-rules.ts';
@@ -56,6 +57,8 @@ export interface TrialFeed {
   readonly before: number;
   readonly after: number;
   readonly limit: number;
+  /** What it would leave out to keep within its cap; undefined: nothing. */
+  readonly leftOut?: LeftOut | undefined;
 }
 
 export interface Trial {
@@ -158,8 +161,8 @@ export async function tryRules({ workspace, rules, listId, name }: TrialSubject,
     if (hasRules) rules.addTo(tables, action);
     if (isExcepted) rules.addTo(tables, 'exception');
     for (const [i, of] of actions.entries()) {
-      const { entryCount: after, entryLimit: limit } = contentOf(of, whole);
-      feeds.push({ kind, name: called, action: of, before: before[i]!, after, limit });
+      const { entryCount: after, entryLimit: limit, fitted } = contentOf(of, whole);
+      feeds.push({ kind, name: called, action: of, before: before[i]!, after, limit, leftOut: fitted?.leftOut });
     }
   }
 

@@ -31,7 +31,7 @@ const EXPLAINED = answerOf('Explanation', {
       [{ effect: 'in', idle: null, relation: 'covering', ...RULE_EXAMPLE, list_name: 'default', key_name: 'siem', source: null }],
       Type.Array(Rule, {
         description:
-          'With effect (in, out, none), relation, list_name, key_name and, where a source keeps the list, source: its name, the refresh that wrote the rule last, since when it is there. The first 20. idle says why one has no effect: not_cut_out, no_ranges, other_family, too_few_lists.',
+          'With effect (in, out, none), relation, list_name, key_name and, where a source keeps the list, source: its name, the refresh that wrote the rule last, since when it is there. The first 20. idle says why one has no effect: not_cut_out, no_ranges, other_family, too_few_lists, left_out.',
       }),
     ],
     rules_left_out: 0,

@@ -36,7 +36,7 @@ import { listCount } from './lists.ts';
 
 export type Management = Omit<
   AccountWrites,
-  'createFeed' | 'updateFeed' | 'deleteFeed' | 'restoreLists' | 'restoreKeys' | 'restoreDeleted'
+  'createFeed' | 'updateFeed' | 'deleteFeed' | 'recordFit' | 'restoreLists' | 'restoreKeys' | 'restoreDeleted'
 > &
   Pick<RuleWrites, 'dropDeadLetter' | 'noteChange' | 'adoptStream'>;
 
