@@ -204,8 +204,16 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
   });
   after(() => postgres.stop());
 
-  async function open(t: TestContext) {
+  // Each test has a copy of one store that is empty and migrated.
+  let template: Promise<string> | undefined;
+  async function migrated(): Promise<string> {
     const url = await postgres.createDatabase();
+    await (await openPostgresStore(url)).close();
+    return url;
+  }
+  async function open(t: TestContext) {
+    template ??= migrated();
+    const url = await postgres.createDatabase(await template);
     const again = opener(t, url);
     return { url, store: await again(), again, query: (text: string) => administer(url, text) };
   }

@@ -23,7 +23,7 @@ import { Ago } from '../ui/time.js';
 import { ACTIONS, FAMILIES } from '../words.js';
 import { DeleteFeed } from './feeds/delete-feed.js';
 import { FeedForm } from './feeds/feed-form.js';
-import { builtOf, isOld, nameOfKind, stateOf, WORKSPACE_FEED } from './feeds/feed-state.js';
+import { nameOfKind, stateOf, WORKSPACE_FEED } from './feeds/feed-state.js';
 import { readFeed } from './feeds/read-feeds.js';
 import { SetUpCard } from './feeds/set-up-card.js';
 
@@ -82,11 +82,10 @@ function SizeCard({ feed }) {
     async () => (await ask(manage('/measure'), { method: 'POST', body: { feed: named(feed) } })).body.before,
     { every: 60_000 },
   );
-  const built = builtOf(feed);
   return html`
     <${Card} title="Size" note="In the format and family that the feed stores.">
       <${Shown} live=${live}>${(/** @type {any} */ measure) => {
-        const entries = isOld(built) ? measure.entries : built?.entries;
+        const { entries } = measure;
         return html`
           <${Figures}>
             <${Figure} label="Entries" value=${count(entries)} note=${`${count(measure.v4)} IPv4, ${count(measure.v6)} IPv6`} />

@@ -116,7 +116,7 @@ function useFresh(feeds) {
       }
       return found;
     },
-    { every: 60_000 },
+    { every: 30_000 },
   );
   return new Map(Object.entries(live.value ?? {}));
 }

@@ -47,7 +47,7 @@ export function builtOf({ feed, family, action }) {
 export const countOf = (feed) => feed.fresh ?? builtOf(feed);
 
 /** After how long a count says its age, ms. */
-const OLD = 120_000;
+const OLD = 45_000;
 
 /** Whether a count is missing or so old that rules may have changed since. @param {Built | undefined} built */
 export const isOld = (built) => built === undefined || Date.now() - Date.parse(built.built_at) > OLD;
