@@ -56,4 +56,3 @@ export function walkExpressions(ast: Argument, visit: (expression: Expression, n
 }
 
 /** Whether an index is `[*]`. */
-export const isEach = (index: unknown): boolean => index === EACH;
