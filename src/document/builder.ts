@@ -37,6 +37,8 @@ export interface BuildSource {
   readonly at: Moment;
   /** The store's clock then, ms. */
   readonly takenAt: number;
+  /** The kind of device that it is made for. */
+  readonly target?: string | null | undefined;
   readonly geoVersion: string;
   readonly entryCount: number;
   /** How many of the entries are IPv4; undefined for what is no feed. */

@@ -10,7 +10,7 @@ import type { AccessAction, GeoTarget, Kind, Target } from '../rule.ts';
 import type { AuditedChange, Page, PageRequest } from './account-store.ts';
 import type { DeadLetter, LandingBatch } from './landing.ts';
 import type { KnownRules, ListSink, NamedDirectory, SnapshotHead, SnapshotSink, WholeRules, WorkspaceDirectory } from './snapshot.ts';
-import type { RuleState, StoredRule } from './stored-rule.ts';
+import type { ComparedPage, ComparedRule, RuleState, StoredRule } from './stored-rule.ts';
 
 /** What a signal finds an access rule by. `target` in its canonical form. */
 export interface NamedRule {
@@ -222,6 +222,8 @@ export interface RuleReads {
    * come as from `rules`, the others in the order of enforcement: by `order`, those without one behind those with, then by `rule_ref`.
    */
   ruleStep(workspaceId: string, filter: StepFilter): Promise<RuleStep>;
+  /** The active access rules of a list behind the rule `after`, in the order of their ids, at most `limit` of them. */
+  comparedRules(workspaceId: string, listId: string, page: ComparedPage): Promise<ComparedRule[]>;
   /** One step of counting a feed's rules by list and by the key that wrote them last, the newest rules of each list first. */
   senderStep(workspaceId: string, feed: string | null | ProposedFeed, step: SenderStepRequest): Promise<SenderStep>;
   /** The batches of a workspace, newest first, at most `limit`; those behind the batch `before`. Kept as long as expired rules. */

@@ -21,6 +21,7 @@ import { undoPreview } from './batches/undo-preview.ts';
 import { pageOf } from './page.ts';
 import { WORKSPACE_PK } from './places.ts';
 import { deadLetterOf, keyOf, listOf, organizationOf, type Row, savedKeyOf, workspaceOf } from './rows.ts';
+import { comparedRules } from './rules/compared-rules.ts';
 import { ruleCount } from './rules/rule-counts.ts';
 import { type IndexedBy, ruleRows, ruleStep } from './rules/rule-pages.ts';
 import { senderStep } from './rules/rule-senders.ts';
@@ -84,7 +85,7 @@ const WORKS = {
   *positionStreams() {
     return (yield* all('SELECT DISTINCT stream_id FROM positions')).map((row) => String(row.stream_id));
   },
-  ...{ batches: newestBatches, batch: batchOf, origins: originsOf, rulesBefore, rulesById, ruleCount, senderStep },
+  ...{ batches: newestBatches, batch: batchOf, origins: originsOf, rulesBefore, rulesById, ruleCount, comparedRules, senderStep },
   deadLetterCount: (most: number) => number(DEAD_LETTERS, most),
   countRules: (workspaceId: string, now: number) => number(ACTIVE, now, workspaceId),
   ...{ devices: devicePage, deviceCounts, workspaceOfKey, keysByHash, stoppedClients, feedDays },

@@ -77,6 +77,18 @@ export function bouncerConformance({ name, open }: StoreDriver): void {
     assert.deepEqual(await store.bouncerPage(workspace.id, { after: null, limit: 100 }), { items: found, next: null });
     const named = ({ userAgent, address }: Bouncer) => `${userAgent} at ${address}`;
     assert.deepEqual(found.map(named).sort(), [bouncer, ...many].map(named).sort());
+    // Who followed the stream for an hour, and has not pulled for one; who only looks addresses up has no habit.
+    const HOUR = 3_600_000;
+    const stream = { ...bouncer, address: '192.0.2.9', lastPull: T0 + HOUR, lastStream: T0 + HOUR };
+    await store.recordBouncers([stream], 0);
+    const stopped = async (of: string | null, now: number) =>
+      (await store.stoppedClients(of, now)).map(({ kind, address }) => [kind, address]);
+    assert.deepEqual([await stopped(workspace.id, T0 + 2 * HOUR - 1), await stopped(other.id, T0 + 2 * HOUR)], [[], []]);
+    assert.deepEqual(
+      [await stopped(workspace.id, T0 + 2 * HOUR), await stopped(null, T0 + 2 * HOUR)],
+      [[['bouncer', '192.0.2.9']], [['bouncer', '192.0.2.9']]],
+    );
+    assert.deepEqual(await stopped(workspace.id, T0 + HOUR + DAY), []);
   });
 
   test(`D14.14 store ${name}: of too many bouncers those go that were seen longest ago, of the workspace and the key with most`, async (t) => {

@@ -443,7 +443,7 @@ suite('management', () => {
     const refused = await apply('?prune=1', { feeds: [], keys: [] });
     assert.deepEqual(
       [refused.status, refused.body.message],
-      [409, '2 things would be taken away, the first is key fw: with dry_run it is told in full, with confirmed it is done'],
+      [409, 'the file does not name what would go: - key fw and 1 more; with dry_run it is told in full, with confirmed it is done'],
     );
     const gone = await apply('?prune=1&confirmed=1', { feeds: [], keys: [] });
     // The key that asks stays.
@@ -452,6 +452,13 @@ suite('management', () => {
       (await get('/lists', key)).body.lists.map(({ name }) => name),
       ['default', 'edge'],
     );
+    const unset = await apply('?prune=1', { workspace: {} });
+    assert.match(unset.body.message, /^the file does not name what would go: ~ workspace: min_prefix_v4 8 → 0; /);
+    const many = await apply('?dry_run=1', { lists: Array.from({ length: 2501 }, (_, n) => ({ name: `l${n}` })) });
+    assert.deepEqual([many.status, /^2501 things are more than the 2500/.test(many.body.message)], [409, true]);
+    const ending = await newKey(settings, workspaceId, '--role', 'admin', '--expires-in', '3600');
+    const longer = await call('POST', '/workspace/apply', ending, { keys: [{ name: 'longer', role: 'viewer' }] });
+    assert.deepEqual([longer.status, longer.body.details[0]!.field], [400, 'keys[0].expires_at']);
     const almost = await newKey(settings, workspaceId, '--permission', 'manage', '--permission', 'keys:write');
     for (const path of ['/workspace/file', '/workspace/apply']) {
       const { status, body } = await call(path.endsWith('file') ? 'GET' : 'POST', path, almost, path.endsWith('file') ? undefined : {});
@@ -700,6 +707,7 @@ suite('management', () => {
         'ending_keys',
         'engines',
         'feeds',
+        'full_devices',
         'geo',
         'guard_rails_off',
         'landing',

@@ -177,7 +177,8 @@ function sourceOf(
 ) {
   const { takenAt, profile } = head;
   const revision = revisionOf(variant.document, head);
-  return { revision, name: profile.name, at, takenAt, ...made, entryCount, v4Count, entryLimit, lapsesAt, fitted };
+  const { name, target } = profile;
+  return { revision, name, target, at, takenAt, ...made, entryCount, v4Count, entryLimit, lapsesAt, fitted };
 }
 
 /** The decisions of a feed: a content without bytes, whose bodies are made for each bouncer. */

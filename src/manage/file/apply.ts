@@ -18,6 +18,8 @@ export interface FileContext extends Omit<About, 'prune' | 'now'> {
   readonly workspaceId: string;
   readonly by: Author;
   readonly most: Most;
+  /** Things that may be named or changed at once; 0: any number. */
+  readonly mostThings: number;
   /** Lets others get on. */
   pause(): Promise<void>;
 }
@@ -48,6 +50,8 @@ export interface ToldChange {
   readonly name: string;
   readonly what: PlannedChange['what'];
   readonly text: string;
+  /** Whether something goes that the file does not name. */
+  readonly takes: boolean;
   readonly fields: readonly FieldChange[];
   /** What goes with what is taken away; null: nothing, or it was not found out. */
   readonly goes: Loss | null;
@@ -85,7 +89,12 @@ export async function applyFile(context: FileContext, file: WorkspaceFile, reque
 async function applyOnce(context: FileContext, file: WorkspaceFile, request: ApplyRequest): Promise<Applied> {
   const { dryRun = false, prune = false, confirmed = false, onKeys } = request;
   const { store, workspaceId } = context;
+  refuseMany(
+    context,
+    Object.values(file).reduce<number>((sum, entries) => sum + (Array.isArray(entries) ? entries.length : 0), 0),
+  );
   const state = await store.workspaceState(workspaceId);
+  await context.pause();
   if (state === undefined) throw new WeirError('NOT_FOUND', 'the workspace is gone');
   if (request.tag !== undefined && request.tag !== state.tag)
     throw new WeirError('CHANGED', 'the workspace was changed since you were asked: nothing has been done, run it again');
@@ -93,11 +102,12 @@ async function applyOnce(context: FileContext, file: WorkspaceFile, request: App
   const { changes, faults } = planFile(state, file, about);
   const [fault, ...others] = faults;
   if (fault !== undefined) throw fieldFaults([fault, ...others] as [FieldFault, ...FieldFault[]]);
-  const goes = changes.filter(({ what }) => what === 'remove');
-  if (goes.length > 0 && !confirmed && !dryRun)
+  refuseMany(context, changes.length);
+  const [first, ...more] = changes.filter(({ takes }) => takes);
+  if (first !== undefined && !confirmed && !dryRun)
     throw new WeirError(
       'REFUSED',
-      `${goes.length === 1 ? '1 thing' : `${goes.length} things`} would be taken away, the first is ${changeText(goes[0]!).slice(2)}: with dry_run it is told in full, with confirmed it is done`,
+      `the file does not name what would go: ${changeText(first)}${more.length === 0 ? '' : ` and ${more.length} more`}; with dry_run it is told in full, with confirmed it is done`,
     );
   const lost = await losses(store, workspaceId, changes, context.pause);
   const told = changes.map((change) => toldChange(change, lost.get(change)));
@@ -109,11 +119,18 @@ async function applyOnce(context: FileContext, file: WorkspaceFile, request: App
   return { ...nothing, applied: true, act, keys };
 }
 
+/** One tenant must not hold up the others. */
+function refuseMany({ mostThings }: FileContext, things: number): void {
+  if (mostThings > 0 && things > mostThings)
+    throw new WeirError('REFUSED', `${things} things are more than the ${mostThings} that one request may name or change: weir apply does`);
+}
+
 const toldChange = (change: PlannedChange, loss: Loss | undefined): ToldChange => ({
   kind: change.kind.word,
   name: change.name,
   what: change.what,
   text: changeText(change),
+  takes: change.takes,
   fields: change.fields,
   goes: loss ?? null,
   goes_text: (loss && lossText(loss)) ?? null,

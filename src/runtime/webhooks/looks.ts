@@ -146,7 +146,7 @@ async function serviceParts({ store, service, guardRails }: LookPorts, processes
     lag: null,
     geo: { country: country.age_days, asn: asn.age_days },
     deadLetters: await store.deadLetterCount(MOST_LETTERS),
-    ...{ unusedKeys: null, endingKeys: null, stopped: null, sources: null },
+    ...{ unusedKeys: null, endingKeys: null, stopped: null, fullDevices: null, sources: null },
     unguarded: isOff ? (await store.workspaces()).filter(areOff).map(({ name }) => name) : [],
     workspaces: new Map(),
   };
