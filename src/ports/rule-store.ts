@@ -123,6 +123,21 @@ export interface RuleOrigin {
   readonly personId?: string;
 }
 
+/** The same of one change: when it landed, ms, and the batch that it undid. */
+export interface ChangeOrigin extends RuleOrigin {
+  readonly landedAt: number;
+  readonly undoes: string | null;
+}
+
+/** An access rule as it was written once. */
+export interface RuleVersion {
+  readonly stored: StoredRule;
+  /** null: not known. */
+  readonly written: ChangeOrigin | null;
+  /** The change that replaced or removed it; null: it is stored like this, whether it has expired or not. */
+  readonly ended: { readonly seq: number; readonly by: ChangeOrigin | null } | null;
+}
+
 /** A batch that has landed, in whole or in part (D9). Times in ms. */
 export interface BatchInfo {
   readonly id: string;
@@ -253,8 +268,13 @@ export interface RuleReads {
     of: { readonly kind: Kind; readonly listId: string | null },
     rules: readonly Pick<StoredRule, 'id' | 'seq'>[],
   ): Promise<StoredRule[]>;
+  /**
+   * What is known of the access rules on exactly these targets (as `formatTarget` writes them), in all lists, the newest `limit`: those that
+   * are stored, expired ones too, and those that were replaced or removed. Of rules with a `rule_ref` that is known while one is on it.
+   */
+  ruleVersions(workspaceId: string, targets: readonly string[], limit: number): Promise<RuleVersion[]>;
   /** Where the items of these numbers came from; those that are not known any more are left out. */
-  origins(workspaceId: string, seqs: readonly number[]): Promise<Map<number, RuleOrigin>>;
+  origins(workspaceId: string, seqs: readonly number[]): Promise<Map<number, ChangeOrigin>>;
   /** Oldest first, the newest `limit`. */
   deadLetters(limit: number): Promise<DeadLetter[]>;
   /** Those that the stream carried under the key of a workspace, newest first. */

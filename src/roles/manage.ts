@@ -6,6 +6,7 @@ import { systemClock } from '../clock.ts';
 import { sourceReach } from '../fetch/reach.ts';
 import { isCountry } from '../geo/iso3166.ts';
 import { geoStatus } from '../geo/status.ts';
+import { whereabouts } from '../geo/whereabouts.ts';
 import { rateLimiter } from '../http/auth/rate-limit.ts';
 import { errorFields } from '../http/errors.ts';
 import type { ManagePorts } from '../manage/context.ts';
@@ -91,6 +92,7 @@ export function startManage(
     blockFaults: (caller) => guardOf(caller.guardRails).faults,
     isCountry,
     geo: () => geo.database(),
+    whereabouts: (network) => whereabouts(geo.data(), network),
     sleep: (seconds) => sleep(seconds * 1000),
     stepsOf: (workspaceId) => (work) => steps(workspaceId, work),
     late: lateAnswers({
