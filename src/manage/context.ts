@@ -6,6 +6,7 @@ import type { SecretKeys } from '../account/sealed.ts';
 import type { FeedMeasurer } from '../document/builder.ts';
 import type { DocumentCache } from '../document/serve/cache.ts';
 import type { FeedWatch } from '../document/watch/feed-watch.ts';
+import type { WorthCounter } from '../document/worth/worth.ts';
 import type { ChangeOptions, OnceOnly, TakenBytes } from '../ports/account-store.ts';
 import type { ActivityReads } from '../ports/activity.ts';
 import type { Step } from '../ports/rule-store.ts';
@@ -62,6 +63,8 @@ export interface ManagePorts extends RuleManagement {
   readonly takeWebhookTest: (workspaceId: string) => number;
   /** Tries sources. */
   readonly trySource: SourceTrier;
+  /** Tells what lists are worth. */
+  readonly worth: WorthCounter;
   /** Bytes that what is kept of a workspace may take; 0 = no limit. */
   readonly room: TakenBytes;
   /** What the service protects in every workspace. */
