@@ -331,6 +331,21 @@ suite('management', () => {
     assert.ok(Number(headers['content-length']) > 100);
   });
 
+  test('D15.57 what is read is compressed, and 304 for who has it; what is edited has the tag of its state', async () => {
+    const plain = await call('GET', '/targets', admin);
+    const packed = await ask(server.url, '/v1/manage/targets', { headers: { ...bearer(admin), 'accept-encoding': 'gzip' } });
+    assert.deepEqual([plain.headers['content-encoding'], packed.headers['content-encoding']], [undefined, 'gzip']);
+    assert.ok(packed.headers.vary!.includes('Accept-Encoding'));
+    assert.ok(Number(packed.headers['content-length']) < Number(plain.headers['content-length']));
+    const { headers } = await call('GET', '/targets', admin);
+    assert.match(headers.etag!, /^W\/"[\w-]{22}"$/);
+    const again = await call('GET', '/targets', admin, undefined, { 'if-none-match': `"x", ${headers.etag}` });
+    assert.deepEqual([again.status, again.text, again.headers.etag], [304, '', headers.etag]);
+    assert.equal((await call('GET', '/targets', admin, undefined, { 'if-none-match': 'W/"x"' })).status, 200);
+    const workspace = await call('GET', '/workspace', admin);
+    assert.equal((await call('GET', '/workspace', admin, undefined, { 'if-none-match': workspace.headers.etag! })).status, 200);
+  });
+
   test('D15.7, D15.53 every change is in the audit log: event, object, key, person, fields before and after', async () => {
     const { body: who } = await get('/whoami');
     for (const row of OPERATIONS.filter(({ audit }) => audit !== null)) {
@@ -443,7 +458,7 @@ suite('management', () => {
     const refused = await apply('?prune=1', { feeds: [], keys: [] });
     assert.deepEqual(
       [refused.status, refused.body.message],
-      [409, '2 things would be taken away, the first is key fw: with dry_run it is told in full, with confirmed it is done'],
+      [409, 'the file does not name what would go: - key fw and 1 more; with dry_run it is told in full, with confirmed it is done'],
     );
     const gone = await apply('?prune=1&confirmed=1', { feeds: [], keys: [] });
     // The key that asks stays.
@@ -452,6 +467,13 @@ suite('management', () => {
       (await get('/lists', key)).body.lists.map(({ name }) => name),
       ['default', 'edge'],
     );
+    const unset = await apply('?prune=1', { workspace: {} });
+    assert.match(unset.body.message, /^the file does not name what would go: ~ workspace: min_prefix_v4 8 → 0; /);
+    const many = await apply('?dry_run=1', { lists: Array.from({ length: 2501 }, (_, n) => ({ name: `l${n}` })) });
+    assert.deepEqual([many.status, /^2501 things are more than the 2500/.test(many.body.message)], [409, true]);
+    const ending = await newKey(settings, workspaceId, '--role', 'admin', '--expires-in', '3600');
+    const longer = await call('POST', '/workspace/apply', ending, { keys: [{ name: 'longer', role: 'viewer' }] });
+    assert.deepEqual([longer.status, longer.body.details[0]!.field], [400, 'keys[0].expires_at']);
     const almost = await newKey(settings, workspaceId, '--permission', 'manage', '--permission', 'keys:write');
     for (const path of ['/workspace/file', '/workspace/apply']) {
       const { status, body } = await call(path.endsWith('file') ? 'GET' : 'POST', path, almost, path.endsWith('file') ? undefined : {});
