@@ -313,6 +313,21 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.seesNot(key);
   });
 
+  test('D24.4 a group is given a role in this workspace, and loses it again', async () => {
+    await page.click('People');
+    await page.sees('No group has a role by this table.');
+    await page.click('Give a group a role');
+    await page.fill('Group', 'soc <b>');
+    await page.fill('Role', 'operator');
+    await page.fill('Provider', 'keycloak');
+    await page.click('Give the role');
+    await page.sees('has the role operator');
+    assert.deepEqual((await read('/workspace')).people, ['operator@keycloak=soc <b>']);
+    await page.click('Remove soc <b>');
+    await page.click('Take it away');
+    await page.sees('No group has a role by this table.');
+  });
+
   test('D27.1 D27.10 a webhook is made, tested and deleted in its page, which tells what became of its messages', async (t) => {
     const server = await listServer();
     t.after(() => server[Symbol.asyncDispose]());
@@ -413,6 +428,7 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
       ['/devices', 'Devices'],
       ['/sources', 'Sources'],
       ['/webhooks', 'Webhooks'],
+      ['/people', 'People'],
       ['/rules', 'Rules'],
       ['/batches', 'Batches'],
       [`/batches/${batches.at(-1).id}`, 'Batch'],
