@@ -58,25 +58,33 @@ export function documentBuilder(options: DocumentBuilderOptions): DocumentBuilde
     workspaces.set(workspaceId, rules);
     return rules;
   };
+  async function forget(workspaceId: string, document: DocumentKind, feedId: string | null): Promise<void> {
+    const key = documentKey(workspaceId, document, feedId);
+    const state = documents.get(key);
+    documents.delete(key);
+    if (state === undefined) return;
+    // A build that is under way would give it a snapshot again.
+    await state.inTurn(async () => {});
+    if (document === DECISIONS.document && !documents.has(key)) options.versioned.forget(workspaceId, feedId);
+    state.rules.release(state.snapshot?.parts ?? []);
+    if (state.rules.isIdle && workspaces.get(workspaceId) === state.rules) workspaces.delete(workspaceId);
+  }
+
   return {
     async build(request) {
       const key = documentKey(request.workspaceId, request.variant.document, request.feedId);
       const state = documents.get(key) ?? newDocument(rulesOf(request.workspaceId));
       documents.set(key, state);
       if (request.offline) return state.snapshot === undefined ? { kind: 'no_snapshot' } : buildFrom(state.snapshot, request, options);
-      return state.inTurn(() => buildDocument(state, request, options));
+      const built = await state.inTurn(() => buildDocument(state, request, options));
+      if (request.variant.document === DECISIONS.document) {
+        for (const { workspaceId, feedId } of options.versioned.trim(request.workspaceId)) {
+          void forget(workspaceId, DECISIONS.document, feedId);
+        }
+      }
+      return built;
     },
-    async forget(workspaceId, document, feedId) {
-      const key = documentKey(workspaceId, document, feedId);
-      const state = documents.get(key);
-      documents.delete(key);
-      if (state === undefined) return;
-      // A build that is under way would give it a snapshot again.
-      await state.inTurn(async () => {});
-      if (document === DECISIONS.document && !documents.has(key)) options.versioned.forget(workspaceId, feedId);
-      state.rules.release(state.snapshot?.parts ?? []);
-      if (state.rules.isIdle && workspaces.get(workspaceId) === state.rules) workspaces.delete(workspaceId);
-    },
+    forget,
   };
 }
 

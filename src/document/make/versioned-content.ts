@@ -29,4 +29,6 @@ export interface VersionedContents {
   of(workspaceId: string, feedId: string | null): VersionedContent;
   /** Nobody asks for it any more. */
   forget(workspaceId: string, feedId: string | null): void;
+  /** Forgets what there is no room for beside what was just taken for this workspace. Returns whose that was. */
+  trim(workspaceId: string): Iterable<{ readonly workspaceId: string; readonly feedId: string | null }>;
 }
