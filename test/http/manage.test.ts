@@ -331,6 +331,21 @@ suite('management', () => {
     assert.ok(Number(headers['content-length']) > 100);
   });
 
+  test('D15.57 what is read is compressed, and 304 for who has it; what is edited has the tag of its state', async () => {
+    const plain = await call('GET', '/targets', admin);
+    const packed = await ask(server.url, '/v1/manage/targets', { headers: { ...bearer(admin), 'accept-encoding': 'gzip' } });
+    assert.deepEqual([plain.headers['content-encoding'], packed.headers['content-encoding']], [undefined, 'gzip']);
+    assert.ok(packed.headers.vary!.includes('Accept-Encoding'));
+    assert.ok(Number(packed.headers['content-length']) < Number(plain.headers['content-length']));
+    const { headers } = await call('GET', '/targets', admin);
+    assert.match(headers.etag!, /^W\/"[\w-]{22}"$/);
+    const again = await call('GET', '/targets', admin, undefined, { 'if-none-match': `"x", ${headers.etag}` });
+    assert.deepEqual([again.status, again.text, again.headers.etag], [304, '', headers.etag]);
+    assert.equal((await call('GET', '/targets', admin, undefined, { 'if-none-match': 'W/"x"' })).status, 200);
+    const workspace = await call('GET', '/workspace', admin);
+    assert.equal((await call('GET', '/workspace', admin, undefined, { 'if-none-match': workspace.headers.etag! })).status, 200);
+  });
+
   test('D15.7, D15.53 every change is in the audit log: event, object, key, person, fields before and after', async () => {
     const { body: who } = await get('/whoami');
     for (const row of OPERATIONS.filter(({ audit }) => audit !== null)) {

@@ -12,7 +12,7 @@ import { audit, auditChange } from './audit.ts';
 import { keepDeleted } from './deleted.ts';
 import { refuseName } from './feed-lists.ts';
 import { FEEDS } from './lists.ts';
-import { type FeedMembers, IN_ORDER, MEMBERS, membersIn, membersOf, setMembers } from './members.ts';
+import { addMembers, type FeedMembers, IN_ORDER, MEMBERS, membersIn, membersOf, setMembers } from './members.ts';
 
 /** `feeds` of the port. */
 export function* composedFeeds(workspaceId: string): Work<ComposedFeed[]> {
@@ -98,7 +98,7 @@ export function* insertFeed(
   yield* refuseNames(workspacePk, name);
   const set = Object.fromEntries(patchColumns(patch, FEED_SETTINGS));
   const row = yield* create(now, 'feeds', { workspace_pk: workspacePk, id, name, all_lists: lists === null ? 1 : 0, ...set });
-  yield* setMembers(workspacePk, Number(row.pk), { lists, always });
+  yield* addMembers(workspacePk, Number(row.pk), { lists, always });
   return row;
 }
 
