@@ -9,7 +9,16 @@ import type { ProposedFeed } from '../account/feed.ts';
 import type { AccessAction, GeoTarget, Kind, Target } from '../rule.ts';
 import type { AuditedChange, Page, PageRequest } from './account-store.ts';
 import type { DeadLetter, LandingBatch } from './landing.ts';
-import type { KnownRules, ListSink, NamedDirectory, SnapshotHead, SnapshotSink, WholeRules, WorkspaceDirectory } from './snapshot.ts';
+import type {
+  KnownRules,
+  ListSink,
+  NamedDirectory,
+  RuleSink,
+  SnapshotHead,
+  SnapshotSink,
+  WholeRules,
+  WorkspaceDirectory,
+} from './snapshot.ts';
 import type { ComparedPage, ComparedRule, RuleState, StoredRule } from './stored-rule.ts';
 
 /** What a signal finds an access rule by. `target` in its canonical form. */
@@ -193,6 +202,12 @@ export interface RuleReads {
     sink: SnapshotSink | undefined,
     whole?: WholeRules,
   ): Promise<SnapshotHead | undefined>;
+  /**
+   * The access rules of a list that are stored, those that have expired and are not swept yet included, and what it had before and lost, as
+   * far as that is kept (SPEC D9.7); in the place of `id` the instant (ms) since which each is there, `expires`: since when it is not. Each
+   * from a read of its own; none for a list that is not the workspace's.
+   */
+  listHistory(workspaceId: string, listId: string, sinks: { readonly stored: RuleSink; readonly lost: RuleSink }): Promise<void>;
   /**
    * What a feed's rules are at `now` (ms), beyond those that are known, in one read transaction: all rules of those of its lists that are
    * not known, and what has changed in every known list of the workspace, the feed's or not; where that is too much, all of its rules.

@@ -17,6 +17,7 @@ import { processesOn } from '../runtime/ledgers/status-file.ts';
 import { backtestJobs } from '../runtime/threads/backtest-jobs.ts';
 import { expressionTester } from '../runtime/threads/expression-test.ts';
 import { sourceTrier } from '../runtime/threads/source-try.ts';
+import { worthCounter } from '../runtime/threads/worth.ts';
 import { sendPortsOf } from '../runtime/webhooks/sending.ts';
 import { oneByOne } from '../serial.ts';
 import type { Config } from '../settings/settings.ts';
@@ -60,6 +61,10 @@ export function startManage(
     sendWebhook: sendPortsOf(config, systemClock),
     takeWebhookTest: (workspaceId) => tests.take(workspaceId, systemClock.monotonic()),
     trySource: sourceTrier({ settings: trySettings(config), guardRails, geo: () => geo.data() }),
+    worth: worthCounter({
+      ...{ store, guardRails, geo: () => geo.data() },
+      settings: { databaseUrl: config.databaseUrl, dataDir: config.dataDir },
+    }),
     room: { audit: config.maxAuditMb * MEBIBYTE, answers: config.maxAnswersMb * MEBIBYTE },
     guardRails,
     feeds: feedThread && watch,
