@@ -393,6 +393,8 @@ interface ReplicaOptions {
   readonly geo?: () => GeoDatabase;
   /** Of the service. */
   readonly guardRails?: Partial<ServiceGuardRails>;
+  /** What a call from thread to thread goes through. */
+  readonly gates?: <C extends (...args: never[]) => Promise<unknown>>(call: C) => C;
 }
 
 /** One replica: its own snapshots and cache over a store that it may share. */
@@ -411,7 +413,7 @@ export class Replica {
     const report = (error: Error) => this.errors.push(error);
     const { decisions, contents } = decisionBuilder({ store, recordTold: (...args) => store.recordTold(...args), clock });
     this.decisions = decisions;
-    this.builder = documentBuilder({
+    const builder = documentBuilder({
       store,
       versioned: contents,
       geo,
@@ -419,6 +421,8 @@ export class Replica {
       phaseOf: () => 'request',
       clock,
     });
+    const { gates } = options;
+    this.builder = gates === undefined ? builder : { build: gates(builder.build), forget: gates(builder.forget) };
     this.cache = new DocumentCache({
       store,
       builder: this.builder,
