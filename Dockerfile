@@ -1,10 +1,15 @@
 # weir as an image: the sources as they are, run by Node itself; there is no build step.
-FROM node:24.21.0-slim
+# Pinned by its digest with --build-arg BASE=node:24.21.0-slim@sha256:… (docs/deployment.md#the-image).
+ARG BASE=node:24.21.0-slim
+FROM ${BASE}
+ARG BASE
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY packages ./packages
 # The image brings its own Node: the optional packages that hold one are left out.
-RUN npm ci --omit=dev --omit=optional && npm cache clean --force && install -d -o node -g node -m 0700 /data
+# What it consists of is told by /app/sbom.cdx.json.
+RUN npm ci --omit=dev --omit=optional && npm sbom --package-lock-only --omit=dev --sbom-format=cyclonedx > sbom.cdx.json \
+  && npm cache clean --force && install -d -o node -g node -m 0700 /data
 # Only from here on: npm would keep what it compiles in the volume, as root.
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data NODE_COMPILE_CACHE=/data/compile-cache
 # Two arenas for all threads, and what is freed goes back to the system: 40 MB after a burst of signals.
@@ -14,7 +19,12 @@ COPY src ./src
 # Which commit it is: --build-arg COMMIT=$(git rev-parse --short=12 HEAD)
 ARG COMMIT=
 ENV WEIR_COMMIT=$COMMIT
-LABEL org.opencontainers.image.title=weir org.opencontainers.image.licenses=Apache-2.0 org.opencontainers.image.revision=$COMMIT
+LABEL org.opencontainers.image.title=weir \
+  org.opencontainers.image.description="Security signals in, threat feeds out: the service between detections and firewalls" \
+  org.opencontainers.image.version=0.2.0 \
+  org.opencontainers.image.licenses=Apache-2.0 \
+  org.opencontainers.image.revision=$COMMIT \
+  org.opencontainers.image.base.name=$BASE
 USER node
 VOLUME /data
 EXPOSE 8080

@@ -1,5 +1,6 @@
 /**
- * How long a changed feed takes to be ready: `node bench/rebuild.ts [--rules 131072,1000000] [--rounds 5]`, on SQLite and on PostgreSQL.
+ * How long a changed feed takes to be ready: `node bench/rebuild.ts [--rules 131072,1000000] [--rounds 5] [--makings]`, on SQLite and on PostgreSQL.
+ * With `--makings` also of feeds made of two lists as large, in which both change: of either, of both (min_sources), and where a third is left out (fit).
  * Limit, in the same run: the bare scan of the same rows (all columns a feed needs), page by page or by row events.
  * With FEED_REBUILD_SECONDS=0, from a change that has landed until the feed is asked for, read, built and all of it received. Then
  * 304s on a small list, on two connections as fast as they go, while the large one changes and is rebuilt one second after the last
@@ -11,6 +12,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Client } from 'pg';
+import { NO_SETTINGS } from '../src/account/list.ts';
 import type { Store } from '../src/ports/store.ts';
 import { scanQuery } from '../src/store/postgres/snapshot.ts';
 import { openPostgresStore } from '../src/store/postgres/store.ts';
@@ -25,7 +27,7 @@ import { type Cell, printTable } from './support/load.ts';
 import { wrk } from './support/wrk.ts';
 
 const { values } = parseArgs({
-  options: { rules: { type: 'string', default: '131072,1000000' }, rounds: { type: 'string', default: '5' } },
+  options: { rules: { type: 'string', default: '131072,1000000' }, rounds: { type: 'string', default: '5' }, makings: { type: 'boolean' } },
 });
 const ROUNDS = Number(values.rounds);
 /** Changes before the counted ones: a process that has just started compiles as it goes. */
@@ -34,6 +36,14 @@ const POLLED_SECONDS = 5;
 /** Rebuilds beside which the 304s are to be measured at least. */
 const LEAST_REBUILDS = 3;
 const rows: Cell[][] = [['after one change', 'bare scan ms', 'ready ms', 'of the scan', "304s' p99 ms", 'beside rebuilds']];
+
+/** Feeds of the two large lists, which have the same rules, beside that of the first. */
+const OF_SEVERAL = {
+  'one of two lists': {},
+  'two agree (min_sources)': { minSources: 2 },
+  'one left out (fit)': { fit: 'lists' as const, isTight: true },
+};
+const MAKINGS = { 'the list': undefined, ...(values.makings ? OF_SEVERAL : {}) };
 
 interface Subject {
   readonly name: string;
@@ -49,28 +59,56 @@ async function measure({ name, rules, store, scan, settings }: Subject): Promise
   const stream = openSqliteStream(settings.DATA_DIR);
   await store.adoptStream(await stream.id());
   await stream.close();
-  const { bare, ready } = await readyAfterChange(settings, async () => {
-    const seen = await scan();
-    if (seen < rules) throw new Error(`the bare scan saw ${seen} rows`);
-  });
-  const { p99, rebuilds } = await besideRebuilds(settings);
-  rows.push([`${name}, ${rules} rules`, bare, ready, ready.map((ms, round) => ms / bare[round]), p99, rebuilds]);
+  await makeFeeds(store, rules);
+  for (const [making, feed] of Object.entries(MAKINGS)) {
+    const polled = feed === undefined ? 'default' : making;
+    const { bare, ready } = await readyAfterChange(settings, polled, async () => {
+      const seen = await scan();
+      if (seen < rules) throw new Error(`the bare scan saw ${seen} rows`);
+    });
+    const { p99, rebuilds } = await besideRebuilds(settings, polled);
+    rows.push([`${name}, ${rules} rules, ${making}`, bare, ready, ready.map((ms, round) => ms / bare[round]), p99, rebuilds]);
+  }
 }
 
-/** A service whose large list changes and is read. */
-async function startChanging(settings: Subject['settings'], rebuildSeconds: number) {
+async function makeFeeds(store: Store, rules: number): Promise<void> {
+  const [workspace] = await store.workspaces();
+  const lists = (await store.directory(workspace!.id))!.lists;
+  const idOf = (name: string) => lists.find((list) => list.name === name)!.id;
+  for (const [name, making] of Object.entries(MAKINGS)) {
+    if (making === undefined) continue;
+    const { isTight = false, ...set } = { ...making } as { isTight?: boolean };
+    // The last list has half as many rules of its own, for which there is no room.
+    const of = {
+      lists: [idOf('default'), idOf('second'), ...(isTight ? [idOf('more')] : [])],
+      maxEntries: isTight ? rules + 1000 : 4_000_000,
+    };
+    await store.createFeed(workspace!.id, { ...NO_SETTINGS, name, ...of, ...set });
+  }
+}
+
+/** Services that were started: each blocks addresses of its own. */
+let services = 0;
+
+/** A service whose large list changes, and of which a feed is read. */
+async function startChanging(settings: Subject['settings'], polled: string, rebuildSeconds: number) {
   const limits = { RATE_LIMIT_FEEDS: '0', RATE_LIMIT_SIGNALS: '0', RATE_LIMIT_ENTRIES: '0', LOG_LEVEL: 'error' };
   const weir = await startWeir({ ...settings, ...limits, BOOTSTRAP_API_KEY: KEY, FEED_REBUILD_SECONDS: String(rebuildSeconds) });
   const headers = { authorization: `Bearer ${KEY}`, 'accept-encoding': 'identity' };
-  const address = (list: string) => `${weir.url}/v1/threat/feeds/${list}`;
+  const address = (list: string) => `${weir.url}/v1/threat/feeds/${encodeURIComponent(list)}`;
   async function read(list: string): Promise<string> {
     const response = await fetch(address(list), { headers });
     await response.arrayBuffer();
     if (response.status !== 200) throw new Error(`the feed was answered with ${response.status}`);
     return response.headers.get('etag')!;
   }
-  let tag = await read('default');
+  let tag = await read(polled);
+  const run = services++;
   let changes = 0;
+  async function send(list: string, body: string): Promise<void> {
+    const { status } = await fetch(`${weir.url}/v1/signal?list=${list}`, { method: 'POST', headers, body });
+    if (status !== 200) throw new Error(`the signal was answered with ${status}`);
+  }
   return {
     weir,
     headers,
@@ -79,18 +117,18 @@ async function startChanging(settings: Subject['settings'], rebuildSeconds: numb
     /** Blocks one more address; resolves when that has landed for certain, and a second feed in the same second is none of it. */
     async change(): Promise<void> {
       // None of the hosts that the lists are filled with.
-      const ip = `203.${rebuildSeconds}.${changes}.200`;
+      const ip = `203.${run}.${changes}.200`;
       changes += 1;
       const body = JSON.stringify([{ type: 'access_rules', action: 'block', ip }]);
-      const { status } = await fetch(`${weir.url}/v1/signal`, { method: 'POST', headers, body });
-      if (status !== 200) throw new Error(`the signal was answered with ${status}`);
+      // Where two have to agree, both say it.
+      for (const list of values.makings ? ['default', 'second'] : ['default']) await send(list, body);
       await sleep(1100);
     },
     /** ms until all of the changed feed is here. */
     async receive(): Promise<number> {
       const begun = performance.now();
       const before = tag;
-      tag = await read('default');
+      tag = await read(polled);
       if (tag === before) throw new Error('the feed did not change');
       return performance.now() - begun;
     },
@@ -98,8 +136,12 @@ async function startChanging(settings: Subject['settings'], rebuildSeconds: numb
 }
 
 /** For each round ms of the bare scan after a change, which finds no page in its cache either, and until all of the changed feed is received. */
-async function readyAfterChange(settings: Subject['settings'], scan: () => Promise<void>): Promise<{ bare: number[]; ready: number[] }> {
-  const { weir, change, receive } = await startChanging(settings, 0);
+async function readyAfterChange(
+  settings: Subject['settings'],
+  polled: string,
+  scan: () => Promise<void>,
+): Promise<{ bare: number[]; ready: number[] }> {
+  const { weir, change, receive } = await startChanging(settings, polled, 0);
   const times = { bare: [] as number[], ready: [] as number[] };
   for (let round = -WARMUP; round < ROUNDS; round += 1) {
     await change();
@@ -113,21 +155,21 @@ async function readyAfterChange(settings: Subject['settings'], scan: () => Promi
 }
 
 /** p99 of 304s on a small list beside such rebuilds, ms, and how many rebuilds that were. */
-async function besideRebuilds(settings: Subject['settings']): Promise<{ p99: number; rebuilds: number }> {
-  const { weir, change, receive, headers, address, read } = await startChanging(settings, 1);
+async function besideRebuilds(settings: Subject['settings'], polled: string): Promise<{ p99: number; rebuilds: number }> {
+  const { weir, change, receive, headers, address, read } = await startChanging(settings, polled, 1);
   const conditional = { ...headers, 'If-None-Match': await read('small') };
   const { status } = await fetch(address('small'), { headers: conditional });
   if (status !== 304) throw new Error(`the small feed was answered with ${status}`);
-  let polled = false;
+  let isOver = false;
   let rebuilds = 0;
   const changing = (async () => {
-    for (; !polled; rebuilds += 1) {
+    for (; !isOver; rebuilds += 1) {
       await change();
       await receive();
     }
   })();
   const { p99 } = await wrk(address('small'), conditional, POLLED_SECONDS, 2);
-  polled = true;
+  isOver = true;
   await changing;
   await weir.kill('SIGTERM');
   if (rebuilds < LEAST_REBUILDS) throw new Error(`only ${rebuilds} rebuilds`);
@@ -137,6 +179,12 @@ async function besideRebuilds(settings: Subject['settings']): Promise<{ p99: num
 const lists = (rules: number) => [
   { name: 'default', rules, maxEntries: 4_000_000 },
   { name: 'small', rules: 100, maxEntries: 1000 },
+  ...(values.makings
+    ? [
+        { name: 'second', rules, maxEntries: 4_000_000 },
+        { name: 'more', rules: rules + (rules >> 1), maxEntries: 4_000_000 },
+      ]
+    : []),
 ];
 const COLUMNS = 'SELECT id, action, v4, v6, expires_at, levels, CASE WHEN v4 IS NULL AND v6 IS NULL THEN target END FROM access_rules';
 const PAGE = 8192;

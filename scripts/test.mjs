@@ -20,21 +20,28 @@ const ALL = ['{src,packages}/**/*.test.ts', 'test/**/*.test.ts'];
 const LONGEST = [
   'contract/postgres-kafka',
   'crash/scale-out',
+  'integrations/bouncers',
   'process/process',
-  'process/feeds-outage',
-  'stream/kafka',
-  'store/postgres',
-  'process/signals-outage',
-  'process/fresh-clone',
-  'store/explain',
   'replicas/replicas',
+  'store/postgres',
+  'console/pages',
+  'contract/feeds-embedded',
   'cli/export-import',
+  'integrations/integrations',
+  'crash/sources',
+  'stream/kafka',
   'process/new-kind',
+  'process/fresh-clone',
+  'process/feeds-outage',
+  'process/signals-outage',
+  'process/lost-store',
+  'cli/moved-past',
   'process/new-format',
+  'store/explain',
 ].map((name) => `test/${name}.test.ts`);
 const TIMEOUT = 600_000;
-// Three files at a time keep two cores busy: a third of the time of most is waiting.
-const CONCURRENCY = 3;
+// Four files at a time keep two cores busy: half of the time of most is waiting.
+const CONCURRENCY = 4;
 /** So many files that fail beside the others are run once more, alone: that tells a defect from a machine that was too busy. */
 const SECOND_RUNS = 2;
 const TOGETHER = 3;
@@ -62,13 +69,13 @@ async function runTogether(patterns) {
 }
 
 /** Every other file has a process of its own. */
-async function runOthers() {
+async function runOthers(starting) {
   const together = find([...UNIT, ...IN_PROCESS]);
   const rank = (file) => (LONGEST.includes(file) ? LONGEST.indexOf(file) : LONGEST.length);
   const files = find(ALL)
     .filter((file) => !together.includes(file))
     .sort((a, b) => rank(a) - rank(b));
-  const shared = await startShared();
+  const shared = await starting;
   Object.assign(process.env, shared.settings);
   const failed = await runFiles(
     files.map((file) => root + file),
@@ -106,8 +113,10 @@ const WHOLE = {
   types: async () => (await run(bin('tsc'), '--noEmit')) && run(bin('tsc'), '--noEmit', '-p', 'packages/console'),
   lint: () => run(bin('biome'), 'check', '--error-on-warnings', '.'),
   tests: async () => {
+    // They start, and on a new machine are fetched, beside the tests that need none of them.
+    const shared = startShared();
     const passed = await runTogether([...UNIT, ...IN_PROCESS]);
-    return (await runOthers()) && passed;
+    return (await runOthers(shared)) && passed;
   },
 };
 const steps = given.length === 0 ? WHOLE : given[0] === '--unit' ? { tests: () => runTogether(UNIT) } : { tests: runGiven };

@@ -37,7 +37,7 @@ export interface ServiceOptions {
 export interface Service {
   /** The URL under which clients on this machine reach the service. */
   readonly url: string;
-  /** Reads the operator's geo files again (SIGHUP). */
+  /** Reads the operator's files again: certificate, OIDC_FILE, geo data (SIGHUP). */
   reload(): Promise<void>;
   /** Stops: not ready from now on, requests served for the drain time, then what is in flight is finished and everything closed. */
   stop(): Promise<void>;
@@ -119,6 +119,7 @@ async function start(common: Common, { stdout, writer }: ServiceOptions, close: 
     url,
     async reload() {
       base.tls?.reload();
+      people?.reload();
       await base.geo.reload();
     },
     async stop() {

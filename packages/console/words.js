@@ -52,6 +52,12 @@ export const LIST_SETTINGS = [
 export const FEED_SETTINGS = [
   ...LIST_SETTINGS,
   { field: 'min_sources', label: 'Lists that have to agree', hint: 'An address is blocked when so many independent lists have it.' },
+  {
+    field: 'fit',
+    label: 'Over its cap',
+    hint: 'lists: the last ones are left out; sources: more have to agree. What is left out is told.',
+    options: choices(['none', 'lists', 'sources']),
+  },
 ];
 
 /** What a key may do; `whole`: it concerns the whole workspace, so a key that is bound cannot have it. */

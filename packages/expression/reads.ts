@@ -1,5 +1,5 @@
 /** What an expression reads of a request. */
-import { type Argument, EACH, type Expression, type FilterAst, type Value } from './ast.ts';
+import type { Argument, Expression, FilterAst, Value } from './ast.ts';
 import { type ByteString, encodeText } from './bytes.ts';
 
 /** A field that an expression reads, and which of its entries; null = all of it. */
@@ -54,6 +54,3 @@ export function walkExpressions(ast: Argument, visit: (expression: Expression, n
   else if (ast.kind === 'quantifier') walkExpressions(ast.argument, visit, negated);
   else walkExpressions(ast.left, visit);
 }
-
-/** Whether an index is `[*]`. */
-export const isEach = (index: unknown): boolean => index === EACH;

@@ -61,7 +61,10 @@ function randomQuorum(random: Random, sets: number): Quorum {
 function compare<F extends Family>(random: Random, family: F): number {
   const { of, read, agreed, create } = OF_FAMILY[family] as unknown as (typeof OF_FAMILY)[4];
   const count = 1 + random.below(6);
-  const pool = randomRanges(random, family);
+  const ranges = randomRanges(random, family);
+  // Some that begin where another ends.
+  const next = ranges.flatMap(({ end }) => (end < 2n ** BITS[family] - 1n ? [{ start: end + 1n, end: end + 1n }] : []));
+  const pool = [...ranges, ...next];
   const some = () => pool.filter(() => random.below(count) < 2);
   const quorum = randomQuorum(random, count);
   let slow = Array.from({ length: count }, some);
@@ -70,8 +73,8 @@ function compare<F extends Family>(random: Random, family: F): number {
   const most = 2n ** BITS[family] - 1n;
   for (let step = 0; step < 4; step += 1) {
     const sets = slow.map((each, i) => (each === before?.slow[i] ? before.sets[i]! : of(each)));
-    const ranges: V4Ranges = agreedAgain(sets, before, (all) => agreed(all, quorum), create);
-    const found = read(ranges);
+    const agree: V4Ranges = agreedAgain(sets, before, (all) => agreed(all, quorum), create);
+    const found = read(agree);
     for (const [i, { start, end }] of found.entries()) assert.ok(start <= end && (i === 0 || found[i - 1]!.end + 1n < start));
     const ends = slow.flat().flatMap(({ start, end }) => [start - 1n, start, end, end + 1n]);
     for (const at of new Set(ends.filter((each) => each >= 0n && each <= most))) {
@@ -80,7 +83,7 @@ function compare<F extends Family>(random: Random, family: F): number {
       assert.equal(isIn, isAgreed(having, quorum), `${at} of ${JSON.stringify(having)} with ${JSON.stringify(quorum)}, step ${step}`);
       compared += 1;
     }
-    before = { slow, sets, ranges };
+    before = { slow, sets, ranges: agree };
     const changed = random.below(count);
     slow = slow.map((each, i) => (i === changed ? [...each.filter(() => random.below(20) > 0), random.pick(pool)] : each));
   }

@@ -27,7 +27,11 @@ export function agreedV4(sets: readonly V4Ranges[], quorum: Quorum): V4Ranges {
     (isIn, set, i) => {
       const isEnd = (i & 1) === 1;
       if (isIn) start = ends[set][i] + (isEnd ? 1 : 0);
-      else agreed.push(start, ends[set][i] - (isEnd ? 0 : 1));
+      else {
+        const end = ends[set][i] - (isEnd ? 0 : 1);
+        // Where one set ends and the next begins there is no address between.
+        if (start <= end) agreed.push(start, end);
+      }
     },
   );
   agreed.merge();
@@ -49,7 +53,7 @@ export function agreedV6(sets: readonly V6Ranges[], quorum: Quorum): V6Ranges {
       if (isIn) (isEnd ? successorV6 : copyV6)(ends[set], 4 * i, range, 0);
       else {
         (isEnd ? copyV6 : predecessorV6)(ends[set], 4 * i, range, 4);
-        agreed.push(range, 0);
+        if (compareV6(range, 0, range, 4) <= 0) agreed.push(range, 0);
       }
     },
   );

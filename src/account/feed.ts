@@ -25,15 +25,21 @@ export const workspaceProfile = ({
  */
 export type Members = readonly string[] | null;
 
+/** What a feed leaves out where it would pass its cap: nothing, lists from the end of their order, or what fewer lists have. */
+const FITS = ['none', 'lists', 'sources'] as const;
+export type Fit = (typeof FITS)[number];
+
 /** How lists make a composed feed (SPEC D29). */
 export interface FeedMaking {
   /** How many independent lists have to have what is blocked; null: one. */
   readonly minSources: number | null;
+  /** What is left out where the feed would pass its cap; null: nothing. */
+  readonly fit: Fit | null;
   /** Lists of the feed, by id, each of which is enough by itself: own detections. */
   readonly always: readonly string[];
 }
 
-type MakingSetting = 'minSources';
+type MakingSetting = 'minSources' | 'fit';
 
 /** The settings of a composed feed that lists do not have. A new one needs its row here, its member above and its column in a migration. */
 const MAKING_SETTINGS: Readonly<Record<MakingSetting, ListSetting>> = {
@@ -43,6 +49,12 @@ const MAKING_SETTINGS: Readonly<Record<MakingSetting, ListSetting>> = {
     least: 1,
     most: 1000,
     help: 'how many independent lists of the feed have to have what it blocks',
+  },
+  fit: {
+    field: 'fit',
+    value: 'what',
+    words: FITS,
+    help: 'what to leave out where the feed would pass its cap: none (413), lists from the end of their order, sources (more have to agree)',
   },
 };
 
@@ -59,7 +71,7 @@ export const makingOf = (row: Readonly<Record<string, unknown>>): Omit<FeedMakin
 export const NO_MAKING: FeedMaking = { ...makingOf({}), always: [] };
 
 /** How lists make a feed, as JSON has it. */
-export const makingJson = ({ minSources, always }: FeedMaking) => ({ min_sources: minSources, always });
+export const makingJson = ({ minSources, fit, always }: FeedMaking) => ({ min_sources: minSources, fit, always });
 
 /** A feed made of lists. Its name is unique in the workspace, among lists too. */
 export interface ComposedFeed extends FeedProfile, FeedMaking {

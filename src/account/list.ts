@@ -87,9 +87,6 @@ export const LIST_SETTINGS: Readonly<Record<keyof ListSettings, ListSetting>> = 
 
 export const SETTING_NAMES = Object.keys(LIST_SETTINGS) as readonly (keyof ListSettings)[];
 
-/** The fields of all settings, in the order in which they are written. */
-export const SETTING_FIELDS: readonly string[] = Object.values(LIST_SETTINGS).map(({ field }) => field);
-
 /** The settings in a row of the store or an object of JSON, whose values were checked before. */
 export const settingsOf = (row: Readonly<Record<string, unknown>>): ListSettings =>
   Object.fromEntries(SETTING_NAMES.map((name) => [name, row[LIST_SETTINGS[name].field] ?? null])) as unknown as ListSettings;

@@ -9,6 +9,7 @@ import type { AccessAction } from '../rule.ts';
 import type { DocumentKind, DocumentVariant } from './document.ts';
 import type { BodyPart } from './formats/stamp.ts';
 import type { GeoCost } from './geo-cost.ts';
+import type { Fitted, LeftOut } from './left-out.ts';
 import type { Moment } from './moment.ts';
 import type { FeedShares } from './shares.ts';
 import type { Family } from './variant.ts';
@@ -36,11 +37,15 @@ export interface BuildSource {
   readonly at: Moment;
   /** The store's clock then, ms. */
   readonly takenAt: number;
+  /** The kind of device that it is made for. */
+  readonly target?: string | null | undefined;
   readonly geoVersion: string;
   readonly entryCount: number;
   /** How many of the entries are IPv4; undefined for what is no feed. */
   readonly v4Count: number | undefined;
   readonly entryLimit: number;
+  /** What it leaves out to keep within its cap; undefined for what may leave nothing out. */
+  readonly fitted?: Fitted | undefined;
   /** Whole seconds: when the build was made, without the rules that had expired by then. */
   readonly asOf: number;
   /** Whole seconds: from then on this build must not be served, because a rule in it expires. Infinity when none does. */
@@ -108,6 +113,9 @@ export interface FeedPreview {
   readonly entriesBefore: number;
   readonly entriesAfter: number;
   readonly entryLimit: number;
+  /** What it leaves out now, and would then; undefined: nothing. */
+  readonly leftOutBefore?: LeftOut | undefined;
+  readonly leftOutAfter?: LeftOut | undefined;
 }
 
 /** What signals would change of the feeds of their workspace. */
@@ -142,6 +150,7 @@ export interface FeedMeasure {
   readonly v4: number;
   readonly v6: number;
   readonly entryLimit: number;
+  readonly leftOut: LeftOut | undefined;
   /** Rules for addresses and networks. */
   readonly addressRules: number;
   /** The countries and ASNs that have most networks; one network may count in several. */

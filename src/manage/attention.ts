@@ -76,7 +76,7 @@ function landingItems({ landing }: StatusFacts): Item[] {
 }
 
 function urgentOf(facts: StatusFacts): Item[] {
-  const { engines, processes, feeds, dead_letters: letters, stopped, sources, guard_rails_off: unguarded } = facts;
+  const { engines, processes, feeds, dead_letters: letters, stopped, full_devices: full, sources, guard_rails_off: unguarded } = facts;
   const engine = (name: string, { ok, reason }: EngineStatus) =>
     ok ? [] : [{ key: `engine/${name}`, state: 'away', text: `the ${name} does not answer: ${reason}` }];
   const none = { key: 'processes', state: 'none', text: 'no server has written its status into DATA_DIR lately: feeds are not known' };
@@ -101,6 +101,11 @@ function urgentOf(facts: StatusFacts): Item[] {
       key: `${kind}/${id}`,
       state: 'stopped',
       text: `the ${kind} ${JSON.stringify(agent)} at ${address} of ${workspace} stopped pulling, last at ${at} (weir ${kind} ls)`,
+    })),
+    ...(full ?? []).map(({ id, user_agent: agent, address, workspace, target, entries, limit, feeds: of }) => ({
+      key: `device-cap/${id}`,
+      state: entries > limit ? 'over' : 'near',
+      text: `the device ${JSON.stringify(agent)} at ${address} of ${workspace} has ${entries} entries of its feeds together (${of.join(', ')}), ${Math.floor((entries / limit) * 100)}% of the ${limit} that ${target} takes for all (docs/feeds.md)`,
     })),
     ...(letters ? [{ key: 'dead_letters', state: 'there', text: `${letters} dead letters (weir dead-letter ls)` }] : []),
     ...(unguarded?.length

@@ -2,6 +2,7 @@
 
 import { isoTime } from '../clock.ts';
 import { FORMAT_NAMES, FORMATS } from '../document/formats/table.ts';
+import { leftOutJson } from '../document/left-out.ts';
 import { FAMILIES } from '../document/variant.ts';
 import type { WatchedFeed } from '../document/watch/feed-watch.ts';
 import { exampleOf, type Fields, listOf, nullable, objectOf, Type } from '../json-schema.ts';
@@ -11,7 +12,7 @@ import type { ManageContext } from './context.ts';
 const formatsOf = (rated: boolean) => FORMAT_NAMES.filter((name) => FORMATS[name].rated === rated);
 
 /** Entries and cap of the variants of a feed that always have the same ones. */
-const builtJson = ({ action, family, rated, entries, limit, builtAt }: WatchedFeed) => ({
+const builtJson = ({ action, family, rated, entries, limit, fitted, builtAt }: WatchedFeed) => ({
   formats: formatsOf(rated),
   family,
   action,
@@ -19,6 +20,7 @@ const builtJson = ({ action, family, rated, entries, limit, builtAt }: WatchedFe
   entry_limit: limit,
   cap_use_percent: Math.floor((entries / limit) * 100),
   over_cap: entries > limit,
+  left_out: leftOutJson(fitted?.leftOut),
   built_at: isoTime(builtAt),
 });
 
@@ -34,6 +36,19 @@ export function feedStateJson({ feeds, workspaceId }: Pick<ManageContext, 'feeds
   };
 }
 
+/** What is left out of a feed. */
+export const LEFT_OUT = [
+  null,
+  nullable(
+    objectOf({
+      lists: listOf({ name: 'firehol', entries: [4021, 'By itself.'] }),
+      min_sources: [null, nullable(Type.Integer({ description: 'How many lists have to agree for now.' }))],
+      entries: [null, nullable(Type.Integer({ description: 'Of what fewer lists have.' }))],
+    }),
+    { description: 'What it leaves out to keep within its cap (docs/feeds.md); null: nothing.' },
+  ),
+] as const;
+
 const STATE = {
   built: listOf(
     {
@@ -44,6 +59,7 @@ const STATE = {
       entry_limit: 50_000,
       cap_use_percent: 2,
       over_cap: [false, 'The feed is answered with 413.'],
+      left_out: LEFT_OUT,
       built_at: '2026-11-20T10:00:00.000Z',
     },
     { description: 'What this process has built; empty when nobody has asked for the feed yet.' },

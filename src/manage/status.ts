@@ -3,9 +3,11 @@
 import type { ServiceGuardRails } from '../account/guard-rails.ts';
 import type { KeyInfo } from '../account/key.ts';
 import { DAY, isoTime } from '../clock.ts';
+import { leftOutJson } from '../document/left-out.ts';
 import type { WatchedFeed } from '../document/watch/feed-watch.ts';
 import type { Stopped } from '../ports/devices.ts';
 import type { Check } from '../ports/health.ts';
+import type { FullDevice } from './device-caps.ts';
 import type { SourceTrouble } from './sources/trouble.ts';
 
 /** What a process knows of itself. */
@@ -119,6 +121,8 @@ export interface StatusParts {
   readonly endingKeys: readonly EndingKey[] | null;
   /** What has stopped pulling within a day. */
   readonly stopped: readonly StoppedClient[] | null;
+  /** Devices that have little room for their feeds together. */
+  readonly fullDevices: readonly FullDevice[] | null;
   /** Sources that somebody has to look at. */
   readonly sources: readonly SourceTrouble[] | null;
   /** Workspaces in which any network can be blocked. */
@@ -132,7 +136,8 @@ export type StatusFacts = ReturnType<typeof factsOf>;
 
 /** What `weir status --json` prints besides what needs attention. */
 export function factsOf(parts: StatusParts) {
-  const { store, stream, processes, geo, deadLetters, unusedKeys, endingKeys, stopped, sources, unguarded, workspaces } = parts;
+  const { store, stream, processes, geo, deadLetters, unusedKeys, endingKeys, stopped, fullDevices, sources, unguarded, workspaces } =
+    parts;
   const landing = landingOf(parts);
   const feeds = processes.flatMap((process) => process.feeds.map((feed) => feedJson(feed, process.pid, workspaces)));
   return {
@@ -145,6 +150,7 @@ export function factsOf(parts: StatusParts) {
     unused_keys: unusedKeys,
     ending_keys: endingKeys,
     stopped,
+    full_devices: fullDevices,
     sources,
     guard_rails_off: unguarded,
   };
@@ -160,7 +166,7 @@ function landingOf({ processes, lag }: StatusParts) {
 }
 
 function feedJson(feed: WatchedFeed, pid: number, workspaces: ReadonlyMap<string, string>) {
-  const { workspaceId, feedId, name, action, family, rated, entries, limit, builtAt, staleSince, open, shares } = feed;
+  const { workspaceId, feedId, name, action, family, rated, entries, limit, fitted, builtAt, staleSince, open, shares } = feed;
   return {
     workspace_id: workspaceId,
     workspace: workspaces.get(workspaceId) ?? workspaceId,
@@ -172,6 +178,7 @@ function feedJson(feed: WatchedFeed, pid: number, workspaces: ReadonlyMap<string
     entries,
     entry_limit: limit,
     cap_use_percent: Math.floor((entries / limit) * 100),
+    left_out: leftOutJson(fitted?.leftOut),
     built_at: isoTime(builtAt),
     stale_since: staleSince === undefined ? null : isoTime(staleSince * 1000),
     shares: shares ?? null,

@@ -4,6 +4,7 @@ import { areOff } from '../account/guard-rails.ts';
 import { isEnding } from '../account/key.ts';
 import { WeirError } from '../errors.ts';
 import type { ManageContext, ServiceStatus } from './context.ts';
+import { fullDevices } from './device-caps.ts';
 import { troubleOf } from './sources/trouble.ts';
 import { endingKeyJson, isUnused, type ProcessStatus, type StatusParts, stoppedJson, unusedKeyJson } from './status.ts';
 
@@ -40,6 +41,10 @@ export async function workspaceParts(
     unusedKeys: keys.filter((key) => isUnused(key, now())).map((key) => unusedKeyJson(key, workspace.name)),
     endingKeys: keys.filter((key) => isEnding(key, now())).map((key) => endingKeyJson(key, workspace.name)),
     stopped: (await store.stoppedClients(workspaceId, now())).map((each) => stoppedJson(each, names)),
+    fullDevices: await fullDevices(store, {
+      ...{ workspaceId, name: workspace.name, now: now() },
+      feeds: processes.flatMap(({ feeds }) => feeds),
+    }),
     sources: sources.flatMap((record) => troubleOf(record, workspace.name, now()) ?? []),
     unguarded: areOff(guardRails) && areOff(workspace) ? [workspace.name] : [],
     workspaces: names,

@@ -135,6 +135,12 @@ export function openProvider(settings: ProviderSettings, monotonic: () => number
         if (!isLogout || (typeof sid !== 'string' && sub === undefined)) return { failed: 'refused', why: 'it is not a logout token' };
         return { sid: typeof sid === 'string' ? sid : null, subject: sub ?? null, at: (iat! + tolerance) * 1000 };
       }),
+    async signOutAt(backTo) {
+      const known = settings.sign_out_there === true ? await discovered().catch(() => undefined) : undefined;
+      // Whoever cannot be signed out there is signed out here all the same.
+      if (known?.config.serverMetadata().end_session_endpoint === undefined) return undefined;
+      return openid.buildEndSessionUrl(known.config, { post_logout_redirect_uri: backTo }).href;
+    },
     async answers() {
       const result = await discovered(KNOWN_TO_ANSWER).catch(() => undefined);
       return result !== undefined && failure === undefined;

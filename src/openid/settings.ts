@@ -22,6 +22,7 @@ const Provider = Type.Object(
     name_claim: Type.Optional(word()),
     max_age: Type.Optional(Type.Integer({ minimum: 60, maximum: 2_592_000 })),
     clock_tolerance: Type.Optional(Type.Integer({ minimum: 0, maximum: 300 })),
+    sign_out_there: Type.Optional(Type.Boolean()),
     parameters: Type.Optional(Type.Record(Type.String(), word(1024))),
     roles: Type.Array(
       Type.Object(

@@ -6,6 +6,7 @@ import type { AccessList, ListPatch, ListSettings, SavedList } from '../account/
 import type { Organization, Subscription } from '../account/organization.ts';
 import type { Workspace, WorkspacePatch } from '../account/workspace.ts';
 import { DAY } from '../clock.ts';
+import type { FitState } from './snapshot.ts';
 
 interface Bootstrap {
   /** SHA-256 of the key that must exist; a key that was revoked stays revoked. */
@@ -194,6 +195,8 @@ export interface AccountWrites {
   ): Promise<ReadonlyMap<string, string>>;
   /** Makes these keys as they were. A key whose hash is known stays as it is: returns the given ids of those. */
   restoreKeys(workspaceId: string, keys: readonly SavedKey[], by?: Author): Promise<string[]>;
+  /** Notes what a feed made of lists leaves out from now on in the variants of this name (null: nothing); it is a change of the feed. */
+  recordFit(workspaceId: string, feedId: string, variant: string, state: FitState | null): Promise<void>;
   /** Remembers the answer to a request that was done, unless the transaction that did it has. */
   rememberAnswer(workspaceId: string, once: OnceOnly, answer: string): Promise<void>;
 }

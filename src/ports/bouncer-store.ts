@@ -19,6 +19,9 @@ export interface NewToldRow {
 /** How many bouncers are known of one workspace, and in all: in each process, and in the store. */
 export const MOST_BOUNCERS = { ofWorkspace: 5_000, inAll: 20_000 };
 
+/** Bytes of what the bouncers of all feeds of a workspace were told. */
+export const MOST_TOLD = 256 * 1024 * 1024;
+
 /** A bouncer: one client with a key, by what it calls itself and where it is. */
 export interface Bouncer {
   readonly workspaceId: string;
@@ -50,8 +53,11 @@ export interface BouncerReads {
 }
 
 export interface BouncerWrites {
-  /** Adds a row behind the others; returns its number. */
-  recordTold(workspaceId: string, feedId: string | null, row: NewToldRow): Promise<number>;
+  /**
+   * Adds a row behind the others; returns its number. Where the workspace then has more than `most` bytes (MOST_TOLD), what was told of the
+   * feeds that nobody has pulled for longest is forgotten, of others than this one.
+   */
+  recordTold(workspaceId: string, feedId: string | null, row: NewToldRow, most?: number): Promise<number>;
   /**
    * Notes these bouncers, also with metrics or `lastStream` null where there are older ones: those stay. Forgets those not seen since `before` (ms), and where
    * they are more than `most` (MOST_BOUNCERS), of the workspaces and keys with most of them those that were seen longest ago.

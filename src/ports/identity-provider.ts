@@ -50,6 +50,8 @@ export interface IdentityProvider {
   renew(token: string, subject: string): Promise<SignedIn | SignInFailure>;
   /** Reads what the provider sends when somebody signs out there (back-channel logout). */
   readLogout(token: string): Promise<SignedOut | SignInFailure>;
+  /** Where a browser goes that signs out there too, and comes back from; undefined: signing out here is all. */
+  signOutAt(backTo: string): Promise<string | undefined>;
   /** Whether it has answered within the last 30 seconds, or does so now. */
   answers(): Promise<boolean>;
 }

@@ -86,10 +86,17 @@ export interface SnapshotSink extends RuleSink {
   list?(key: string): void;
 }
 
-/** How the lists of a feed have to agree (SPEC D29); by their places in `SnapshotHead.lists`. */
+/** What a feed has left out to keep within its cap: the UUID of the first list of them, or how many lists have to agree. */
+export type FitState = string | number;
+
+/** How the lists of a feed have to agree, and may be left out (SPEC D29); by their places in `SnapshotHead.lists`. */
 export interface Agreement {
   /** How many independent lists have to have what is blocked. */
   readonly minSources: number;
+  /** What is left out where the feed would pass its cap; null: nothing. */
+  readonly fit: 'lists' | 'sources' | null;
+  /** What was left out last, by the variants that have the same entries; builds write what they leave out. */
+  readonly fits: Map<string, FitState>;
   /** Whether a list is enough by itself. */
   readonly always: readonly boolean[];
   /**
@@ -107,7 +114,7 @@ export interface SnapshotHead {
   readonly guardRails: GuardRails;
   /** The lists whose rules it has, in their order. */
   readonly lists: readonly SnapshotList[];
-  /** undefined: each of its lists is enough by itself, as in most feeds. */
+  /** undefined: each of its lists is enough by itself and none is left out, as in most feeds. */
   readonly agreement: Agreement | undefined;
   /** Moves with everything that the feed shows. */
   readonly revision: number;

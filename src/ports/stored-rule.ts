@@ -21,3 +21,18 @@ export interface RuleState {
   /** Whole seconds, 0 = none. */
   readonly expires: number;
 }
+
+/** What of an access rule a comparison with a content looks at (SPEC D11.4). */
+export interface ComparedRule
+  extends Pick<AccessRule, 'ruleRef' | 'action' | 'target' | 'expiresAt' | 'reason' | 'labels' | 'config' | 'name'> {
+  readonly id: number;
+}
+
+/** Rules that are compared, a piece of them. */
+export interface ComparedPage {
+  /** ms */
+  readonly now: number;
+  /** The id of the rule behind which they come; −1: from the first on. */
+  readonly after: number;
+  readonly limit: number;
+}

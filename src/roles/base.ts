@@ -19,6 +19,7 @@ import type { WriterData } from '../runtime/threads/writer.ts';
 import { type TlsInUse, useTls } from '../runtime/tls.ts';
 import { startTracing, type Tracing } from '../runtime/tracing.ts';
 import type { Config } from '../settings/settings.ts';
+import { notedAppends } from '../stream/appenders.ts';
 import { type Measures, startMeasures } from './measures.ts';
 import type { Common } from './part.ts';
 
@@ -29,6 +30,8 @@ export interface Base extends Common {
   readonly engine: Engine;
   readonly store: Store;
   readonly stream: Stream;
+  /** Resolves when what a workspace has put on the stream by this process has landed, or 2 s later. */
+  landed(workspaceId: string): Promise<void>;
   readonly geo: GeoInUse;
   readonly schemes: Schemes;
   readonly guardRails: ServiceGuardRails;
@@ -64,7 +67,8 @@ export async function startBase(common: Common, writer: WaitingThread<WriterData
   onStop(() => tracing?.close());
   const engine = await startEngine(config, log, (landing) => tracing?.landed(landing), writer);
   onStop(() => engine.close());
-  const { store, stream } = engine;
+  const { store } = engine;
+  const { stream, landed } = notedAppends(engine.stream, store);
   await refuseLostStore(store, stream);
   const geoData = await loadingGeo;
   const guardRails = serviceGuardRails(config);
@@ -76,7 +80,7 @@ export async function startBase(common: Common, writer: WaitingThread<WriterData
   onStop(() => geo.close());
   const { geoUpdateHours } = config;
   if (geoUpdateHours !== undefined) onStop(startGeoUpdates({ settings: config, every: geoUpdateHours * HOUR, inUse: geo.data, log }));
-  return { ...common, engine, store, stream, geo, schemes, guardRails, feedThread, measures, tracing, tls };
+  return { ...common, engine, store, stream, landed, geo, schemes, guardRails, feedThread, measures, tracing, tls };
 }
 
 /** The schemes of the configuration; rejects with every fault in its files at once, those of the geo data included. */

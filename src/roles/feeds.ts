@@ -11,7 +11,6 @@ import { documentEndpoint } from '../http/feeds/document.ts';
 import { everyMinute } from '../runtime/ledgers/every-minute.ts';
 import { soon } from '../runtime/ledgers/soon.ts';
 import { countBuilds } from '../runtime/metrics/builds.ts';
-import { caughtUp } from '../stream/lag.ts';
 import type { Base } from './base.ts';
 import type { Seen } from './seen.ts';
 
@@ -26,12 +25,10 @@ export interface Feeds {
 }
 
 export function startFeeds(base: Base, { watch }: Pick<Seen, 'watch'>, keyRevision: () => number | undefined): Feeds {
-  const { config, store, stream, geo, feedThread, measures, log, logger, onStop } = base;
+  const { config, store, geo, feedThread, measures, log, logger, onStop } = base;
   if (feedThread === undefined) return {};
   // What was accepted before is waited for where this process lands it.
-  const landed = config.roles.includes('consumer')
-    ? { caughtUp: () => caughtUp(stream, store).then(() => undefined) }
-    : { caughtUp: undefined };
+  const landed = config.roles.includes('consumer') ? { caughtUp: base.landed } : { caughtUp: undefined };
   const report = (err: Error) => logger.error({ err }, 'a feed could not be built from the store');
   const cache = new DocumentCache({
     store,

@@ -6,7 +6,7 @@ import { oneByOne } from '../serial.ts';
 import { batchSteps, type ScannedBatch, scanSteps, schemaSteps } from './batch.ts';
 import type { EntryFault } from './faults.ts';
 import type { LandingList } from './landing-list.ts';
-import { messageEncoder, wireValue } from './message/encode.ts';
+import { feedValue, messageEncoder, wireValue } from './message/encode.ts';
 import { newBatchId, signalId } from './message/signal-id.ts';
 import { warningsOf } from './rate-limit.ts';
 import { type Refusal, refusedFor } from './refusal.ts';
@@ -25,6 +25,8 @@ export interface Batch {
   readonly entries: Buffer | readonly object[];
   /** Whether it is judged only, and nothing of it is put on the stream. */
   readonly dryRun: boolean;
+  /** Whether what a dry run foresees is published later: then its messages are whole. */
+  readonly isPlan?: boolean;
   /** The step of a trace that it belongs to. */
   readonly traceparent?: string | undefined;
 }
@@ -34,7 +36,7 @@ export interface Foreseen {
   readonly workspaceId: string;
   /** The list where they land; undefined: the store did not say. */
   readonly listId: string | undefined;
-  /** As the stream would hold them: of a dry run all access rules, else those that block a country or an ASN. */
+  /** As the stream would hold them, without texts and labels where that is no plan: of a dry run all access rules, else those that block a country or an ASN. */
   readonly messages: readonly Message[];
 }
 
@@ -139,7 +141,7 @@ export function acceptance(parts: AcceptParts): Accept {
 async function judgeAndPublish(
   { stream, ruleQuota, check, trials, foresee, now, logFailure }: AcceptParts,
   run: RunSlices,
-  { version, caller, dryRun, traceparent }: Batch,
+  { version, caller, dryRun, isPlan = false, traceparent }: Batch,
   scanned: ScannedBatch,
   count: (outcome: Tally & Pick<Outcome, 'became'>) => void,
   listId: string | undefined,
@@ -177,9 +179,11 @@ async function judgeAndPublish(
           taken += 1;
           if (dryRun) warnings.push(...warningsOf(signal), ...(trial?.warningsOf(signal) ?? []));
           add(tally.accepted, signal.version === 1 ? 'access_rule' : signal.envelope.kind);
-          const message = encode(wireValue(signal), signalId(batchId, taken));
-          if ((dryRun || foresee !== undefined) && concernsFeeds(signal, dryRun)) foreseen.push(message);
-          if (!dryRun) messages.push(message);
+          const id = signalId(batchId, taken);
+          // A thousand texts of 2,048 characters are nothing to a count of networks.
+          if ((dryRun || foresee !== undefined) && concernsFeeds(signal, dryRun))
+            foreseen.push(encode(isPlan ? wireValue(signal) : feedValue(signal), id));
+          if (!dryRun) messages.push(encode(wireValue(signal), id));
         },
         fail: (kind) => add(tally.failed, kind ?? 'unknown'),
         report: (error) => logFailure(error, 'an entry could not be judged'),

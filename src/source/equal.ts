@@ -5,6 +5,7 @@
 import { type Caller, senderOf } from '../account/caller.ts';
 import { WeirError } from '../errors.ts';
 import type { StoreReads } from '../ports/store.ts';
+import type { ComparedRule } from '../ports/stored-rule.ts';
 import type { Message } from '../ports/stream.ts';
 import type { AccessRule, Target } from '../rule.ts';
 import type { Accept } from '../signal/accept.ts';
@@ -22,7 +23,7 @@ import { arrayOf, type FileSignal, type LineFault } from './readers/items.ts';
 
 /** What comparing works with. */
 export interface EqualPorts {
-  readonly reads: Pick<StoreReads, 'rules' | 'rulesById'>;
+  readonly reads: Pick<StoreReads, 'comparedRules' | 'rulesById'>;
   readonly accept: Accept;
   /** Why a network must not be blocked, as the guard rails have it; empty when it may be. */
   readonly blockFaults: (network: Extract<Target, { kind: 'ip' }>['network']) => readonly string[];
@@ -76,6 +77,8 @@ export interface EqualPlan {
 const SLICE = LIMITS.batchEntries;
 /** Entries and rules that are compared before other work gets its turn. */
 const TURN = 200;
+/** Rules of the list that are read at once: it takes two milliseconds. */
+const READ = 1000;
 /** Faults that are told at most. */
 const MOST_TOLD = 1000;
 /** Reasons that are told apart. */
@@ -84,7 +87,7 @@ const MOST_REASONS = 20;
 const FEW = 100;
 
 /** What is compared of a rule; with a `rule_ref`, which goes without a name, its target in place of that. */
-const compared = (rule: AccessRule): Readonly<Record<Compared, unknown>> =>
+const compared = (rule: ComparedRule): Readonly<Record<Compared, unknown>> =>
   rule.ruleRef === null ? rule : { ...rule, name: `${rule.action} ${formatTarget(rule.target)}` };
 const said = (entry: ListEntry): Readonly<Record<Compared, unknown>> =>
   entry.ruleRef === undefined ? entry : { ...entry, name: `${entry.action} ${formatTarget(entry.target)}` };
@@ -208,10 +211,11 @@ export async function planEqual(
   }
 
   async function judgeBatch(version: 1 | 2, batch: readonly (FileSignal & { readonly isNew: boolean })[]): Promise<void> {
-    let result = await accept({ version, caller, list: listId, entries: arrayOf(batch), dryRun: true });
+    const plan = { version, caller, list: listId, entries: arrayOf(batch), dryRun: true, isPlan: true };
+    let result = await accept(plan);
     while (result.refused?.code === 'LIMITED' && wait !== undefined) {
       await wait(result.refused.retryAfter ?? 1);
-      result = await accept({ version, caller, list: listId, entries: arrayOf(batch), dryRun: true });
+      result = await accept(plan);
     }
     if (result.refused !== undefined) throwRefusal(result.refused);
     const wrong = entryErrors(result.faults);
@@ -249,24 +253,27 @@ const noRule = () => new WeirError('USAGE', 'a file that replaces a list holds t
 
 /** The rules of a list that are active at `now` (ms). */
 async function presentRules(
-  reads: Pick<StoreReads, 'rules'>,
+  reads: Pick<StoreReads, 'comparedRules'>,
   workspaceId: string,
   listId: string,
   now: number,
   pause: () => Promise<void>,
 ): Promise<PresentRules> {
   const present = new PresentRules();
-  for await (const { id, rule: stored } of reads.rules(workspaceId, { kind: 'access_rule', listId, now })) {
-    const rule = stored as AccessRule;
-    const fields = compared(rule);
-    present.add(
-      rule,
-      { id, expiresAt: rule.expiresAt ?? 0, hasRef: rule.ruleRef !== null, isAllow: rule.action === 'allow' },
-      COMPARED.map((field) => present.digest(fields[field])),
-    );
-    if (present.size % TURN === 0) await pause();
+  for (let after = -1; ; ) {
+    const rules = await reads.comparedRules(workspaceId, listId, { now, after, limit: READ });
+    for (const rule of rules) {
+      const fields = compared(rule);
+      present.add(
+        rule,
+        { id: rule.id, expiresAt: rule.expiresAt ?? 0, hasRef: rule.ruleRef !== null, isAllow: rule.action === 'allow' },
+        COMPARED.map((field) => present.digest(fields[field])),
+      );
+    }
+    if (rules.length < READ) return present;
+    after = rules[READ - 1]!.id;
+    await pause();
   }
-  return present;
 }
 
 /** An entry with what it does not say, as its rule has it. */

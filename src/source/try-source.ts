@@ -4,6 +4,7 @@ import { formatNetwork } from '@weir/network/format.ts';
 import type { Network } from '@weir/network/network.ts';
 import type { Workspace } from '../account/workspace.ts';
 import { isoTime } from '../clock.ts';
+import { leftOutText } from '../document/left-out.ts';
 import { type Trial, type TrialOptions, tryRules } from '../document/trial/trial.ts';
 import { TriedRules } from '../document/trial/tried-rules.ts';
 import { hasCode } from '../errors.ts';
@@ -98,7 +99,7 @@ export async function trySource({ workspace, content, listId }: TriedSource, por
   const holds = guardFaults({ ...plan, failed: counts.faults, refused: counts.refused, expired: counts.expired }, facts, guards);
   const { v4, v6, countries, asns } = rules.counts;
   const at = fetched.lastModified === undefined ? Number.NaN : Date.parse(fetched.lastModified);
-  const addresses = addressCount(rules.addresses);
+  const addresses = addressCount(rules.listed.addresses);
   return {
     ...about,
     fault: null,
@@ -176,9 +177,10 @@ const trialJson = ({ overlaps, neverBlock, feeds, change, leftOut }: Trial) => (
   ...change,
   overlaps: overlaps.map(({ kind, name, entries, v4, v6 }) => ({ kind, name, entries, addresses_v4: v4, addresses_v6: v6 })),
   never_block: neverBlock,
-  feeds: feeds.map(({ kind, name, action, before, after, limit }) => ({
+  feeds: feeds.map(({ kind, name, action, before, after, limit, leftOut: left }) => ({
     ...{ kind, name, action, entries_before: before, entries_after: after, entry_limit: limit },
     fits: after <= limit,
+    left_out: left === undefined ? null : leftOutText(left),
   })),
   left_out: leftOut,
 });

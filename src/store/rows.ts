@@ -26,7 +26,8 @@ export const textOrNull = (value: unknown) => (value === null || value === undef
 const words = (value: unknown): string[] => (value === '' ? [] : String(value).split(' '));
 /** A column of numbers. */
 export const numberOrNull = (value: unknown) => (value === null || value === undefined ? null : Number(value));
-const json = (value: unknown) => (value === null || value === undefined ? null : (JSON.parse(String(value)) as JsonObject));
+/** A column of JSON. */
+export const jsonOrNull = (value: unknown) => (value === null || value === undefined ? null : (JSON.parse(String(value)) as JsonObject));
 
 export const organizationOf = (row: Row): Organization => ({
   id: String(row.id),
@@ -113,7 +114,7 @@ export const deadLetterOf = (row: Row): DeadLetter => ({
   offset: Number(row.record_offset),
   timestamp: Number(row.timestamp),
   key: String(row.key),
-  headers: json(row.headers) as unknown as Record<string, string>,
+  headers: jsonOrNull(row.headers) as unknown as Record<string, string>,
   value: String(row.value),
 });
 
@@ -122,8 +123,8 @@ export function ruleOf(kind: Kind, row: Row, listId: unknown = row.list_id): Sto
   const base = {
     name: textOrNull(row.name),
     reason: textOrNull(row.reason),
-    labels: json(row.labels),
-    config: json(row.config),
+    labels: jsonOrNull(row.labels),
+    config: jsonOrNull(row.config),
     expiresAt: numberOrNull(row.expires_at),
   };
   const stored = { id: Number(row.id), kind, createdAt: Number(row.created_at), updatedAt: Number(row.updated_at), seq: Number(row.seq) };

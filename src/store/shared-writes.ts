@@ -43,6 +43,7 @@ export const sharedWrites = (transact: Transact) => ({
     setSubscription: AGAIN,
     revokeKey: AGAIN,
     touchKeys: AGAIN,
+    recordFit: AGAIN,
     rememberAnswer: AGAIN,
     adoptStream: AGAIN,
     closeSession: AGAIN,

@@ -78,7 +78,13 @@ export function* sweep(
   removed += audited.length;
   removed += yield* run(`DELETE FROM people WHERE ${atMost('people', 'last_seen < $1')}`, auditBefore, limit);
   removed += yield* run(`DELETE FROM sessions WHERE ${atMost('sessions', 'expires_at < $1')}`, now, limit);
-  removed += yield* run(`DELETE FROM told_networks WHERE ${atMost('told_networks', 'at < $1')}`, now - TOLD_KEPT, limit);
+  const told = yield* all(
+    `DELETE FROM told_networks WHERE ${atMost('told_networks', 'at < $1')} RETURNING workspace_pk, length(entries) AS bytes`,
+    now - TOLD_KEPT,
+    limit,
+  );
+  yield* giveBack('told', told);
+  removed += told.length;
   const answers = yield* all(
     `DELETE FROM answers WHERE ${atMost('answers', 'at < $1')} RETURNING workspace_pk, bytes`,
     now - ANSWER_KEPT,

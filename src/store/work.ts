@@ -15,6 +15,8 @@ export interface Statement {
   readonly reads: boolean;
   /** Whether it is planned once for each connection, whatever its values: it comes often, and finds its rows by keys. */
   readonly plannedOnce?: boolean;
+  /** Whether its rows are arrays, which cost a third of what objects do where there are very many. */
+  readonly asArrays?: boolean;
   /** Whether doing it again in the same transaction does nothing that counts: it tells others that something has changed. */
   readonly tells?: boolean;
 }
@@ -86,6 +88,11 @@ export function* run(text: string, ...values: Value[]): Work<number> {
 /** The rows of a statement. */
 export function* all(text: string, ...values: Value[]): Work<Row[]> {
   return (yield { text, values, reads: true }).rows;
+}
+
+/** The rows of a statement, each the values of its columns in their order. */
+export function* allArrays(text: string, ...values: Value[]): Work<unknown[][]> {
+  return (yield { text, values, reads: true, asArrays: true }).rows as unknown as unknown[][];
 }
 
 /** The first row of a statement. */

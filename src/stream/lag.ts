@@ -21,11 +21,11 @@ export async function unlanded(stream: Log, store: Positions): Promise<number> {
 }
 
 /**
- * Resolves when landing has reached the stream's present end, at the latest after 2 s, with how many messages are left: a client that
- * posts a signal and then reads the feed expects to find it there.
+ * Resolves when landing has reached the stream's present end, at the latest after `patience` ms (2 s), with how many messages are left: a
+ * client that posts a signal and then reads the feed expects to find it there.
  */
-export async function caughtUp(stream: Log, store: Positions): Promise<number> {
-  const deadline = performance.now() + PATIENCE;
+export async function caughtUp(stream: Log, store: Positions, patience = PATIENCE): Promise<number> {
+  const deadline = performance.now() + patience;
   const streamId = await stream.id();
   const ends = await Promise.all(Array.from({ length: await stream.partitions() }, (_, partition) => stream.bounds(partition)));
   let left = 0;

@@ -225,7 +225,7 @@ suite('weir', () => {
     assert.match(String(id), UUID);
     assert.equal(workspace_id, a.workspace_id);
     const of = { name: 'device', description: 'a device', all_lists: false, lists: [b.id, a.id] };
-    assert.deepEqual(made, { ...of, ...NO_SETTINGS, family: 'v6', min_sources: null, always: [] });
+    assert.deepEqual(made, { ...of, ...NO_SETTINGS, family: 'v6', min_sources: null, fit: null, always: [] });
     assert.match(await person('feed', 'create', 'every', ...inWorkspace, '--all-lists', '--format', 'txt'), /^feed every [0-9a-f-]{36}\n$/);
 
     const changed = await program('feed', 'set', 'device', ...inWorkspace, '--family', '', '--max-entries', '7');
@@ -246,7 +246,7 @@ suite('weir', () => {
     const shown = rows(await person('feed', 'ls', ...inWorkspace));
     assert.deepEqual(
       [shown[0], shown[1][2]],
-      [[id, 'device', 'b', '-', '-', '-', '-', '-', '7', '-', '-', '-', '-', '-', '-', 'a device'], 'all'],
+      [[id, 'device', 'b', '-', '-', '-', '-', '-', '-', '7', '-', '-', '-', '-', '-', '-', 'a device'], 'all'],
     );
 
     const key = await program('key', 'create', ...inWorkspace, '--feed', 'device');

@@ -181,7 +181,15 @@ suite('weir status', () => {
     };
     const parts = {
       ...{ store: engine, stream: { kind: 'Kafka', ok: true }, processes: [process], lag: null, geo: null, deadLetters: null },
-      ...{ unusedKeys: null, endingKeys: null, stopped: null, sources: null, unguarded: null, workspaces: new Map<string, string>() },
+      ...{
+        unusedKeys: null,
+        endingKeys: null,
+        stopped: null,
+        fullDevices: null,
+        sources: null,
+        unguarded: null,
+        workspaces: new Map<string, string>(),
+      },
     };
     assert.deepEqual(serviceStatus(parts).attention, [
       'the store does not answer: refused',
@@ -215,7 +223,15 @@ suite('weir status', () => {
           ],
         },
       ],
-      ...{ unusedKeys: null, endingKeys: null, stopped: null, unguarded: null, sources: null, workspaces: new Map([['w', 'main']]) },
+      ...{
+        unusedKeys: null,
+        endingKeys: null,
+        stopped: null,
+        fullDevices: null,
+        unguarded: null,
+        sources: null,
+        workspaces: new Map([['w', 'main']]),
+      },
     });
     assert.deepEqual(
       statusText(status)

@@ -40,6 +40,34 @@ export function bouncerConformance({ name, open }: StoreDriver): void {
     assert.deepEqual(await store.told(randomUUID(), null, 0), []);
   });
 
+  test(`D14.16 store ${name}: of more than a workspace may have been told the feeds go that nobody has pulled for longest`, async (t) => {
+    const { store, workspace } = await fixture(t, { name, open });
+    const [old, used, newest] = [randomUUID(), randomUUID(), randomUUID()];
+    const record = (feedId: string | null, bytes: number, isWhole = false) =>
+      store.recordTold(workspace.id, feedId, { bytes: Buffer.alloc(bytes), isWhole, through: isWhole ? 9 : 0, at: T0 }, 100);
+    const sizes = async () => {
+      const rows = await Promise.all([old, used, newest].map((feed) => store.told(workspace.id, feed, 0)));
+      return rows.map((each) => each.reduce((sum, { bytes }) => sum + bytes.length, 0));
+    };
+    const pulls = [old, used].map((feedId, n) => ({
+      ...{ workspaceId: workspace.id, keyId: randomUUID(), userAgent: 'firewall/1', address: '192.0.2.1', feedId },
+      ...{ firstSeen: T0, lastPull: T0 + n, decisions: 0, networks: 0, leftOutNetworks: 0, leftOutAddresses: 0 },
+      ...{ metrics: null, metricsAt: null, lastStream: null },
+    }));
+    await store.recordBouncers(pulls, 0);
+    for (const feed of [used, old]) await record(feed, 40);
+    await record(used, 40, true);
+    assert.deepEqual(await sizes(), [40, 40, 0], 'what is replaced counts no longer');
+    await record(newest, 30);
+    assert.deepEqual(await sizes(), [0, 40, 30]);
+    await record(newest, 90);
+    assert.deepEqual(await sizes(), [0, 0, 120], 'the feed itself is never forgotten');
+    await store.sweep({ now: T0 + 21 * DAY + 1, rulesExpiredBefore: 0, auditBefore: 0, limit: 10 });
+    await record(used, 60);
+    await record(old, 40);
+    assert.deepEqual(await sizes(), [40, 60, 0], 'what was swept counts no longer');
+  });
+
   test(`D14.13, D15.8 store ${name}: a bouncer is noted with its first and its last pull and its last metrics, and is forgotten`, async (t) => {
     const { store, workspace } = await fixture(t, { name, open });
     const other = await store.createWorkspace((await store.organizations())[0].id, 'other');
@@ -77,6 +105,18 @@ export function bouncerConformance({ name, open }: StoreDriver): void {
     assert.deepEqual(await store.bouncerPage(workspace.id, { after: null, limit: 100 }), { items: found, next: null });
     const named = ({ userAgent, address }: Bouncer) => `${userAgent} at ${address}`;
     assert.deepEqual(found.map(named).sort(), [bouncer, ...many].map(named).sort());
+    // Who followed the stream for an hour, and has not pulled for one; who only looks addresses up has no habit.
+    const HOUR = 3_600_000;
+    const stream = { ...bouncer, address: '192.0.2.9', lastPull: T0 + HOUR, lastStream: T0 + HOUR };
+    await store.recordBouncers([stream], 0);
+    const stopped = async (of: string | null, now: number) =>
+      (await store.stoppedClients(of, now)).map(({ kind, address }) => [kind, address]);
+    assert.deepEqual([await stopped(workspace.id, T0 + 2 * HOUR - 1), await stopped(other.id, T0 + 2 * HOUR)], [[], []]);
+    assert.deepEqual(
+      [await stopped(workspace.id, T0 + 2 * HOUR), await stopped(null, T0 + 2 * HOUR)],
+      [[['bouncer', '192.0.2.9']], [['bouncer', '192.0.2.9']]],
+    );
+    assert.deepEqual(await stopped(workspace.id, T0 + HOUR + DAY), []);
   });
 
   test(`D14.14 store ${name}: of too many bouncers those go that were seen longest ago, of the workspace and the key with most`, async (t) => {

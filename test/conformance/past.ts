@@ -64,6 +64,11 @@ export function pastConformance(driver: StoreDriver): void {
     );
     assert.deepEqual(await other.markStopped({ now: late, running: DAY }), []);
     assert.deepEqual(await store.deviceCounts(T0), { pulling: 0, stopped: 1 });
+    const stopped = async (of: string | null, now: number) =>
+      (await store.stoppedClients(of, now)).map(({ kind, id, lastPull }) => [kind, id, lastPull]);
+    const told = ['device', one!.id, T0 + 5 * MINUTE];
+    assert.deepEqual([await stopped(workspace.id, late), await stopped(null, late)], [[told], [told]]);
+    assert.deepEqual(await stopped(workspace.id, late + DAY), []);
 
     const back = await store.noteDevices([seen(1, late + 60 * MINUTE, late + 60 * MINUTE)]);
     assert.deepEqual(

@@ -127,6 +127,7 @@ const DEVICE: Omit<SavedFeed, 'id'> = {
   hostStyle: 'bare',
   lists: [],
   minSources: null,
+  fit: 'sources',
   always: [],
 };
 const savedList = ({ workspaceId: _w, revision: _r, sourceId: _s, ...list }: AccessList): SavedList => list;
@@ -641,6 +642,27 @@ export function storeConformance(driver: StoreDriver): void {
     }
   });
 
+  test(`D11.4 store ${name}: the rules of a list are told for a comparison with all that it looks at, piece by piece`, async (t) => {
+    const { store, workspace, organization, land } = await fixture(t, driver);
+    const list = await store.createList(workspace.id, 'edge', NO_SETTINGS);
+    const other = await store.createWorkspace(organization.id, 'other');
+    const rules = [
+      access(ip('255.255.255.0/24'), { reason: 'r', labels: { a: 1 }, config: { b: [2] }, name: 'n', expiresAt: T0 + 60_000 }),
+      access(ip('2001:db8::/32'), { ruleRef: 'ref' }),
+      access({ kind: 'country', country: 'FR' }),
+    ];
+    await land([...rules, access(ip('192.0.2.3'), { expiresAt: T0 })].map((rule) => ({ change: upsert(rule), listId: list.id })));
+    await land([upsert(access(ip('192.0.2.4')))]);
+    const first = await store.comparedRules(workspace.id, list.id, { now: T0, after: -1, limit: 2 });
+    const rest = await store.comparedRules(workspace.id, list.id, { now: T0, after: first[1]!.id, limit: 2 });
+    const found = [...first, ...rest].map(({ id: _, ...rule }) => rule);
+    assert.deepEqual(
+      found,
+      rules.map(({ confidence: _, severity: __, ...rule }) => rule),
+    );
+    assert.deepEqual(await store.comparedRules(other.id, list.id, { now: T0, after: -1, limit: 2 }), []);
+  });
+
   test(`D7.6 store ${name}: a snapshot holds the never-block rules of all lists as exceptions, where its list asks for them`, async (t) => {
     const { store, workspace, organization, land } = await fixture(t, driver);
     const list = await store.createList(workspace.id, 'edge', { ...NO_SETTINGS, subtractAllow: 'workspace' });
@@ -1089,7 +1111,7 @@ export function storeConformance(driver: StoreDriver): void {
     assert.deepEqual(await found('device', other.id), [[], []]);
     assert.deepEqual(await found(device.id, other.id), [[], []]);
     const { id, revision, ...profile } = (await store.findNamed(workspace.id, 'device'))!.feeds[0];
-    const { lists: _l, minSources: _m, always: _a, ...given } = DEVICE;
+    const { lists: _l, minSources: _m, fit: _f, always: _a, ...given } = DEVICE;
     assert.deepEqual([id, profile], [device.id, given]);
     const head = await store.snapshot(workspace.id, device.id, T0, collectingSink().sink);
     assert.deepEqual([head?.kind, head?.profile, head?.revision], ['composed', given, revision]);

@@ -319,6 +319,13 @@ export function webhookConformance(driver: StoreDriver): void {
     assert.deepEqual(await next(), { '/soc': ['changed over_cap'] });
     feeds = [{ ...feed, ...size, open: [] }];
     assert.deepEqual(await next(), { '/soc': ['ended over_cap'] });
+    // A feed that is deleted needs none.
+    const list = await store.createList(workspace.id, 'edge', NO_SETTINGS);
+    feeds = [{ ...feed, ...size, feedId: list.id, open }];
+    assert.deepEqual(await next(), { '/soc': ['began over_cap'] });
+    feeds = [];
+    await store.deleteList(workspace.id, list.id);
+    assert.deepEqual(await next(), { '/soc': ['ended over_cap', 'happened list_deleted'] });
     assert.deepEqual(told(), []);
   });
 }

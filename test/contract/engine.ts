@@ -1,5 +1,5 @@
 /** The pairs of engines that the contract suites run on, and the frame of such a suite. */
-import { after, before, suite } from 'node:test';
+import { after, before, suite, type TestContext, test } from 'node:test';
 import { temporaryFolder } from '../support/folder.ts';
 import { kafkaForTests, noKafkaAtAll } from '../support/kafka.ts';
 import { noPostgres, startPostgres } from '../support/postgres.ts';
@@ -23,6 +23,9 @@ export const EMBEDDED: Engine = {
   open: async () => ({ settings: {}, stop: async () => {} }),
 };
 
+/** Defines a test of what is read, judged, made or answered before or behind the engines: one pair of them shows it. */
+export type Once = (title: string, run: (t: TestContext) => Promise<void>) => void;
+
 let topics = 0;
 export const postgresAndKafka = (): Engine => ({
   name: 'PostgreSQL and Kafka',
@@ -45,7 +48,7 @@ export function contractSuite<World extends { stop(): Promise<void> }>(
   title: string,
   { name, skip, open }: Engine,
   start: (settings: Readonly<Record<string, string>>, folder: string) => Promise<World>,
-  tests: (world: () => World) => void,
+  tests: (world: () => World, once: Once) => void,
 ): void {
   // Its tests run one by one, also where suites run side by side: one of them kills the server.
   suite(`${title} on ${name}`, { skip, timeout: 600_000, concurrency: 1 }, () => {
@@ -62,6 +65,6 @@ export function contractSuite<World extends { stop(): Promise<void> }>(
       for (const work of cleanup) work();
       await engine?.stop();
     });
-    tests(() => world);
+    tests(() => world, name === EMBEDDED.name ? test : () => {});
   });
 }

@@ -14,17 +14,17 @@ import { timeTests } from './feeds/time.ts';
 import { startFeedWorld } from './feeds/world.ts';
 
 export function feedContract(engine: Engine): void {
-  contractSuite('feeds', engine, startFeedWorld, (feeds) => {
-    contentTests(feeds);
-    formatTests(feeds);
-    representationTests(feeds);
-    listTests(feeds);
-    composedFeedTests(feeds);
-    capTests(feeds);
-    forecastTests(feeds);
-    errorTests(feeds);
-    ruleTests(feeds);
-    agentTests(feeds);
-    timeTests(feeds);
+  contractSuite('feeds', engine, startFeedWorld, (feeds, once) => {
+    contentTests(feeds, once);
+    formatTests(feeds, once);
+    representationTests(feeds, once);
+    listTests(feeds, once);
+    composedFeedTests(feeds, once);
+    capTests(feeds, once);
+    forecastTests(feeds, once);
+    errorTests(feeds, once);
+    ruleTests(feeds, once);
+    agentTests(feeds, once);
+    timeTests(feeds, once);
   });
 }

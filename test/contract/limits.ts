@@ -272,7 +272,7 @@ export function limitContract(engine: Engine): void {
     writeFileSync(GEO_ASN_FILE, ASNS.map((row) => `${row}\n`).join(''));
     return startWorld({ DATA_DIR: join(folder, 'data'), ...settings, GEO_COUNTRY_FILE, GEO_ASN_FILE });
   };
-  contractSuite('limits', engine, start, (world) => {
+  contractSuite('limits', engine, start, (world, once) => {
     test('8, D3.5, D3.7, D3.18, D3.23, D4.11 just allowed: an entry arrives whole in store, feed and export, and comes back from it', async () => {
       const client = await world().client();
       const edges = Object.values(EDGES).flatMap((of) => of().allowed);
@@ -305,7 +305,7 @@ export function limitContract(engine: Engine): void {
       await movesWhole(world(), client);
     });
 
-    test('8, D3.5, D3.7, D3.18, D3.23 just beyond: an error of the entry that names the field, and nothing of it lands', async () => {
+    once('8, D3.5, D3.7, D3.18, D3.23 just beyond: an error of the entry that names the field, and nothing of it lands', async () => {
       const client = await world().client();
       const edges = Object.values(EDGES).flatMap((of) => {
         const { refused, says } = of();
@@ -324,7 +324,7 @@ export function limitContract(engine: Engine): void {
       assert.equal(await client.feed(), '');
     });
 
-    test('8, D3.1 a batch has 1 to 1000 entries and 16 MiB; one more or one less is 400, and none of it lands', async () => {
+    once('8, D3.1 a batch has 1 to 1000 entries and 16 MiB; one more or one less is 400, and none of it lands', async () => {
       const client = await world().client();
       const events = (count: number) => Array.from({ length: count }, () => v1().entry);
       for (const count of [0, 1001]) assert.equal((await client.post(V1, events(count))).status, 400);

@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { eventually } from '../support/weir.ts';
 import type { Client, Json, World } from '../support/world.ts';
+import type { Once } from './engine.ts';
 
 const waf = (ref: string, expression: string, rule: Json = {}) => ({
   kind: 'waf_rule',
@@ -18,7 +19,7 @@ const TRAFFIC = Array.from({ length: 1000 }, (_, i) => {
   return `198.51.100.${i % 200} - - [22/Nov/2026:10:00:00 +0000] "GET ${path} HTTP/1.1" 200 12 "-" "Mozilla/5.0"`;
 }).join('\n');
 
-export function sampleTests(world: () => World): void {
+export function sampleTests(world: () => World, once: Once): void {
   async function sampled(...options: string[]): Promise<Client> {
     const client = await world().client();
     const file = join(world().settings.DATA_DIR!, '..', `recording-${client.workspace}.log.gz`);
@@ -52,7 +53,7 @@ export function sampleTests(world: () => World): void {
     assert.deepEqual([shown!.max_sample_share, shown!.sample_rules], [0.05, 'generated']);
   });
 
-  test('D21.3, D21.4 all rules that block are tried where that is set: addresses by the clients that they would cut off', async () => {
+  once('D21.3, D21.4 all rules that block are tried where that is set: addresses by the clients that they would cut off', async () => {
     const client = await sampled('--max-share', '0.1%', '--rules', 'all');
     const block = (target: Json) => ({ kind: 'access_rule', op: 'upsert', rule: { target } });
     const fault = (entry: number, matches: number, first: string) =>
@@ -91,7 +92,7 @@ export function sampleTests(world: () => World): void {
     await errorsOf(client, batch, []);
   });
 
-  test('D21.4 the fault of a rule that is refused has the hints on its expression', async () => {
+  once('D21.4 the fault of a rule that is refused has the hints on its expression', async () => {
     const client = await sampled('--max-share', '5%');
     const { body } = await eventually(async () => {
       const answer = await client.post('/v2/signal', [waf('lang', 'http.request.headers["accept-language"][0] != "en"')]);
@@ -103,7 +104,7 @@ export function sampleTests(world: () => World): void {
     assert.match(line!, /first: GET .*; hint: .*accept-language/);
   });
 
-  test('D21.2 what a sample keeps is masked: query values, cookies, secrets', async () => {
+  once('D21.2 what a sample keeps is masked: query values, cookies, secrets', async () => {
     const client = await sampled('--max-share', '0');
     await errorsOf(
       client,

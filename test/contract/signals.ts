@@ -45,7 +45,7 @@ const targets = (rules: Json[]) => rules.map(({ target }) => target).sort();
 export function signalContract(engine: Engine): void {
   const start = (settings: Readonly<Record<string, string>>, folder: string) =>
     startWorld({ DATA_DIR: folder, METRICS_TOKEN, ...settings });
-  contractSuite('signals', engine, start, (world) => {
+  contractSuite('signals', engine, start, (world, once) => {
     const client = (...keyOptions: string[]) => world().client(...keyOptions);
     /** Runs a command; the one value that it prints. */
     const manage = async (...args: string[]): Promise<Json> => (await world().json(args))[0]!;
@@ -84,7 +84,7 @@ export function signalContract(engine: Engine): void {
       assert.ok((await writerSeconds()) > before);
     });
 
-    test('2.1, D3 an expiry is kept as a whole second, rounded up', async () => {
+    once('2.1, D3 an expiry is kept as a whole second, rounded up', async () => {
       const { post, rules } = await client();
       await post('/v1/signal', [event({ ip: '192.0.2.1', expiration: 100 })]);
       const [rule] = await rules();
@@ -93,7 +93,7 @@ export function signalContract(engine: Engine): void {
       assert(ms >= 100_000 && ms < 101_000, String(ms));
     });
 
-    test('2.1 an event with none or several of ip, asn, country is an entry error', async () => {
+    once('2.1 an event with none or several of ip, asn, country is an entry error', async () => {
       const { post, rules } = await client();
       const { status, body } = await post('/v1/signal', [
         event({}),
@@ -209,7 +209,7 @@ export function signalContract(engine: Engine): void {
       assert.equal((await rules('smart_firewall_rule')).length, 1);
     });
 
-    test('4.2 entry failures are 206: expression, http.* in a smart firewall rule, rule_ref, target', async () => {
+    once('4.2 entry failures are 206: expression, http.* in a smart firewall rule, rule_ref, target', async () => {
       const { post, rules } = await client();
       const { status, body } = await post('/v2/signal', [
         waf({}, { expression: 'http.request.method eq' }),
@@ -228,7 +228,7 @@ export function signalContract(engine: Engine): void {
       assert.equal((await rules()).length, 1);
     });
 
-    test('4.2, 7.2 a batch that is refused with 400 changes nothing', async () => {
+    once('4.2, 7.2 a batch that is refused with 400 changes nothing', async () => {
       const { post, rules } = await client();
       const type = await post('/v2/signal', [access(), waf({}, { type: '' })]);
       assert.deepEqual([type.status, type.body.error, type.body.code], [400, 'ValidationError', 400]);
@@ -385,7 +385,7 @@ export function signalContract(engine: Engine): void {
       assert.deepEqual([(await one.rules()).length, (await one.rules('waf_rule')).length], [1, 1]);
     });
 
-    test('4.1, 7.1 other methods are 405 and name the right one', async () => {
+    once('4.1, 7.1 other methods are 405 and name the right one', async () => {
       for (const path of ['/v1/signal', '/v2/signal']) {
         for (const method of ['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
           const { status, headers, text } = await ask(world().weir().url, path, { method });
@@ -394,7 +394,7 @@ export function signalContract(engine: Engine): void {
       }
     });
 
-    test('4, D3 the real curl -d, without a content type of its own, from a file too', async (t) => {
+    once('4, D3 the real curl -d, without a content type of its own, from a file too', async (t) => {
       const { key, rules } = await client();
       const { url } = world().weir();
       const curl = async (...args: string[]) => {
@@ -428,7 +428,7 @@ export function signalContract(engine: Engine): void {
       assert.equal((await rules()).length, 2);
     });
 
-    test('7.1, 8 429 with Retry-After when a key has used up its requests', async (t) => {
+    once('7.1, 8 429 with Retry-After when a key has used up its requests', async (t) => {
       const { key } = await client();
       const limited = await weirFor(t, { ...world().settings, RATE_LIMIT_SIGNALS: '3', ROLES: 'signals' });
       const post = () => postSignals(limited.url, key, [event({ ip: '192.0.2.1' })], '/v1/signal?dry_run=1');
@@ -441,10 +441,10 @@ export function signalContract(engine: Engine): void {
       assert.equal((await ask(limited.url, '/v1/threat/feeds')).status, 404);
     });
 
-    guardRailTests(world);
-    sampleTests(world);
+    guardRailTests(world, once);
+    sampleTests(world, once);
 
-    test('1 the documentation is served', async () => {
+    once('1 the documentation is served', async () => {
       const { url } = world().weir();
       for (const group of ['signal', 'feeds']) assert.equal((await ask(url, `/docs/${group}/swagger/`)).status, 200);
     });

@@ -28,5 +28,6 @@ test('D26.5 one version: of the packages, the newest section of the changelog, a
     assert.equal(one.version, version);
     for (const [name, wanted] of Object.entries(one.dependencies ?? {})) if (name.startsWith('@weir/')) assert.equal(wanted, version, name);
   }
+  assert.match(read('Dockerfile'), new RegExp(`^  org\\.opencontainers\\.image\\.version=${pattern} `, 'm'));
   assert.match(read('deploy/kubernetes/kustomization.yaml'), new RegExp(`^ +newTag: ${pattern}$`, 'm'));
 });

@@ -13,6 +13,8 @@ import type { Settings } from './checks.ts';
 /** Memory over idle, MiB, and the worst poll over the machine's own share, ms. */
 const MEMORY = 200;
 const POLL = 50;
+/** Between two requests to the bare server, ms: as often as the neighbour polls, so that its worst one is of as many. */
+const PACE = 5;
 
 /** Settings of a server that has a neighbour. */
 export const WATCHED = STALLS;
@@ -42,9 +44,9 @@ export async function neighbourOf(weir: Weir, settings: Settings): Promise<Neigh
     key,
     async during(what, work) {
       await stallsOf(weir);
-      const machine = await watchMachine();
       const thread = new Worker(new URL('./neighbour.thread.ts', import.meta.url), { workerData: { url, key } });
-      await once(thread, 'online');
+      await once(thread, 'message');
+      const machine = await watchMachine(PACE);
       try {
         await work();
         thread.postMessage('end');

@@ -55,7 +55,7 @@ for (const engine of ['sqlite', 'postgres'] as const) {
         { group: 'readers', role: 'viewer', workspaces: ['default'] },
       ];
       const main = { id: 'main', name: 'Acme', issuer: provider.issuer, client_id: CLIENT.id, client_secret: CLIENT.secret, roles };
-      writeFileSync(file, JSON.stringify({ providers: [main] }));
+      writeFileSync(file, JSON.stringify({ providers: [{ ...main, sign_out_there: true }] }));
       const database = engine === 'postgres' ? await startPostgres() : undefined;
       if (database !== undefined) stop = () => database.stop();
       settings = {
@@ -125,6 +125,7 @@ for (const engine of ['sqlite', 'postgres'] as const) {
       assert.deepEqual(await sessionAt(visitor, second), session);
       const out = await visitor.open(`${second.url}/console/session`, { method: 'DELETE', headers: PROOF }, first.url);
       assert.equal(out.status, 200);
+      assert.equal(new URL(JSON.parse(out.text).leave).origin, provider.issuer);
       for (const at of [first, second]) {
         await eventually(async () => assert.equal(await sessionAt(visitor, at), null), EFFECTIVE);
       }

@@ -1,56 +1,18 @@
 /** A feed format is one row of one table: a made-up one is added to a copy of the tree, and is everywhere. */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { promisify } from 'node:util';
+import { pathToFileURL } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { type FeedWorld, lastModified } from '../contract/feeds/world.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { ask } from '../support/http.ts';
+import { addFormats } from '../support/made-up-formats.ts';
 import { copyTree } from '../support/tree-copy.ts';
 import { eventually } from '../support/weir.ts';
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const TABLE = 'src/document/formats/table.ts';
-const END_OF_TABLE = '} satisfies Readonly<Record<string, FeedFormat>>;';
-/** Own header line with the instant, own layout, own content type, two aliases. */
-const ROW = `
-  acme_wall: {
-    aliases: ['acme', 'acme-9000'],
-    mediaType: 'application/x-acme',
-    rated: false,
-    description: 'a line that begins with a semicolon, then the networks on one line',
-    render: textFormat({
-      header: ({ name, action, family }, count) => ({
-        before: \`;\${comment(name)} \${action} \${family}, \${count} networks of \`,
-        after: ' UTC\\n',
-      }),
-      head: '< ',
-      separator: ' | ',
-      tail: ' >\\n',
-    }),
-  },
-`;
-/** Another with a renderer of its own: rows with levels below a header line that shows the instant. Two files, and no more. */
-const OWN_ROW = `
-  acme_csv: {
-    aliases: [],
-    mediaType: 'text/csv',
-    rated: true,
-    description: 'rows as of csv_indicator below a header line',
-    render: renderAcme,
-  },
-`;
-const OWN_RENDERER = `
-import { renderCsv } from './csv.ts';
-import { headed } from './text.ts';
-
-export const renderAcme = headed((_, count) => ({ before: \`value,type,confidence,severity,\${count},\`, after: '\\n' }), renderCsv);
-`;
 const SUPPORTED = ['plain', 'commented', 'csv_indicator', 'set_elements', 'acme_wall', 'acme_csv'];
 const TYPE = 'application/x-acme; charset=utf-8';
 const instant = (second: number) => new Date(second * 1000).toISOString().replace('.000Z', 'Z');
@@ -61,14 +23,8 @@ suite('a format that is one row more', { timeout: 600_000 }, () => {
   let feeds: FeedWorld;
 
   before(async () => {
-    copyTree(copy, ['src', 'test/support', 'test/contract', 'tsconfig.json']);
-    const table = readFileSync(join(ROOT, TABLE), 'utf8');
-    assert.equal(table.split(END_OF_TABLE).length, 2);
-    writeFileSync(
-      join(copy, TABLE),
-      `import { renderAcme } from './acme.ts';\n${table.replace(END_OF_TABLE, () => `${ROW}${OWN_ROW}${END_OF_TABLE}`)}`,
-    );
-    writeFileSync(join(copy, 'src/document/formats/acme.ts'), OWN_RENDERER);
+    copyTree(copy, ['src', 'test/support', 'test/contract']);
+    addFormats(copy);
     // The servers and commands of the copy.
     const world: typeof import('../contract/feeds/world.ts') = await import(pathToFileURL(join(copy, 'test/contract/feeds/world.ts')).href);
     const state = join(folder, 'state');
@@ -76,12 +32,6 @@ suite('a format that is one row more', { timeout: 600_000 }, () => {
     feeds = await world.startFeedWorld({}, state);
   });
   after(() => feeds?.stop());
-
-  test('4.5 the types need nothing else', async () => {
-    const program = { extends: './tsconfig.json', include: ['src/main.ts', 'src/**/*.thread.ts'] };
-    writeFileSync(join(copy, 'program.json'), JSON.stringify(program));
-    await promisify(execFile)(join(ROOT, 'node_modules/.bin/tsc'), ['--noEmit', '-p', join(copy, 'program.json')]);
-  });
 
   test('4.3.6, 4.3.8, 4.3.9, D5.10 it is served under every name: body, headers, tag, gzip, digest, 304, on every replica', async () => {
     const { name, block, get, getReplica, reads } = await feeds.space();

@@ -12,6 +12,7 @@ import type { LandingItem } from '../../src/ports/landing.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { smallGeo } from '../support/geo.ts';
+import { addFormats } from '../support/made-up-formats.ts';
 import { noPostgres, type Postgres, startPostgres } from '../support/postgres.ts';
 import { copyTree } from '../support/tree-copy.ts';
 
@@ -36,8 +37,6 @@ function copySources(name: string) {
   const copy = join(folder, name);
   const changed: string[] = [];
   copyTree(copy, ['src', 'test/support']);
-  const options = { extends: join(ROOT, 'tsconfig.json'), include: ['src'], exclude: ['**/*.test.ts'] };
-  writeFileSync(join(copy, 'tsconfig.json'), JSON.stringify(options));
   return {
     path: (file: string) => join(copy, file),
     changed,
@@ -48,7 +47,10 @@ function copySources(name: string) {
       writeFileSync(join(copy, file), text);
       changed.push(file);
     },
-    compile() {
+    /** What the compiler says of these files and of all that they import. */
+    compile(...include: string[]) {
+      const options = { extends: join(ROOT, 'tsconfig.json'), include, exclude: ['**/*.test.ts'] };
+      writeFileSync(join(copy, 'tsconfig.json'), JSON.stringify(options));
       const { stdout } = spawnSync(join(ROOT, 'node_modules/.bin/tsc'), ['--noEmit', '--project', copy], { encoding: 'utf8' });
       return stdout.trim();
     },
@@ -98,17 +100,21 @@ describe('a made-up kind of rule', () => {
     commands = await import(copy.path('test/support/command.ts'));
   });
 
-  test('2.2 a kind is a row, a scheme and a migration a dialect; the compiler asks for what is missing', () => {
+  test('2.2, 4.5 a kind is a row, a scheme and a migration a dialect, a format a row; the compiler asks for what is missing, and for nothing else', () => {
     assert.deepEqual(copy.changed, [
       'src/rule.ts',
       'packages/expression/schemes.json',
       'src/store/migrations/sqlite/999-dns-rules.sql',
       'src/store/migrations/postgres/999-dns-rules.sql',
     ]);
-    assert.equal(copy.compile(), '');
+    addFormats(copy.path(''));
+    assert.equal(copy.compile('src'), '');
     const incomplete = copySources('without-scheme');
     addRow(incomplete);
-    assert.match(incomplete.compile(), /signal\/v2\.ts.*\n {2}Property 'dns_rule' does not exist on type .*<SchemeKind, Scheme>/);
+    assert.match(
+      incomplete.compile('src/signal/v2.ts'),
+      /signal\/v2\.ts.*\n {2}Property 'dns_rule' does not exist on type .*<SchemeKind, Scheme>/,
+    );
   });
 
   test('D1.9 expression check knows a new kind', async () => {

@@ -139,7 +139,7 @@ describe('D5 replicas', { skip: noPostgres() || noKafkaAtAll(), timeout: 600_000
           answered += 1;
         }
         // Leaves the processors to the servers and to whoever asks for their readiness.
-        await sleep(5);
+        await sleep(20);
       }
     });
     for (const n of [0, 1]) {

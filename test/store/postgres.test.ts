@@ -31,6 +31,7 @@ import { access, collectingSink, ip, storeConformance, upsert, waf } from '../co
 import { togetherConformance } from '../conformance/together.ts';
 import { undoConformance } from '../conformance/undo.ts';
 import { webhookConformance } from '../conformance/webhooks.ts';
+import { worthConformance } from '../conformance/worth.ts';
 import { makeAuthority, makeCertificate } from '../support/certificates.ts';
 import { command } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
@@ -204,8 +205,16 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
   });
   after(() => postgres.stop());
 
-  async function open(t: TestContext) {
+  // Each test has a copy of one store that is empty and migrated.
+  let template: Promise<string> | undefined;
+  async function migrated(): Promise<string> {
     const url = await postgres.createDatabase();
+    await (await openPostgresStore(url)).close();
+    return url;
+  }
+  async function open(t: TestContext) {
+    template ??= migrated();
+    const url = await postgres.createDatabase(await template);
     const again = opener(t, url);
     return { url, store: await again(), again, query: (text: string) => administer(url, text) };
   }
@@ -224,6 +233,7 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
   deletedConformance({ name: 'postgres', open });
   togetherConformance({ name: 'postgres', open });
   senderConformance({ name: 'postgres', open });
+  worthConformance({ name: 'postgres', open });
 
   test('D4.12 store postgres: every statement of the tests above finds its rows through an index', async (t) => {
     const recorded = [...statements];

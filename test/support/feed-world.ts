@@ -8,6 +8,7 @@ import { blockGuards, NO_GUARD_RAILS, type ServiceGuardRails } from '../../src/a
 import { type AccessList, type ListSettings, NO_SETTINGS } from '../../src/account/list.ts';
 import { NO_WORKSPACE_SETTINGS, type WorkspaceSettings } from '../../src/account/workspace.ts';
 import { type DecisionAnswers, decisionBuilder } from '../../src/bouncers/make/decision-builder.ts';
+import { MOST_NETWORKS, type NetworkBounds } from '../../src/bouncers/make/kept-feeds.ts';
 import type { Clock } from '../../src/clock.ts';
 import type { DocumentBuilder } from '../../src/document/builder.ts';
 import { levelCode } from '../../src/document/levels.ts';
@@ -395,6 +396,8 @@ interface ReplicaOptions {
   readonly guardRails?: Partial<ServiceGuardRails>;
   /** What a call from thread to thread goes through. */
   readonly gates?: <C extends (...args: never[]) => Promise<unknown>>(call: C) => C;
+  /** Networks of bouncers' feeds that are held. */
+  readonly mostNetworks?: NetworkBounds;
 }
 
 /** One replica: its own snapshots and cache over a store that it may share. */
@@ -411,7 +414,12 @@ export class Replica {
     const geo = options.geo ?? (() => GEO);
     const guard = blockGuards({ ...NO_GUARD_RAILS, self: [], ...options.guardRails });
     const report = (error: Error) => this.errors.push(error);
-    const { decisions, contents } = decisionBuilder({ store, recordTold: (...args) => store.recordTold(...args), clock });
+    const { decisions, contents } = decisionBuilder({
+      store,
+      recordTold: (workspaceId, feedId, row) => store.recordTold(workspaceId, feedId, row),
+      clock,
+      most: options.mostNetworks ?? MOST_NETWORKS,
+    });
     this.decisions = decisions;
     const builder = documentBuilder({
       store,

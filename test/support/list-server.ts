@@ -18,7 +18,8 @@ export interface ListServer extends AsyncDisposable {
   readonly most: Map<string, number>;
 }
 
-export async function listServer(): Promise<ListServer> {
+/** `host`: where it listens; its `url` names 127.0.0.1 in any case. */
+export async function listServer(host = '127.0.0.1'): Promise<ListServer> {
   const answers = new Map<string, Answer>();
   const [asked, most, open] = [new Map<string, number>(), new Map<string, number>(), new Map<string, number>()];
   const headers: ListServer['headers'] = new Map();
@@ -32,7 +33,7 @@ export async function listServer(): Promise<ListServer> {
     response.on('error', () => undefined);
     (answers.get(path) ?? status(404))(request, response);
   };
-  const server = createServer(listener).listen(0, '127.0.0.1');
+  const server = createServer(listener).listen(0, host);
   await new Promise((resolve) => server.once('listening', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -48,13 +49,13 @@ export async function listServer(): Promise<ListServer> {
 }
 
 /** A text with an entity tag, as a good server has it. */
-export const list =
-  (text: string, more: Record<string, string> = {}): Answer =>
-  (request, response) => {
-    const etag = `"${Buffer.from(text).toString('base64url').slice(-24)}-${text.length}"`;
+export const list = (text: string, more: Record<string, string> = {}): Answer => {
+  const etag = `"${Buffer.from(text).toString('base64url').slice(-24)}-${text.length}"`;
+  return (request, response) => {
     if (request.headers['if-none-match'] === etag) response.writeHead(304, { etag }).end();
     else response.writeHead(200, { etag, ...more }).end(text);
   };
+};
 
 /** A text without anything by which it could be known again. */
 export const bare =

@@ -55,6 +55,7 @@ export async function startProvider(baseUrl: string, name = 'main'): Promise<Tes
         response_types: ['code'],
         backchannel_logout_uri: `${baseUrl}/console/sign-in/${name}/logout`,
         backchannel_logout_session_required: true,
+        post_logout_redirect_uris: [`${baseUrl}/console/?left`],
       },
     ],
     jwks: { keys: [jwk] },

@@ -13,8 +13,8 @@ import { freePort } from './http.ts';
 import { locate, needs } from './programs.ts';
 
 export interface Postgres {
-  /** Makes an empty database; resolves with its address. */
-  createDatabase(): Promise<string>;
+  /** Makes an empty database, or one like another that nobody is connected to; resolves with its address. */
+  createDatabase(like?: string): Promise<string>;
   /** Ends it and removes what was made. */
   stop(): Promise<void>;
 }
@@ -99,7 +99,7 @@ export async function startOwnPostgres(settings: Record<string, string> = {}): P
 
   await start();
   return {
-    createDatabase: () => createDatabase(url('postgres')),
+    createDatabase: (like) => createDatabase(url('postgres'), like),
     start,
     kill: () => end(() => signalAll('SIGKILL')),
     pause: () => signalAll('SIGSTOP'),
@@ -116,8 +116,8 @@ export async function startOwnPostgres(settings: Record<string, string> = {}): P
 async function foreignPostgres(url: string): Promise<Postgres> {
   const made: string[] = [];
   return {
-    async createDatabase() {
-      made.push(await createDatabase(url));
+    async createDatabase(like) {
+      made.push(await createDatabase(url, like));
       return made[made.length - 1];
     },
     async stop() {
@@ -126,9 +126,11 @@ async function foreignPostgres(url: string): Promise<Postgres> {
   };
 }
 
-async function createDatabase(url: string): Promise<string> {
+async function createDatabase(url: string, like?: string): Promise<string> {
   const name = `weir_test_${randomBytes(6).toString('hex')}`;
-  await administer(url, `CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'UTF8'`);
+  const template = like === undefined ? 'template0' : new URL(like).pathname.slice(1);
+  // Files are copied: writing every page to the log as well takes three times as long.
+  await administer(url, `CREATE DATABASE ${name} TEMPLATE ${template} ENCODING 'UTF8' STRATEGY FILE_COPY`);
   const made = new URL(url);
   made.pathname = `/${name}`;
   return made.href;

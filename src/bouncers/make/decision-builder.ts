@@ -4,6 +4,7 @@ import type { VersionedContent, VersionedContents } from '../../document/make/ve
 import type { StoreReads, StoreWrites } from '../../ports/store.ts';
 import type { DecisionAnswer, DecisionRequest } from '../decisions.ts';
 import { FeedDecisions } from './feed-decisions.ts';
+import { KeptFeeds, MOST_NETWORKS, type NetworkBounds } from './kept-feeds.ts';
 
 /** How long the store may take to tell or note what bouncers were told, ms. */
 const ASK_LIMIT = 2_000;
@@ -12,6 +13,8 @@ export interface DecisionBuilderOptions {
   readonly store: Pick<StoreReads, 'told'>;
   readonly recordTold: StoreWrites['recordTold'];
   readonly clock: Clock;
+  /** MOST_NETWORKS, unless said otherwise. */
+  readonly most?: NetworkBounds;
 }
 
 /** Answers bouncers. */
@@ -24,30 +27,29 @@ export function decisionBuilder({
   store,
   recordTold,
   clock,
+  most = MOST_NETWORKS,
 }: DecisionBuilderOptions): DecisionAnswers & { readonly contents: VersionedContents } {
-  const feeds = new Map<string, FeedDecisions>();
+  const feeds = new KeptFeeds<FeedDecisions>(most);
   return {
     async decisions(request) {
-      return feeds.get(keyOf(request.workspaceId, request.feedId))?.answer(request, clock.now());
+      return feeds.use(request)?.answer(request, clock.now());
     },
     contents: {
       hint: 'Narrow or remove rules, or raise the max_entries of the list or feed; single addresses count one by one.',
       of(workspaceId, feedId): VersionedContent {
-        const key = keyOf(workspaceId, feedId);
-        const known = feeds.get(key);
+        const known = feeds.use({ workspaceId, feedId });
         if (known !== undefined) return known;
         const made = new FeedDecisions({
           read: (after) => within(store.told(workspaceId, feedId, after), ASK_LIMIT, 'the store', clock),
           record: (record) => within(recordTold(workspaceId, feedId, record), ASK_LIMIT, 'the store', clock),
         });
-        feeds.set(key, made);
+        feeds.add({ workspaceId, feedId }, made);
         return made;
       },
       forget(workspaceId, feedId) {
-        feeds.delete(keyOf(workspaceId, feedId));
+        feeds.delete({ workspaceId, feedId });
       },
+      trim: (workspaceId) => feeds.trim(workspaceId),
     },
   };
 }
-
-const keyOf = (workspaceId: string, feedId: string | null) => `${workspaceId}/${feedId ?? ''}`;

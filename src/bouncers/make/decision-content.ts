@@ -3,7 +3,9 @@ import { type AddressSet, addressSet, intersection, pushNetworks, subtract } fro
 import { type CidrsV4, type CidrsV6, countV4, countV6 } from '@weir/network/coalesce.ts';
 import { activeParts } from '../../document/held/feed-ranges.ts';
 import type { Snapshot } from '../../document/held/snapshot.ts';
-import { exceptionsOf, feedContent, takenOut } from '../../document/make/content.ts';
+import type { Fitted } from '../../document/left-out.ts';
+import { exceptionsOf, feedContent, type ListCut, takenOut } from '../../document/make/content.ts';
+import { chosenCut } from '../../document/make/fit.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { DecisionAnswer } from '../decisions.ts';
 import {
@@ -27,6 +29,8 @@ export interface DecisionContent {
   readonly leftOut: DecisionAnswer['leftOut'];
   /** The next second at which a rule expires, so far as the store was not asked for it yet; Infinity when none does. */
   readonly lapsesAt: number;
+  /** What the feed leaves out to keep within its cap; undefined for what may leave nothing out, and for single addresses. */
+  readonly fitted?: Fitted | undefined;
 }
 
 /** What there is in place of content that exceeds the cap. */
@@ -49,19 +53,29 @@ interface DecisionParts {
   readonly coverage: KeptCoverage;
 }
 
+/** What bouncers are not told is chosen for them alone: both families, as networks. */
+const FIT_KEY = 'decisions';
+
 const NOTHING = { networks: 0, addresses: 0 };
 
 /** The decisions of a feed's snapshot, or how many there would be where those are more than the cap. */
 export function decisionContent(snapshot: Snapshot, parts: DecisionParts): DecisionContent | TooManyDecisions {
   const { asOf, geo, guarded, entryLimit, singleAddresses, listOf, coverage } = parts;
   const query = { family: 'both', action: 'block', asOf, classes: undefined, guarded } as const;
-  const { classes, count, lapsesAt } = feedContent(snapshot, query, geo);
+  let lapsesAt = Number.POSITIVE_INFINITY;
+  const contentAt = (cut?: ListCut) => {
+    const made = feedContent(snapshot, { ...query, cut }, geo);
+    lapsesAt = Math.min(lapsesAt, made.lapsesAt);
+    return made;
+  };
+  const chosen = singleAddresses === null ? chosenCut(snapshot.head, FIT_KEY, entryLimit, (cut) => contentAt(cut).count) : undefined;
+  const { classes, count } = contentAt(chosen?.cut);
   if (singleAddresses === null && count > entryLimit) return { count, lapsesAt };
   const { v4, v6 } = classes[0] ?? networksOf([]);
   const active = activeParts(snapshot.parts, query, geo);
   const blocking = blockingRules(active);
   const all = coverage.of(active, blocking, { v4, v6 }, { geoVersion: geo.version, listOf });
-  if (singleAddresses === null) return { told: all, all, leftOut: NOTHING, lapsesAt };
+  if (singleAddresses === null) return { told: all, all, leftOut: NOTHING, lapsesAt, fitted: chosen?.fitted };
 
   const exceptions = exceptionsOf(snapshot);
   const allowed = exceptions && snapshot.ranges.ranges(active, { ...query, role: exceptions }, geo);

@@ -42,6 +42,12 @@ export class FeedDecisions implements VersionedContent {
     this.#store = store;
   }
 
+  /** How many networks are held. */
+  get size(): number {
+    const { all, told } = this.#content ?? {};
+    return (this.#told?.size ?? 0) + (all === undefined || all === told ? 0 : all.v4.length + all.v6.length);
+  }
+
   /** Makes the snapshot's networks those that bouncers are told; what they will be told is in the store before it resolves. `now` in ms. */
   async take(
     snapshot: Snapshot,
@@ -65,6 +71,7 @@ export class FeedDecisions implements VersionedContent {
       entryCount: told.networks.until.length,
       entryLimit,
       lapsesAt: Math.min(content.lapsesAt, told.nextDue),
+      fitted: content.fitted,
     };
   }
 

@@ -72,6 +72,11 @@ export class Told {
     return { builder: this.#builder, version: this.#version };
   }
 
+  /** How many networks are held: those that bouncers are told, and what is known of earlier ones. */
+  get size(): number {
+    return this.#networks.until.length + this.#gone.size + this.#changeCount;
+  }
+
   get networks(): ToldNetworks {
     return this.#networks;
   }

@@ -51,13 +51,14 @@ export function feedCommands(add: AddCommand): void {
     },
     show: (rows) =>
       table(
-        ['ID', 'NAME', 'LISTS', 'AGREE', 'ALWAYS', ...SETTING_HEADINGS],
+        ['ID', 'NAME', 'LISTS', 'AGREE', 'ALWAYS', 'FIT', ...SETTING_HEADINGS],
         rows.map((feed) => [
           feed.id,
           feed.name,
           feed.all_lists ? 'all' : printable(feed.list_names.join(', ')) || 'none',
           feed.min_sources,
           printable(feed.always_names.join(', ')) || null,
+          feed.fit,
           ...settingCells(feed),
         ]),
       ),

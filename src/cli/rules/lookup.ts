@@ -7,9 +7,9 @@ import type { FeedSource, Idle, Relation } from '../../document/explain/explain-
 import { WeirError } from '../../errors.ts';
 import { geoDatabase } from '../../geo/database.ts';
 import { loadGeo } from '../../geo/load.ts';
-import { explanationJson, type FeedJson, type RuleJson } from '../../manage/explanation.ts';
 import { findFeed, findList } from '../../manage/find.ts';
 import { subtractionCommand } from '../../manage/kept-blocked.ts';
+import { explanationJson, type FeedJson, type RuleJson } from '../../manage/lookup/explanation.ts';
 import { namesIn, type RuleSource } from '../../manage/rules/rule-json.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { ACCESS_ACTIONS, type AccessAction } from '../../rule.ts';
@@ -135,6 +135,7 @@ const IDLE: Readonly<Record<Idle, string>> = {
   no_ranges: 'without addresses in the geo data',
   other_family: 'of the other family',
   too_few_lists: 'too few lists',
+  left_out: 'left out to keep within the cap',
 };
 const ruleName = ({ effect, idle, relation, target }: RuleJson) =>
   effect === 'out' || idle === 'not_cut_out' ? `${RELATIONS[relation]}never-block rule ${target}` : `${RELATIONS[relation]}${target}`;

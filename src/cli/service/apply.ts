@@ -56,7 +56,7 @@ export function applyCommand(add: AddCommand): void {
           if (seen!.changed) context.exitCode = DIFFERS;
           return seen!;
         }
-        if (seen?.changes.some(({ what }) => what === 'remove')) await confirm(context, linesOf(seen).join('\n'), options.yes);
+        if (seen?.changes.some(({ takes }) => takes)) await confirm(context, linesOf(seen).join('\n'), options.yes);
         const files =
           options.keyDir === undefined ? undefined : keyFiles(options.keyDir, async (hash) => (await store.findCaller(hash)) !== undefined);
         try {
@@ -91,6 +91,8 @@ export const fileContext = (store: Store, workspace: string, { author, config }:
   workspaceId: workspace,
   by: author,
   most: config,
+  mostThings: 0,
+  keyExpiresAt: null,
   secretKeys: config.secretsKey,
   sourceReach: sourceReach(config.sourceNetworks),
   webhookReach: sourceReach(config.webhookNetworks),

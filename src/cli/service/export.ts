@@ -89,7 +89,8 @@ async function* workspaceLines(store: StoreReads, workspace: Workspace, now: num
   counts.keys = keys.length;
   yield* lists.map(listLine);
   // A list that was deleted meanwhile has no line.
-  yield* feeds.map((feed) => feedLine({ ...feed, lists: feed.lists?.filter((id) => ids.has(id)) ?? null }));
+  const there = (id: string) => ids.has(id);
+  yield* feeds.map((feed) => feedLine({ ...feed, lists: feed.lists?.filter(there) ?? null, always: feed.always.filter(there) }));
   for await (const source of sourcesOf(store, workspace.id)) {
     if (!ids.has(source.listId)) continue;
     counts.sources += 1;

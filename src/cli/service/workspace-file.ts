@@ -119,7 +119,9 @@ function fileChecker() {
       counts.feeds += 1;
       if (lists.has(feed.id) || feeds.has(feed.id)) return 'id: an earlier line has it';
       feeds.add(feed.id);
-      return feed.lists === null || feed.lists.every((id) => lists.has(id)) ? { feed } : 'lists: no line before is one of them';
+      const there = (id: string) => lists.has(id);
+      if (feed.lists?.every(there) === false) return 'lists: no line before is one of them';
+      return feed.always.every(there) ? { feed } : 'always: no line before is one of them';
     }),
     source: entry('source', SOURCE_LINE, (source) => {
       counts.sources += 1;

@@ -127,7 +127,7 @@ function trialTexts({ present, added, removed, overlaps, never_block: never, fee
     row.entries_before,
     row.entries_after,
     row.entry_limit,
-    row.fits ? 'fits' : 'DOES NOT FIT: polls would be answered 413',
+    row.left_out !== null ? printable(`would leave out ${row.left_out}`) : row.fits ? 'fits' : 'DOES NOT FIT: polls would be answered 413',
   ]);
   return [
     ...change,

@@ -6,8 +6,17 @@ import { WeirError } from '../../errors.ts';
 import { loadGeo } from '../../geo/load.ts';
 import { geoStatus } from '../../geo/status.ts';
 import { serviceStatus } from '../../manage/attention.ts';
+import { fullDevices } from '../../manage/device-caps.ts';
 import { type SourceTrouble, troubleOf } from '../../manage/sources/trouble.ts';
-import { type EngineStatus, endingKeyJson, isUnused, type StatusParts, stoppedJson, unusedKeyJson } from '../../manage/status.ts';
+import {
+  type EngineStatus,
+  endingKeyJson,
+  isUnused,
+  type ProcessStatus,
+  type StatusParts,
+  stoppedJson,
+  unusedKeyJson,
+} from '../../manage/status.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { readStatusFiles } from '../../runtime/ledgers/status-file.ts';
 import { servedSettings } from '../../runtime/served-settings.ts';
@@ -41,7 +50,7 @@ async function readParts(context: Context): Promise<StatusParts> {
   const { config } = context;
   const now = Date.now();
   const processes = readStatusFiles(config.dataDir, now);
-  const stored = await attempt(async () => readStored(context, await context.reads(), now));
+  const stored = await attempt(async () => readStored(context, await context.reads(), processes, now));
   // The folder is where the embedded stream is, and where compiled geo data are kept: a command that reads does not make it.
   const cacheDir = existsSync(config.dataDir) ? config.dataDir : undefined;
   const isMissing = config.kafkaBrokers === undefined && cacheDir === undefined;
@@ -62,15 +71,19 @@ async function readParts(context: Context): Promise<StatusParts> {
   };
 }
 
-type Stored = Pick<StatusParts, 'deadLetters' | 'unusedKeys' | 'endingKeys' | 'stopped' | 'sources' | 'unguarded' | 'workspaces'>;
+type Stored = Pick<
+  StatusParts,
+  'deadLetters' | 'unusedKeys' | 'endingKeys' | 'stopped' | 'fullDevices' | 'sources' | 'unguarded' | 'workspaces'
+>;
 const NOT_STORED: Stored = {
-  ...{ deadLetters: null, unusedKeys: null, endingKeys: null, stopped: null, sources: null, unguarded: null },
+  ...{ deadLetters: null, unusedKeys: null, endingKeys: null, stopped: null, fullDevices: null, sources: null, unguarded: null },
   workspaces: new Map(),
 };
 
-async function readStored({ config }: Context, store: StoreReads, now: number): Promise<Stored> {
+async function readStored({ config }: Context, store: StoreReads, processes: readonly ProcessStatus[], now: number): Promise<Stored> {
   const workspaces = await store.workspaces();
   const names = new Map(workspaces.map(({ id, name }) => [id, name]));
+  const feeds = processes.flatMap((process) => process.feeds);
   const isOff = areOff(servedSettings(config).guardRails);
   const keys = await Promise.all(workspaces.map(async (workspace) => [workspace, await store.keys(workspace.id)] as const));
   return {
@@ -78,6 +91,7 @@ async function readStored({ config }: Context, store: StoreReads, now: number): 
     unusedKeys: keys.flatMap(([workspace, of]) => of.filter((key) => isUnused(key, now)).map((key) => unusedKeyJson(key, workspace.name))),
     endingKeys: keys.flatMap(([workspace, of]) => of.filter((key) => isEnding(key, now)).map((key) => endingKeyJson(key, workspace.name))),
     stopped: (await store.stoppedClients(null, now)).map((each) => stoppedJson(each, names)),
+    fullDevices: (await Promise.all(workspaces.map(({ id, name }) => fullDevices(store, { workspaceId: id, name, feeds, now })))).flat(),
     sources: await troubled(store, names, now),
     unguarded: workspaces.filter((workspace) => isOff && areOff(workspace)).map(({ name }) => name),
     workspaces: names,

@@ -11,8 +11,15 @@ import type { StoredRule } from '../../ports/stored-rule.ts';
 import type { AccessAction, AccessRule, RuleRole, Target } from '../../rule.ts';
 import { formatTarget } from '../../signal/target.ts';
 import { expiryOf, ruleTables } from '../held/snapshot.ts';
-import { exceptionsOf, feedContent } from '../make/content.ts';
+import { exceptionsOf, feedContent, type ListCut } from '../make/content.ts';
 import { type Family, storedVariant } from '../variant.ts';
+
+/** How the lists of a feed have to agree, in their order, and what of them it leaves out now. */
+export interface Agreeing {
+  readonly agreement: Agreement;
+  readonly lists: readonly Pick<SnapshotList, 'id' | 'name'>[];
+  readonly cut: ListCut;
+}
 
 /** A feed with its stored settings, and the lists whose rules it holds (null: all of the workspace). */
 export interface FeedSource {
@@ -22,7 +29,7 @@ export interface FeedSource {
   readonly profile: FeedProfile;
   readonly lists: ReadonlySet<string> | null;
   /** How its lists, in their order, have to agree; undefined: each is enough. */
-  readonly agreeing?: { readonly agreement: Agreement; readonly lists: readonly Pick<SnapshotList, 'id' | 'name'>[] } | undefined;
+  readonly agreeing?: Agreeing | undefined;
   /** Lists of the workspace that sources keep: no unblock removes their rules. */
   readonly kept?: ReadonlySet<string>;
 }
@@ -54,9 +61,10 @@ export type Relation = 'exact' | 'covering' | 'covered' | 'country' | 'asn' | 'o
 
 /**
  * Why a rule on what is asked for changes nothing of a feed: never-block rules are not cut out of it, the geo data have no ranges for the
- * rule's target, the feed has no address of its family, or too few lists have what it blocks.
+ * rule's target, the feed has no address of its family, too few lists have what it blocks, or its list is left out, so that the feed keeps
+ * within its cap.
  */
-export type Idle = 'not_cut_out' | 'no_ranges' | 'other_family' | 'too_few_lists';
+export type Idle = 'not_cut_out' | 'no_ranges' | 'other_family' | 'too_few_lists' | 'left_out';
 
 /** What of the lists of a feed that have to agree have addresses that are asked for (SPEC D29). */
 export interface FoundAgreement {
@@ -104,6 +112,29 @@ export interface FeedExplanation {
   readonly subtract: Subtraction | null;
 }
 
+/** What a never-block rule on the target would do to a block feed, and what cutting never-block rules out would do then. */
+export interface NeverBlockOutlook {
+  readonly verdict: Verdict;
+  readonly subtract: Subtraction | null;
+}
+
+/** The same question with a never-block rule more; its list is that of the rule. */
+export function neverBlockOutlook(
+  feed: FeedSource,
+  rules: readonly StoredAccessRule[],
+  never: StoredAccessRule,
+  question: Question,
+): NeverBlockOutlook {
+  const { family } = storedVariant(feed.profile);
+  const asked = addressesOf(question.target, family, question.geo);
+  const touching = [
+    ...rules.filter((stored) => isActive(stored, question.asOf) && touches(stored.rule.target, asked, question.geo)),
+    never,
+  ];
+  const now = verdict(asked, contentOf(feed, roled(touching, feed, 'block'), question, family));
+  return { verdict: now, subtract: now === 'out' ? null : subtractionOf(feed, touching, { ...question, asked, family }) };
+}
+
 /** The addresses behind a target, of these families. */
 export function addressesOf(target: Target, family: Family, geo: GeoDatabase): AddressSet {
   const isAsked = (of: Family) => family === 'both' || family === of;
@@ -143,8 +174,9 @@ export function explainFeed(feed: FeedSource, rules: readonly StoredAccessRule[]
   const told = uncut.filter((stored) => isOwn(stored) || now !== 'out');
   const empty = without.filter((stored) => stored.rule.action === action && isExact(stored) && isOwn(stored));
   const agreed = agreedOf(feed, given, { ...question, asked, family });
+  const leftOut = action === 'block' ? leftLists(feed) : new Set();
   const explained = [
-    ...given.map(({ stored, role }) => ({ stored, ...effectOf(stored, role === action, agreed, geo) })),
+    ...given.map(({ stored, role }) => ({ stored, ...effectOf(stored, role === action, leftOut.has(stored.listId), agreed, geo) })),
     ...empty.map((stored) => ({ stored, effect: 'none' as const, idle: emptyBecause(target, geo) })),
     ...told.map((stored) => ({ stored, effect: 'none' as const, idle: 'not_cut_out' as const })),
   ].map((each): ExplainedRule => ({ ...each, relation: relationOf(each.stored.rule.target, target) }));
@@ -176,27 +208,33 @@ function agreedOf(feed: FeedSource, given: readonly RoledRule[], { asked, family
   return intersection(asked, contentOf(uncut, blocking, { ...question, guard: { ...question.guard, protected: undefined } }, family));
 }
 
-function effectOf({ rule }: StoredAccessRule, isIn: boolean, agreed: AddressSet | undefined, geo: GeoDatabase) {
+function effectOf({ rule }: StoredAccessRule, isIn: boolean, isLeft: boolean, agreed: AddressSet | undefined, geo: GeoDatabase) {
   if (!isIn) return { effect: 'out' as const, idle: null };
+  if (isLeft) return { effect: 'none' as const, idle: 'left_out' as const };
   const isIdle = agreed !== undefined && !touches(rule.target, agreed, geo);
   return isIdle ? { effect: 'none' as const, idle: 'too_few_lists' as const } : { effect: 'in' as const, idle: null };
 }
 
+/** The lists of a feed that are left out. */
+const leftLists = ({ agreeing }: FeedSource): ReadonlySet<string | null> =>
+  new Set(agreeing?.cut.left.map((place) => agreeing.lists[place]!.id));
+
 function foundAgreement(feed: FeedSource, given: readonly RoledRule[], question: QuestionOfFamily): FoundAgreement | null {
   const { agreeing } = feed;
   if (agreeing === undefined) return null;
-  const { agreement, lists } = agreeing;
+  const { agreement, lists, cut } = agreeing;
+  if (cut.least < 2) return null;
   const having = new Set(given.filter(({ role }) => role === 'block').map(({ stored }) => stored.listId));
-  const places = lists.flatMap(({ id }, place) => (having.has(id) ? [place] : []));
+  const places = lists.flatMap(({ id }, place) => (having.has(id) && !cut.left.includes(place) ? [place] : []));
   if (places.length === 0) return null;
   // Lists that are enough alone would hide how many there are.
-  const asking = (minSources: number) => ({
+  const asking = (least: number) => ({
     ...feed,
-    agreeing: { lists, agreement: { ...agreement, minSources, always: agreement.always.map(() => false) } },
+    agreeing: { lists, agreement: { ...agreement, always: agreement.always.map(() => false) }, cut: { ...cut, least } },
   });
   const tooMany = firstReaching(places.length + 1, (least) => isEmpty(agreedOf(asking(least), given, question)!), 2);
   return {
-    minSources: agreement.minSources,
+    minSources: cut.least,
     found: tooMany - 1,
     lists: places.map((place) => ({
       name: lists[place]!.name,
@@ -278,7 +316,7 @@ export function contentOf(
     ),
     levels: 0,
   }));
-  const query = { family, action, asOf, classes: undefined, guarded: guard.protected };
+  const query = { family, action, asOf, classes: undefined, guarded: guard.protected, cut: agreeing?.cut };
   const { classes } = feedContent({ parts, head: { profile, agreement: agreeing?.agreement } }, query, geo);
   const set = addressSet([]);
   for (const networks of classes) pushNetworks(set, networks);

@@ -9,6 +9,9 @@ import type { RuleMatch } from '../../ports/rule-store.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { Target } from '../../rule.ts';
 import { formatTarget } from '../../signal/target.ts';
+import { keptCut } from '../make/fit.ts';
+import { fitKey } from '../make/render-feed.ts';
+import { storedVariant } from '../variant.ts';
 import { addressesOf, type FeedSource, type StoredAccessRule, touches } from './explain-feed.ts';
 
 /** What the server makes feeds with. */
@@ -26,18 +29,26 @@ export interface ExplainOptions {
   readonly pause?: (() => Promise<void> | undefined) | undefined;
 }
 
-/** The active access rules of a workspace that have an address in common with a target, or are on this very one. */
+/** Whether a target is one address. */
+export const isHost = (target: Target): boolean =>
+  target.kind === 'ip' && target.network.prefix === (target.network.family === 4 ? 32 : 128);
+
+/**
+ * The access rules of a workspace that have an address in common with a target, or are on this very one: those that are active, and with
+ * `since` (ms) those that have expired since then, as far as they are stored.
+ */
 export async function touchingRules(
   workspaceId: string,
   target: Target,
   { store, geo, now, mostRules, pause }: ExplainOptions,
+  since: number = now.wall,
 ): Promise<StoredAccessRule[]> {
   let looked = 0;
   const asked = addressesOf(target, 'both', geo);
   const name = formatTarget(target);
   const find = async (match?: RuleMatch, isMeant: (rule: StoredAccessRule) => boolean = () => true) => {
     const found: StoredAccessRule[] = [];
-    for await (const rule of store.rules(workspaceId, { kind: 'access_rule', now: now.wall, ...(match && { match }) })) {
+    for await (const rule of store.rules(workspaceId, { kind: 'access_rule', now: since, ...(match && { match }) })) {
       looked += 1;
       if (looked % TURN === 0) await pause?.();
       if (looked > (mostRules ?? Number.POSITIVE_INFINITY)) throw tooManyRules(looked - 1);
@@ -49,10 +60,9 @@ export async function touchingRules(
   const isTouching = ({ rule }: StoredAccessRule) => formatTarget(rule.target) === name || touches(rule.target, asked, geo);
   if (target.kind !== 'ip') return find(undefined, isTouching);
   const { network } = target;
-  const isHost = network.prefix === (network.family === 4 ? 32 : 128);
   const found = [
     ...(await find({ how: 'covering', network })),
-    ...(isHost ? [] : await find({ how: 'covered', network })),
+    ...(isHost(target) ? [] : await find({ how: 'covered', network })),
     ...(await find({ how: 'geo' }, isTouching)),
   ];
   // A rule on exactly this network covers it and lies in it.
@@ -94,9 +104,13 @@ export async function feedSources({ store, now }: Pick<ExplainOptions, 'store' |
     ...composed.map((feed): FeedSource => ({ kind: 'composed', id: feed.id, profile: feed, lists: feed.lists && new Set(feed.lists) })),
   ];
   const agreeing = new Map<string | null, FeedSource['agreeing']>();
-  for (const { id, minSources } of composed) {
-    const head = minSources === null ? undefined : await store.snapshot(workspace.id, id, now.wall, undefined);
-    if (head?.agreement !== undefined) agreeing.set(id, { agreement: head.agreement, lists: head.lists });
+  for (const { id, minSources, fit } of composed) {
+    const head = (minSources ?? fit) === null ? undefined : await store.snapshot(workspace.id, id, now.wall, undefined);
+    if (head?.agreement === undefined) continue;
+    const { agreement, lists } = head;
+    // What is left out is what the feed was built with last.
+    const cut = keptCut(head, fitKey({ head }, storedVariant(head.profile))) ?? { left: [], least: agreement.minSources };
+    agreeing.set(id, { agreement, lists, cut });
   }
   return sources.map((source) => ({ ...source, kept, agreeing: agreeing.get(source.id) }));
 }

@@ -1,5 +1,6 @@
 import type { CidrsV4, CidrsV6 } from '@weir/network/coalesce.ts';
 import type { AccessAction } from '../../rule.ts';
+import type { LeftOut } from '../left-out.ts';
 import type { DocumentText } from './stamp.ts';
 import type { TextBlocks } from './text-blocks.ts';
 
@@ -46,4 +47,6 @@ export interface FeedHeading {
   readonly description: string | null;
   readonly action: AccessAction;
   readonly family: string;
+  /** What it leaves out to keep within its cap; undefined: nothing. */
+  readonly leftOut?: LeftOut | undefined;
 }

@@ -1,3 +1,4 @@
+import { leftOutText } from '../left-out.ts';
 import { renderCsv } from './csv.ts';
 import type { FeedFormat } from './format.ts';
 import { comment, textFormat } from './text.ts';
@@ -21,11 +22,11 @@ const ROWS = {
     mediaType: 'text/plain',
     rated: false,
     mayBeBare: true,
-    description: 'six header lines, also when no network matches; then as `plain`',
+    description: 'six header lines, also when no network matches, and one more where something is left out; then as `plain`',
     render: textFormat({
-      header: ({ name, description, action, family }, count) => ({
+      header: ({ name, description, action, family, leftOut }, count) => ({
         before: `${comment(name)}\n${comment(description ?? '')}\n# action: ${action}\n# family: ${family}\n# generated: `,
-        after: `\n# entries: ${count}\n`,
+        after: `\n# entries: ${count}\n${leftOut === undefined ? '' : `${comment(`left out: ${leftOutText(leftOut)}`)}\n`}`,
       }),
       head: '',
       separator: '\n',

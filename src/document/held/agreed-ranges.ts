@@ -13,8 +13,8 @@ interface Kept<R> {
 
 /** What one list has. */
 interface ListAddresses {
-  readonly v4: V4Ranges | undefined;
-  readonly v6: V6Ranges | undefined;
+  readonly v4?: V4Ranges | undefined;
+  readonly v6?: V6Ranges | undefined;
 }
 
 /** Of one quorum, whose lists stay at their places. */

@@ -58,9 +58,9 @@ export class FeedRanges {
   readonly #blocks = new Map<string, TextBlocks>();
   readonly #agreed = new Map<string, AgreedRanges>();
 
-  /** The addresses of the active rules of a role. What has not changed since the last build is the same object. */
-  ranges(parts: readonly ActivePart[], query: RangesQuery, geo: GeoDatabase): ClassRanges {
-    return this.#merge(`${query.role} ${query.family} ${query.classes ?? ''}`, parts, query, geo);
+  /** The addresses of the active rules of a role; `which` names parts that are not all of the feed's. What has not changed since the last build is the same object. */
+  ranges(parts: readonly ActivePart[], query: RangesQuery, geo: GeoDatabase, which = ''): ClassRanges {
+    return this.#merge(`${query.role} ${query.family} ${query.classes ?? ''} ${which}`, parts, query, geo);
   }
 
   #merge(name: string, parts: readonly ActivePart[], query: RangesQuery, geo: GeoDatabase): ClassRanges {
@@ -84,14 +84,24 @@ export class FeedRanges {
     return { v4: v4.map(({ ranges }) => ranges), v6: v6.map(({ ranges }) => ranges) };
   }
 
-  /** What the rules of a role say on which the parts, in their order, agree; levels aside. What has not changed is the same object. */
-  agreed(parts: readonly ActivePart[], query: Omit<RangesQuery, 'classes'>, quorum: Quorum, geo: GeoDatabase): AddressSet {
-    const name = `agreed ${query.role} ${query.family} ${JSON.stringify(quorum)}`;
+  /**
+   * What the rules of a role say on which the parts, in their order, agree but those that are left out; levels aside. What has not changed
+   * is the same object.
+   */
+  agreed(
+    parts: readonly ActivePart[],
+    left: readonly number[],
+    query: Omit<RangesQuery, 'classes'>,
+    quorum: Quorum,
+    geo: GeoDatabase,
+  ): AddressSet {
+    const name = `agreed ${query.role} ${query.family} ${left} ${JSON.stringify(quorum)}`;
     this.#used.add(name);
     const kept = this.#agreed.get(name) ?? new AgreedRanges(quorum);
     this.#agreed.set(name, kept);
     return kept.of(
       parts.map((part, place) => {
+        if (left.includes(place)) return {};
         const { v4, v6 } = this.#merge(`list ${place} ${query.role} ${query.family}`, [part], { ...query, classes: undefined }, geo);
         return { v4: v4[0], v6: v6[0] };
       }),

@@ -34,6 +34,18 @@ interface ContentQuery {
   readonly classes: Uint8Array | undefined;
   /** Addresses that no block feed contains (SPEC D7.4). */
   readonly guarded: AddressSet | undefined;
+  /** Which lists make a block feed, where it is not all that are there. */
+  readonly cut?: ListCut | undefined;
+}
+
+/** What of its lists makes a block feed; by their places. */
+export interface ListCut {
+  /** Lists that are left out; what they never block counts all the same. */
+  readonly left: readonly number[];
+  /** How many lists have to agree. */
+  readonly least: number;
+  /** Only what fewer lists than these have: what asking for so many leaves out. */
+  readonly below?: number;
 }
 
 /** What a feed publishes (spec 4.3, content of the feed), not yet as text. */
@@ -55,7 +67,7 @@ export const feedContent = (snapshot: ContentRules, query: ContentQuery, geo: Ge
 
 function contentOf(
   snapshot: ContentRules,
-  { family, action, asOf, classes, guarded }: ContentQuery,
+  { family, action, asOf, classes, guarded, cut }: ContentQuery,
   geo: GeoDatabase,
   exceptions: RuleRole | undefined,
 ): Content {
@@ -63,16 +75,18 @@ function contentOf(
   const parts = activeParts(snapshot.parts, { asOf, family }, geo);
   const isCut = action === 'block';
   // What is never to be blocked needs nobody to agree.
-  const quorum = isCut ? quorumOf(snapshot.head.agreement) : undefined;
+  const quorum = isCut ? quorumOf(snapshot.head.agreement, cut) : undefined;
   const lists = quorum === undefined ? [] : parts.slice(0, quorum.always.length);
-  const agreed = quorum && kept.agreed(lists, { role: action, family }, quorum, geo);
+  const left = isCut ? (cut?.left ?? []) : [];
+  const agreed = quorum && kept.agreed(lists, left, { role: action, family }, quorum, geo);
+  const making = left.length === 0 ? parts : parts.filter((_, place) => !left.includes(place));
   const ranges =
     agreed !== undefined && classes === undefined
       ? { v4: [agreed.v4], v6: [agreed.v6] }
-      : kept.ranges(parts, { role: action, classes, family }, geo);
+      : kept.ranges(making, { role: action, classes, family }, geo, left.join());
   const allowed = isCut && exceptions !== undefined ? kept.ranges(parts, { role: exceptions, classes: undefined, family }, geo) : undefined;
   const made = kept.content(
-    `content ${action} ${exceptions} ${classes !== undefined} ${family}`,
+    `content ${action} ${exceptions} ${classes !== undefined} ${family} ${cut === undefined ? '' : JSON.stringify(cut)}`,
     [ranges.v4.length, ...ranges.v4, ...ranges.v6, agreed?.v4, agreed?.v6, allowed?.v4[0], allowed?.v6[0], isCut ? guarded : undefined],
     (before) => {
       const taken = isCut ? takenOut(allowed, guarded) : undefined;
@@ -99,8 +113,12 @@ const within = (agreed: AddressSet | undefined, { v4, v6 }: { readonly v4: V4Ran
 });
 
 /** When lists agree; undefined where each is enough. */
-const quorumOf = (agreement: Agreement | undefined): Quorum | undefined =>
-  agreement && { least: agreement.minSources, always: agreement.always, copies: agreement.copies };
+function quorumOf(agreement: Agreement | undefined, cut: ListCut | undefined): Quorum | undefined {
+  if (agreement === undefined) return undefined;
+  const { minSources, always, copies } = agreement;
+  const { least = minSources, below } = cut ?? {};
+  return least < 2 && below === undefined ? undefined : { least, below, always, copies };
+}
 
 /** What a block feed does not contain; undefined for nothing. */
 export function takenOut(allowed: ClassRanges | undefined, guarded: AddressSet | undefined): AddressSet | undefined {

@@ -5,7 +5,8 @@
 import type { BlockGuard, GuardRails } from '../../account/guard-rails.ts';
 import { type Clock, instantOf, secondOf, within } from '../../clock.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
-import type { StoreReads } from '../../ports/store.ts';
+import type { FitState } from '../../ports/snapshot.ts';
+import type { StoreReads, StoreWrites } from '../../ports/store.ts';
 import { oneByOne } from '../../serial.ts';
 import type { BuildRequest, BuildResult, DocumentBuilder } from '../builder.ts';
 import { DECISIONS, type DecisionsVariant, DOCUMENTS, type DocumentKind, type DocumentVariant, revisionOf } from '../document.ts';
@@ -22,6 +23,8 @@ import type { VersionedContents } from './versioned-content.ts';
 /** What builds are made with. */
 export interface DocumentBuilderOptions {
   readonly store: Pick<StoreReads, 'snapshot' | 'follow' | 'ruleStates' | 'rulesById'>;
+  /** undefined: what feeds leave out is noted nowhere. */
+  readonly recordFit?: StoreWrites['recordFit'] | undefined;
   /** What is told in changes (the document `decisions`). */
   readonly versioned: VersionedContents;
   /** The geo data to use now; a reload makes it another. */
@@ -55,25 +58,33 @@ export function documentBuilder(options: DocumentBuilderOptions): DocumentBuilde
     workspaces.set(workspaceId, rules);
     return rules;
   };
+  async function forget(workspaceId: string, document: DocumentKind, feedId: string | null): Promise<void> {
+    const key = documentKey(workspaceId, document, feedId);
+    const state = documents.get(key);
+    documents.delete(key);
+    if (state === undefined) return;
+    // A build that is under way would give it a snapshot again.
+    await state.inTurn(async () => {});
+    if (document === DECISIONS.document && !documents.has(key)) options.versioned.forget(workspaceId, feedId);
+    state.rules.release(state.snapshot?.parts ?? []);
+    if (state.rules.isIdle && workspaces.get(workspaceId) === state.rules) workspaces.delete(workspaceId);
+  }
+
   return {
     async build(request) {
       const key = documentKey(request.workspaceId, request.variant.document, request.feedId);
       const state = documents.get(key) ?? newDocument(rulesOf(request.workspaceId));
       documents.set(key, state);
       if (request.offline) return state.snapshot === undefined ? { kind: 'no_snapshot' } : buildFrom(state.snapshot, request, options);
-      return state.inTurn(() => buildDocument(state, request, options));
+      const built = await state.inTurn(() => buildDocument(state, request, options));
+      if (request.variant.document === DECISIONS.document) {
+        for (const { workspaceId, feedId } of options.versioned.trim(request.workspaceId)) {
+          void forget(workspaceId, DECISIONS.document, feedId);
+        }
+      }
+      return built;
     },
-    async forget(workspaceId, document, feedId) {
-      const key = documentKey(workspaceId, document, feedId);
-      const state = documents.get(key);
-      documents.delete(key);
-      if (state === undefined) return;
-      // A build that is under way would give it a snapshot again.
-      await state.inTurn(async () => {});
-      if (document === DECISIONS.document && !documents.has(key)) options.versioned.forget(workspaceId, feedId);
-      state.rules.release(state.snapshot?.parts ?? []);
-      if (state.rules.isIdle && workspaces.get(workspaceId) === state.rules) workspaces.delete(workspaceId);
-    },
+    forget,
   };
 }
 
@@ -134,12 +145,35 @@ async function buildFrom(snapshot: Snapshot, request: BuildRequest, options: Doc
   const second = secondOf(options.clock.now());
   const geo = options.geo();
   const { variant } = request;
-  if (variant.document === 'decisions') return buildDecisions(snapshot, request, second, geo, options);
+  const fits = new Map(snapshot.head.agreement?.fits);
+  if (variant.document === 'decisions') {
+    const built = await buildDecisions(snapshot, request, second, geo, options);
+    await recordFits(snapshot, request, fits, options);
+    return built;
+  }
   const rendered = await renderAt(second, snapshot, { ...request, variant }, geo, options);
+  await recordFits(snapshot, request, fits, options);
   const source = sourceOf(snapshot, request, { geoVersion: geo.version, asOf: second }, rendered);
   if (rendered.kind === 'too_large') return { kind: 'too_large', ...source, hint: rendered.hint };
   const { text, hash } = rendered;
   return { kind: 'document', ...source, hash, bytes: text.bytes, stampsAt: text.stampsAt, parts: text.parts };
+}
+
+/** Notes for other processes, and the next start, what a feed leaves out from now on: before anybody is served without it. */
+async function recordFits(
+  { head }: Snapshot,
+  { workspaceId, feedId, offline }: BuildRequest,
+  before: ReadonlyMap<string, FitState>,
+  { recordFit, clock }: DocumentBuilderOptions,
+): Promise<void> {
+  const fits = head.agreement?.fits;
+  if (fits === undefined || recordFit === undefined || offline || feedId === null) return;
+  const changed = [...new Set([...before.keys(), ...fits.keys()])].filter((key) => before.get(key) !== fits.get(key));
+  for (const key of changed) {
+    // Where it cannot be noted, what is left out is found anew from what was noted last.
+    const noted = recordFit(workspaceId, feedId, key, fits.get(key) ?? null);
+    await within(noted, ASK_LIMIT, 'the store', clock).catch(() => undefined);
+  }
 }
 
 /** What a build is made from, and how many entries it has. */
@@ -147,11 +181,12 @@ function sourceOf(
   { at, head }: Snapshot,
   { variant }: BuildRequest,
   made: { readonly geoVersion: string; readonly asOf: number },
-  { entryCount, v4Count, entryLimit, lapsesAt }: Pick<RenderedDocument, 'entryCount' | 'v4Count' | 'entryLimit' | 'lapsesAt'>,
+  { entryCount, v4Count, entryLimit, lapsesAt, fitted }: Omit<RenderedDocument, 'kind' | 'text' | 'hash'>,
 ) {
   const { takenAt, profile } = head;
   const revision = revisionOf(variant.document, head);
-  return { revision, name: profile.name, at, takenAt, ...made, entryCount, v4Count, entryLimit, lapsesAt };
+  const { name, target } = profile;
+  return { revision, name, target, at, takenAt, ...made, entryCount, v4Count, entryLimit, lapsesAt, fitted };
 }
 
 /** The decisions of a feed: a content without bytes, whose bodies are made for each bouncer. */

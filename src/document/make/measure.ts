@@ -38,19 +38,22 @@ export function feedMeasurer({ store, geo, guard, shares, clock }: MeasureOption
     const variant = storedVariant(profile);
     const asOf = secondOf(now.wall);
     const { protected: guarded } = guard(guardRails);
-    const count = (family: typeof variant.family) => measureFeed(snapshot, variantOf({ family }, variant), asOf, geo(), guarded);
-    const [v4, v6] = [count('v4'), count('v6')];
-    const direct = addressRules(snapshot, variant, asOf);
     const { family, action, format } = variant;
+    const own = measureFeed(snapshot, variant, asOf, geo(), guarded);
+    const other = family === 'both' ? undefined : variantOf({ family: family === 'v4' ? 'v6' : 'v4' }, variant);
+    const others = other && measureFeed(snapshot, other, asOf, geo(), guarded).entryCount;
+    const v4 = family === 'v6' ? others! : own.v4Count;
+    const direct = addressRules(snapshot, variant, asOf);
     return {
       name: profile.name,
       format,
       family,
       action,
-      entries: (family === 'v6' ? 0 : v4.entryCount) + (family === 'v4' ? 0 : v6.entryCount),
-      v4: v4.entryCount,
-      v6: v6.entryCount,
-      entryLimit: v4.entryLimit,
+      entries: own.entryCount,
+      v4,
+      v6: family === 'v4' ? others! : own.entryCount - own.v4Count,
+      entryLimit: own.entryLimit,
+      leftOut: own.fitted?.leftOut,
       addressRules: direct.v4 + direct.v6,
       costs: geoCosts(snapshot, variant, asOf, geo()).slice(0, MOST_COSTS),
       shares: await shares({ workspaceId, feed, action, family }),

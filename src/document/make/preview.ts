@@ -96,6 +96,8 @@ export function feedPreviewer({ store, geo, guard, clock }: PreviewOptions): Fee
       entriesBefore: before[i].entryCount,
       entriesAfter: after[i].entryCount,
       entryLimit: after[i].entryLimit,
+      leftOutBefore: before[i].fitted?.leftOut,
+      leftOutAfter: after[i].fitted?.leftOut,
     }));
   }
 

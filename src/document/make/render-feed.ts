@@ -4,10 +4,12 @@ import type { FeedNetworks } from '../formats/format.ts';
 import { contentHash, type DocumentText } from '../formats/stamp.ts';
 import { FORMATS } from '../formats/table.ts';
 import type { Snapshot } from '../held/snapshot.ts';
+import type { Fitted } from '../left-out.ts';
 import { classTable, DEFAULT_LEVEL } from '../levels.ts';
 import { entryLimitOf, isBare, type Variant } from '../variant.ts';
 import { tooLargeHint } from './cap-hint.ts';
-import { type Content, feedContent, withoutSubtraction } from './content.ts';
+import { type Content, feedContent, type ListCut, withoutSubtraction } from './content.ts';
+import { chosenCut, keptCut } from './fit.ts';
 import { asHosts, bareHint, hostCounts } from './hosts.ts';
 
 interface Counted {
@@ -17,6 +19,8 @@ interface Counted {
   readonly entryLimit: number;
   /** The next second at which a rule of the content expires, so far as the store was not asked for it yet; Infinity when none does. */
   readonly lapsesAt: number;
+  /** What it leaves out; undefined for what may leave nothing out. */
+  readonly fitted?: Fitted | undefined;
 }
 
 /** A whole feed but for the instant at which its content first appeared. */
@@ -52,28 +56,48 @@ const entriesOf = (
   return { v4, v6: count - v4 };
 };
 
-/** The networks of a feed, with its cap, and how many entries they are as it writes them. */
+/** The variants that have the same entries have the same name. */
+export const fitKey = ({ head }: Pick<Snapshot, 'head'>, { format, family }: Variant): string =>
+  `${family}${FORMATS[format].rated ? ' rated' : ''}${isBare(head.profile, format) ? ' bare' : ''}`;
+
+/** The networks of a feed, with its cap, and how many entries they are as it writes them; what it leaves out to keep within it is chosen. */
 export function contentOfFeed(
   snapshot: Snapshot,
   variant: Variant,
   asOf: number,
   geo: GeoDatabase,
   guarded: AddressSet | undefined,
-): Content & Pick<Counted, 'entryCount' | 'entryLimit'> & { readonly v4Count: number } {
-  const content = feedContent(snapshot, queryOf(snapshot, variant, asOf, guarded), geo);
-  const { v4, v6 } = entriesOf(snapshot, variant, content);
-  return { ...content, entryCount: v4 + v6, v4Count: v4, entryLimit: limitOf(snapshot, variant) };
+): Content & Pick<Counted, 'entryCount' | 'entryLimit' | 'fitted'> & { readonly v4Count: number } {
+  const query = queryOf(snapshot, variant, asOf, guarded);
+  const entryLimit = limitOf(snapshot, variant);
+  // A rule of what is left out may expire, too.
+  let lapsesAt = Number.POSITIVE_INFINITY;
+  const contentAt = (cut?: ListCut) => {
+    const content = feedContent(snapshot, { ...query, cut }, geo);
+    const { v4, v6 } = entriesOf(snapshot, variant, content);
+    lapsesAt = Math.min(lapsesAt, content.lapsesAt);
+    return { ...content, entryCount: v4 + v6, v4Count: v4 };
+  };
+  const chosen =
+    variant.action === 'block'
+      ? chosenCut(snapshot.head, fitKey(snapshot, variant), entryLimit, (cut) => contentAt(cut).entryCount)
+      : undefined;
+  const content = contentAt(chosen?.cut);
+  return { ...content, lapsesAt, entryLimit, fitted: chosen?.fitted };
 }
 
 /** How many those are, and the feed's cap. */
-export function measureFeed(...of: Parameters<typeof contentOfFeed>): Pick<Counted, 'entryCount' | 'entryLimit'> {
-  const { entryCount, entryLimit } = contentOfFeed(...of);
-  return { entryCount, entryLimit };
+export function measureFeed(
+  ...of: Parameters<typeof contentOfFeed>
+): Pick<Counted, 'entryCount' | 'entryLimit' | 'fitted'> & { readonly v4Count: number } {
+  const { entryCount, v4Count, entryLimit, fitted } = contentOfFeed(...of);
+  return { entryCount, v4Count, entryLimit, fitted };
 }
 
 /** How many entries a feed would have if no never-block rules were cut out of it. */
 export function entriesWithoutSubtraction(...[snapshot, variant, asOf, geo, guarded]: Parameters<typeof contentOfFeed>): number {
-  const { v4, v6 } = entriesOf(snapshot, variant, withoutSubtraction(snapshot, queryOf(snapshot, variant, asOf, guarded), geo));
+  const query = { ...queryOf(snapshot, variant, asOf, guarded), cut: keptCut(snapshot.head, fitKey(snapshot, variant)) };
+  const { v4, v6 } = entriesOf(snapshot, variant, withoutSubtraction(snapshot, query, geo));
   return v4 + v6;
 }
 
@@ -92,8 +116,8 @@ export function renderFeed(
   const { format, family, action } = variant;
   const bare = isBare(snapshot.head.profile, format);
   const content = contentOfFeed(snapshot, variant, asOf, geo, guarded);
-  const { entryCount, v4Count, entryLimit, lapsesAt, classes } = content;
-  const counted = { entryCount, v4Count, entryLimit, lapsesAt };
+  const { entryCount, v4Count, entryLimit, lapsesAt, classes, fitted } = content;
+  const counted = { entryCount, v4Count, entryLimit, lapsesAt, fitted };
   if (entryCount > entryLimit) {
     if (bare) return { kind: 'too_large', ...counted, hint: bareHint(classes) };
     const cost = entryCount - entriesWithoutSubtraction(snapshot, variant, asOf, geo, guarded);
@@ -101,7 +125,7 @@ export function renderFeed(
   }
   const text = FORMATS[format].render(
     bare ? { classes: asHosts(classes), count: entryCount } : content,
-    { name, description, action, family },
+    { name, description, action, family, leftOut: fitted?.leftOut },
     snapshot.ranges.blocks(`${format} ${family} ${action} ${bare}`, bare),
   );
   return { kind: 'rendered', ...counted, text, hash: contentHash(text) };

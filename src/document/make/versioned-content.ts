@@ -2,6 +2,7 @@
 import type { AddressSet } from '@weir/network/address-set.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { Snapshot } from '../held/snapshot.ts';
+import type { Fitted } from '../left-out.ts';
 
 /** What came of a build: `version` names the content, undefined when it exceeds the cap; `lapsesAt` in whole seconds. */
 export interface TakenContent {
@@ -9,6 +10,7 @@ export interface TakenContent {
   readonly entryCount: number;
   readonly entryLimit: number;
   readonly lapsesAt: number;
+  readonly fitted?: Fitted | undefined;
 }
 
 export interface VersionedContent {
@@ -27,4 +29,6 @@ export interface VersionedContents {
   of(workspaceId: string, feedId: string | null): VersionedContent;
   /** Nobody asks for it any more. */
   forget(workspaceId: string, feedId: string | null): void;
+  /** Forgets what there is no room for beside what was just taken for this workspace. Returns whose that was. */
+  trim(workspaceId: string): Iterable<{ readonly workspaceId: string; readonly feedId: string | null }>;
 }

@@ -19,8 +19,8 @@ export interface DocumentCacheOptions {
   readonly geoVersion: () => string;
   /** The version and machine of the compressor: part of the tags of compressed bodies. */
   readonly zlib: string;
-  /** Resolves when landing has reached the end that the stream has now; undefined where this process does not land. */
-  readonly caughtUp: (() => Promise<void>) | undefined;
+  /** Resolves when what a workspace has put on the stream has landed; undefined where this process does not land. */
+  readonly caughtUp: ((workspaceId: string) => Promise<void>) | undefined;
   /**
    * The store's key revision as last read, less than two seconds ago while requests come. It moves when a list or feed is deleted, whose
    * name is then asked for again (SPEC D5.24).

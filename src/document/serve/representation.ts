@@ -1,5 +1,6 @@
 import type { BuiltDocument } from '../builder.ts';
 import type { DocumentVariant } from '../document.ts';
+import type { LeftOut } from '../left-out.ts';
 import type { FeedShares } from '../shares.ts';
 import type { Body } from './body-cache.ts';
 import { entityTag } from './etag.ts';
@@ -21,6 +22,8 @@ export interface Representation {
   readonly sharesInstant: boolean;
   readonly entryCount: number;
   readonly entryLimit: number;
+  /** What a feed leaves out to keep within its cap. */
+  readonly leftOut?: LeftOut | undefined;
   /** Whole seconds: until when the feed was known to be current, when the store does not answer; else undefined. */
   readonly staleSince: number | undefined;
 }
@@ -38,7 +41,7 @@ export interface TooLarge {
 
 /** `zlib` names the compressor: its version and machine. */
 export function representationOf(
-  { hash, stampsAt, entryCount, entryLimit }: BuiltDocument,
+  { hash, stampsAt, entryCount, entryLimit, fitted }: BuiltDocument,
   { lastModified, sharesInstant }: Pick<Representation, 'lastModified' | 'sharesInstant'>,
   { feedId, variant }: Pick<Representation, 'feedId' | 'variant'>,
   body: Body,
@@ -62,6 +65,7 @@ export function representationOf(
     sharesInstant,
     entryCount,
     entryLimit,
+    leftOut: fitted?.leftOut,
     staleSince: undefined,
   };
 }

@@ -232,8 +232,8 @@ export class ServedDocument {
 
   async #accept(served: ServedVariant, result: BuiltDocument | TooLargeBuild, staleSince: number | undefined): Promise<void> {
     const { variant } = served;
-    const { name, entryCount: entries, v4Count, entryLimit: limit, at, geoVersion, asOf, lapsesAt } = result;
-    const size = { name, entries, v4Count, limit, revision: staleSince === undefined ? result.revision : undefined };
+    const { name, target, entryCount: entries, v4Count, entryLimit: limit, fitted, at, geoVersion, asOf, lapsesAt } = result;
+    const size = { name, target, entries, v4Count, limit, fitted, revision: staleSince === undefined ? result.revision : undefined };
     const snapshot = snapshotOf(result, this.#snapshot, this.#context.interval);
     this.#snapshot = snapshot;
     const { confirmed } = snapshot;

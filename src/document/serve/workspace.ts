@@ -151,7 +151,7 @@ export class ServedWorkspace {
   async #read(ref: string | null, { sequence }: Moment, afterLanding: boolean): Promise<Answer> {
     const { store, clock, caughtUp } = this.#context.options;
     const keyRevision = this.#context.options.keyRevision();
-    if (afterLanding && caughtUp !== undefined) await within(caughtUp(), CAUGHT_UP_LIMIT, 'landing', clock).catch(() => undefined);
+    if (afterLanding && caughtUp !== undefined) await within(caughtUp(this.id), CAUGHT_UP_LIMIT, 'landing', clock).catch(() => undefined);
     const at = { ...this.#context.now(), sequence };
     // Nothing has an empty name: that asks for the workspace alone.
     const found = await store.findNamed(this.id, ref ?? '');

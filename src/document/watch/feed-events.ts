@@ -4,13 +4,14 @@
  */
 
 import type { GeoCost } from '../geo-cost.ts';
+import { type Fitted, type LeftOut, leftOutText } from '../left-out.ts';
 
 /** How near to its cap a feed is. */
 export type CapState = 'within' | 'near' | 'over';
 
 /** One change of a feed, without the feed's name: that comes before `text`. */
 export interface FeedEvent {
-  readonly kind: 'near_cap' | 'over_cap' | 'under_cap' | 'shrunk' | 'stale' | 'fresh' | 'will_exceed';
+  readonly kind: 'near_cap' | 'over_cap' | 'under_cap' | 'left_out' | 'whole' | 'shrunk' | 'stale' | 'fresh' | 'will_exceed';
   readonly level: 'info' | 'warn';
   readonly text: string;
 }
@@ -27,6 +28,8 @@ export interface OpenEvent {
 export interface FeedSize {
   readonly entries: number;
   readonly limit: number;
+  /** What it leaves out to keep within its cap, and would next; undefined for what may leave nothing out. */
+  readonly fitted?: Fitted | undefined;
 }
 
 /** The state of a feed's size: never changed, only replaced. */
@@ -34,6 +37,8 @@ export interface SizeState extends FeedSize {
   readonly cap: CapState;
   /** That it is near or over its cap. */
   readonly tight: OpenEvent | undefined;
+  /** What it leaves out. */
+  readonly leftOut: OpenEvent | undefined;
   /** That it has lost half of its entries or more, and how many it had. */
   readonly shrunk: (OpenEvent & { readonly from: number }) | undefined;
 }
@@ -53,11 +58,24 @@ const shown = (count: number) => count.toLocaleString('en-US');
 export function afterBuild(before: SizeState | undefined, size: FeedSize, now: number): { state: SizeState; events: FeedEvent[] } {
   const cap = capState(before?.cap, size);
   const isSame = cap === (before?.cap ?? 'within');
-  const tight = isSame ? before?.tight : TIGHT[cap]?.(size);
+  // Near its cap what would be left out next may be another.
+  const told = TIGHT[cap]?.(size);
+  const tight = isSame && (size.fitted === undefined || before?.tight === undefined) ? before?.tight : told;
+  const leftOut = leftOutEvent(size);
+  const isWholeAgain = before?.leftOut !== undefined && leftOut === undefined;
+  const isNewlyLeft = leftOut !== undefined && namesOf(before?.fitted?.leftOut) !== namesOf(size.fitted?.leftOut);
   const shrunk = shrunkFrom(before, size, now);
   return {
-    state: { ...size, cap, tight: tight && { since: now, ...tight }, shrunk: shrunk && { since: now, ...shrunk } },
+    state: {
+      ...size,
+      cap,
+      tight: tight && { since: (isSame ? before?.tight?.since : undefined) ?? now, ...tight },
+      leftOut: leftOut && { since: isNewlyLeft ? now : (before?.leftOut?.since ?? now), ...leftOut },
+      shrunk: shrunk && { since: now, ...shrunk },
+    },
     events: [
+      ...(isNewlyLeft ? [warning(leftOut)] : []),
+      ...(isWholeAgain ? [{ kind: 'whole' as const, level: 'info' as const, text: 'leaves nothing out any more' }] : []),
       ...(isSame ? [] : [capEvent(before?.cap, cap, size)]),
       ...(shrunk === undefined || shrunk === before?.shrunk ? [] : [warning(shrunk)]),
     ],
@@ -66,6 +84,14 @@ export function afterBuild(before: SizeState | undefined, size: FeedSize, now: n
 
 type Told = Pick<FeedEvent, 'kind' | 'text'>;
 
+/** That it leaves something out (SPEC D29.6). */
+const leftOutEvent = ({ limit, fitted }: FeedSize): Told | undefined =>
+  fitted?.leftOut && { kind: 'left_out', text: `leaves out ${leftOutText(fitted.leftOut)}, to keep within its cap of ${shown(limit)}` };
+
+/** What is left out, whatever its entries. */
+const namesOf = (left: LeftOut | undefined): string =>
+  left === undefined ? '' : left.fit === 'sources' ? String(left.minSources) : left.lists.map(({ name }) => name).join('\n');
+
 const warning = ({ kind, text }: Told): FeedEvent => ({ kind, level: 'warn', text });
 
 function capState(before: CapState | undefined, { entries, limit }: FeedSize): CapState {
@@ -73,11 +99,13 @@ function capState(before: CapState | undefined, { entries, limit }: FeedSize): C
   return entries > limit * (before === 'near' ? NO_LONGER_NEAR : NEAR) ? 'near' : 'within';
 }
 
+const nextText = (fitted: Fitted | undefined) => (fitted?.next === undefined ? '' : `; beyond it ${fitted.next} would be left out`);
+
 /** What holds of a feed that is near or over its cap. */
 const TIGHT: Partial<Record<CapState, (size: FeedSize) => Told>> = {
-  near: ({ entries, limit }) => ({
+  near: ({ entries, limit, fitted }) => ({
     kind: 'near_cap',
-    text: `has ${shown(entries)} entries, ${Math.floor((entries / limit) * 100)}% of its cap of ${shown(limit)}`,
+    text: `has ${shown(entries)} entries, ${Math.floor((entries / limit) * 100)}% of its cap of ${shown(limit)}${nextText(fitted)}`,
   }),
   over: ({ entries, limit }) => ({
     kind: 'over_cap',
@@ -112,6 +140,13 @@ export const staleEvent = (since: number): FeedEvent => ({
 });
 
 export const FRESH: FeedEvent = { kind: 'fresh', level: 'info', text: 'is served from the store again' };
+
+/** What was accepted has a feed leave more out, so that it keeps within its cap. */
+export const willLeaveOutEvent = (limit: number, left: LeftOut): FeedEvent => ({
+  kind: 'will_exceed',
+  level: 'warn',
+  text: `would leave out ${leftOutText(left)}, to keep within its cap of ${shown(limit)}`,
+});
 
 /** A rule for a country or an ASN takes a feed over its cap. */
 export const willExceedEvent = (before: number, after: number, limit: number, { name, networks }: GeoCost): FeedEvent => ({

@@ -18,6 +18,8 @@ export interface FeedName {
 /** What a build says of a feed. */
 export interface BuiltSize extends FeedSize {
   readonly name: string;
+  /** The kind of device that it is made for. */
+  readonly target?: string | null | undefined;
   readonly v4Count?: number | undefined;
   /** `BuildSource.revision`; undefined while the store does not answer: nothing can be counted then. */
   readonly revision?: number | undefined;
@@ -34,6 +36,8 @@ interface Counted {
 /** What is known of one feed in one action and family, and what of that needs attention. */
 export interface WatchedFeed extends FeedName, Counted, FeedSize {
   readonly name: string;
+  /** The kind of device that it is made for. */
+  readonly target?: string | null | undefined;
   /** ms since 1970: when it was built last. */
   readonly builtAt: number;
   /** Whole seconds: since when it is served from memory because the store does not answer; undefined when it is not. */
@@ -51,6 +55,7 @@ interface CountedState extends Counted {
 
 interface FeedState extends FeedName {
   name: string;
+  target?: string | null | undefined;
   stale: (OpenEvent & { readonly asOf: number }) | undefined;
   expected: OpenEvent | undefined;
   readonly counted: Map<string, CountedState>;
@@ -82,12 +87,17 @@ export class FeedWatch {
    * Notes a build of a variant, which is also one of all variants with the same entries. Resolves to where its entries come from, once that
    * is counted; undefined where it has room, and where it cannot be.
    */
-  async built(feed: FeedName, variant: Variant, { name, v4Count = 0, revision, ...size }: BuiltSize): Promise<FeedShares | undefined> {
+  async built(
+    feed: FeedName,
+    variant: Variant,
+    { name, target, v4Count = 0, revision, ...size }: BuiltSize,
+  ): Promise<FeedShares | undefined> {
     if (variant.action === 'block') this.sizes.note(feed, variant.family, v4Count, size.entries - v4Count);
     const key = keyOf(feed);
     const state: FeedState = this.#feeds.get(key) ?? { ...feed, name, stale: undefined, expected: undefined, counted: new Map() };
     this.#feeds.set(key, state);
     state.name = name;
+    state.target = target;
     const counted = countedOf(variant);
     const place = JSON.stringify(counted);
     const now = this.#now();
@@ -168,19 +178,21 @@ export class FeedWatch {
   }
 }
 
-const watchedOf = ({ workspaceId, feedId, name, stale, expected, counted }: FeedState): WatchedFeed[] =>
+const watchedOf = ({ workspaceId, feedId, name, target, stale, expected, counted }: FeedState): WatchedFeed[] =>
   [...counted.values()].map(({ size, builtAt, shares, ...of }, i) => ({
     workspaceId,
     feedId,
     name,
+    target,
     ...of,
     entries: size.entries,
     limit: size.limit,
+    fitted: size.fitted,
     builtAt,
     shares,
     staleSince: stale?.asOf,
     // What concerns the whole feed is told once.
-    open: [size.tight, size.shrunk, ...(i === 0 ? [stale, expected] : [])].flatMap(openOf),
+    open: [size.tight, size.leftOut, size.shrunk, ...(i === 0 ? [stale, expected] : [])].flatMap(openOf),
   }));
 
 const keyOf = ({ workspaceId, feedId }: FeedName): string => `${workspaceId}/${feedId ?? ''}`;

@@ -1,3 +1,4 @@
+import { leftOutJson } from '../left-out.ts';
 import type { FeedForecast, Forecast } from './forecast.ts';
 
 /** What answers say of feeds that signals would change (SPEC D10.14). */
@@ -16,6 +17,7 @@ interface ForecastField {
   entries_before: number;
   entries_after: number;
   entry_limit: number;
+  left_out?: NonNullable<ReturnType<typeof leftOutJson>>;
   warning?: string;
 }
 
@@ -33,7 +35,7 @@ export async function forecastFields(
 
 function fieldsOf(forecast: Forecast): ForecastFields {
   if ('unknown' in forecast) return unknownFeeds(forecast.unknown);
-  const feeds = forecast.feeds.map(({ feedId, kind, name, action, entriesBefore, entriesAfter, entryLimit, warning }) => ({
+  const feeds = forecast.feeds.map(({ feedId, kind, name, action, entriesBefore, entriesAfter, entryLimit, leftOutAfter, warning }) => ({
     id: feedId,
     kind,
     name,
@@ -41,6 +43,7 @@ function fieldsOf(forecast: Forecast): ForecastFields {
     entries_before: entriesBefore,
     entries_after: entriesAfter,
     entry_limit: entryLimit,
+    ...(leftOutAfter !== undefined && { left_out: leftOutJson(leftOutAfter)! }),
     ...(warning !== undefined && { warning }),
   }));
   return { feeds, ...(forecast.leftOut > 0 && { feeds_left_out: forecast.leftOut }) };

@@ -10,7 +10,7 @@ import type { Foreseen } from '../../signal/accept.ts';
 import { accessChangeOf, blockedPlace } from '../access-change.ts';
 import { type FeedPreview, type FeedPreviewer, PREVIEW_LIMIT, type Preview } from '../builder.ts';
 import { countNetworks, type GeoCost, geoName } from '../geo-cost.ts';
-import { willExceedEvent } from './feed-events.ts';
+import { willExceedEvent, willLeaveOutEvent } from './feed-events.ts';
 import type { FeedWatch } from './feed-watch.ts';
 
 /** A feed that signals would change, and a warning where they would take it over its cap. */
@@ -34,8 +34,8 @@ export interface ForecastOptions {
   readonly watch: FeedWatch;
   /** The geo data in use now. */
   readonly geo: () => GeoDatabase;
-  /** Resolves when landing has reached the end that the stream has now; undefined where this process does not land. */
-  readonly caughtUp: (() => Promise<void>) | undefined;
+  /** Resolves when what a workspace has put on the stream has landed; undefined where this process does not land. */
+  readonly caughtUp: ((workspaceId: string) => Promise<void>) | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -54,7 +54,7 @@ export function feedForecast({ previewer, watch, geo, caughtUp, clock, log }: Fo
     if (running >= MOST_AT_ONCE) return { unknown: 'too many other dry runs are being counted' };
     running += 1;
     // What was accepted before is in the numbers; landing that stands still is not waited for.
-    const work = (caughtUp?.() ?? Promise.resolve())
+    const work = (caughtUp?.(signals.workspaceId) ?? Promise.resolve())
       .catch(() => undefined)
       .then(() => previewer.preview({ ...signals, listId, listOnly }))
       .finally(() => {
@@ -76,10 +76,13 @@ export function feedForecast({ previewer, watch, geo, caughtUp, clock, log }: Fo
     const found = await preview(signals, false);
     if ('unknown' in found || found.costliest === undefined) return;
     const known = [...watch.blockSizes(signals.workspaceId)];
-    for (const { feedId, action, entriesAfter, entryLimit } of found.feeds) {
+    for (const { feedId, action, entriesAfter, entryLimit, ...left } of found.feeds) {
       // It may have landed by now: what the feed had before is what it was built with.
       const size = known.find((each) => each.feedId === feedId)?.size;
-      if (action !== 'block' || size === undefined || size.cap === 'over' || entriesAfter <= entryLimit) continue;
+      if (action !== 'block' || size === undefined || size.cap === 'over') continue;
+      const more = leavesMoreOut(left) ? left.leftOutAfter : undefined;
+      if (more !== undefined) watch.expect({ workspaceId: signals.workspaceId, feedId }, willLeaveOutEvent(entryLimit, more));
+      if (entriesAfter <= entryLimit) continue;
       watch.expect({ workspaceId: signals.workspaceId, feedId }, willExceedEvent(size.entries, entriesAfter, entryLimit, found.costliest));
     }
   }
@@ -107,7 +110,16 @@ export function feedForecast({ previewer, watch, geo, caughtUp, clock, log }: Fo
   };
 }
 
-function warningOf({ action, entriesBefore, entriesAfter, entryLimit }: FeedPreview, cost: GeoCost | undefined): string | undefined {
+/** Whether a feed does without more than before. */
+function leavesMoreOut({ leftOutBefore: before, leftOutAfter: after }: Pick<FeedPreview, 'leftOutBefore' | 'leftOutAfter'>): boolean {
+  if (after === undefined || before === undefined) return after !== undefined;
+  if (after.fit === 'lists') return before.fit !== 'lists' || after.lists.length > before.lists.length;
+  return before.fit !== 'sources' || after.minSources > before.minSources;
+}
+
+function warningOf(preview: FeedPreview, cost: GeoCost | undefined): string | undefined {
+  const { action, entriesBefore, entriesAfter, entryLimit, leftOutAfter } = preview;
+  if (leftOutAfter !== undefined && leavesMoreOut(preview)) return willLeaveOutEvent(entryLimit, leftOutAfter).text;
   if (action !== 'block' || cost === undefined || entriesBefore > entryLimit || entriesAfter <= entryLimit) return undefined;
   return willExceedEvent(entriesBefore, entriesAfter, entryLimit, cost).text;
 }

@@ -85,7 +85,10 @@ export function consolePages(sessions: Sessions, people?: People, signInPages?: 
     },
     async signOut(call) {
       const closed = await sessions.close(call);
-      return typeof closed === 'string' ? sessionAnswer(null, { cookie: closed, sign_in: await waysIn() }) : closed;
+      if ('status' in closed) return closed;
+      const provider = people?.providers.find(({ id }) => id === closed.provider);
+      const leave = await provider?.signOutAt(`${people!.baseUrl.replace(/\/$/, '')}/console/?left`);
+      return sessionAnswer(null, { cookie: closed.cookie, sign_in: await waysIn(), ...(leave !== undefined && { leave }) });
     },
     people: signInPages,
   };
@@ -96,10 +99,12 @@ interface AboutSession {
   readonly places?: readonly Place[];
   /** Where nobody is signed in: how that is done. */
   readonly sign_in?: object;
+  /** Where the browser goes that signs out at the provider, too. */
+  readonly leave?: string;
 }
 
 /** Who is signed in; null: nobody. */
-function sessionAnswer(session: OpenSession | null, { cookie = session?.cookie, places = [], sign_in }: AboutSession = {}): Answer {
+function sessionAnswer(session: OpenSession | null, { cookie = session?.cookie, places = [], sign_in, leave }: AboutSession = {}): Answer {
   const body = session && {
     actor: session.actor,
     key_id: session.caller.personId === undefined ? session.caller.keyId : null,
@@ -110,7 +115,7 @@ function sessionAnswer(session: OpenSession | null, { cookie = session?.cookie, 
     expires_at: new Date(session.expiresAt).toISOString(),
   };
   const headers = { 'Cache-Control': 'no-store', ...(cookie !== undefined && { 'Set-Cookie': cookie }) };
-  return jsonAnswer(200, JSON.stringify({ session: body, sign_in }), headers);
+  return jsonAnswer(200, JSON.stringify({ session: body, sign_in, leave }), headers);
 }
 
 /** The key and the name of who signs in, or what is wrong with them. */

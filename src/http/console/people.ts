@@ -9,7 +9,7 @@ import type { Session, SessionPerson, SessionReads, SessionWrites, Workplace } f
 import type { Call } from '../call.ts';
 import type { HttpFault } from '../errors.ts';
 
-/** What people sign in with, as the composition root makes it. */
+/** What people sign in with, as the composition root makes it. Providers and roles may change: they are asked for when they are needed. */
 export interface People {
   readonly providers: readonly IdentityProvider[];
   /** What the settings say of the members of groups. */
@@ -57,14 +57,14 @@ export interface PersonSessions {
   end(provider: string, out: SignedOut): Promise<number>;
 }
 
-export function personSessions({ providers, roles, report }: People, store: PeopleStore, now: () => number): PersonSessions {
-  const byId = new Map(providers.map((provider) => [provider.id, provider]));
+export function personSessions(people: People, store: PeopleStore, now: () => number): PersonSessions {
+  const providerOf = (id: string) => people.providers.find((provider) => provider.id === id);
   const noted = new Map<string, number>();
 
   async function places(person: Pick<Person, 'provider' | 'groups'>): Promise<Place[]> {
     const found: Place[] = [];
     for (const workspace of await store.workspaces()) {
-      const role = found.length < MOST_PLACES ? roleIn(person, workspace, roles) : null;
+      const role = found.length < MOST_PLACES ? roleIn(person, workspace, people.roles) : null;
       if (role !== null) found.push({ id: workspace.id, name: workspace.name, role });
     }
     return found.sort((a, b) => a.name.localeCompare(b.name));
@@ -76,7 +76,7 @@ export function personSessions({ providers, roles, report }: People, store: Peop
     { actor, person }: Session & { readonly person: SessionPerson },
   ): Promise<Caller | undefined> {
     const place = UUID.test(workspaceId) ? await store.workplace(workspaceId) : undefined;
-    const role = place && roleIn(person, { id: workspaceId, name: place.name, people: place.people }, roles);
+    const role = place && roleIn(person, { id: workspaceId, name: place.name, people: place.people }, people.roles);
     if (!role) return undefined;
     const id = personId(person);
     await see(workspaceId, { id, name: actor, role, lastSeen: now() });
@@ -98,7 +98,7 @@ export function personSessions({ providers, roles, report }: People, store: Peop
     async sessionOf(id, { provider, subject, name, groups, sid, authenticatedAt, renewal }, most) {
       const [home] = await places({ provider, groups });
       if (home === undefined) return undefined;
-      const maxAge = byId.get(provider)?.maxAge ?? null;
+      const maxAge = providerOf(provider)?.maxAge ?? null;
       const until = maxAge === null ? Number.POSITIVE_INFINITY : (authenticatedAt ?? now()) + maxAge;
       return {
         keyHash: hash('sha256', `person ${personId({ provider, subject })}`, 'buffer'),
@@ -117,7 +117,7 @@ export function personSessions({ providers, roles, report }: People, store: Peop
     },
     async renewed(id, session) {
       const { person } = session;
-      const provider = byId.get(person.provider);
+      const provider = providerOf(person.provider);
       if (provider === undefined) return undefined;
       if (person.renewAt === null || person.renewal === null || person.renewAt > now()) return session;
       const digest = hash('sha256', id, 'buffer');
@@ -126,7 +126,7 @@ export function personSessions({ providers, roles, report }: People, store: Peop
       const said = await provider.renew(unseal(id, person.renewal), person.subject);
       if ('failed' in said) {
         if (said.failed === 'away') return session;
-        report(personId(person), `${provider.name} has ended the session of ${personId(person)}: ${said.why}`);
+        people.report(personId(person), `${provider.name} has ended the session of ${personId(person)}: ${said.why}`);
         await store.closeSession(digest);
         return undefined;
       }

@@ -56,7 +56,10 @@ test('D18.10 cookies of no session are looked up 20 times a second and address, 
   assert.equal(calls.found, 22);
   assert.equal(await status(wrong(), '192.0.2.2'), 401, 'another address has its own');
 
-  assert.equal(await sessions.close(call(wrong(), '192.0.2.3')), 'weir_session=; Max-Age=0; Path=/; HttpOnly; SameSite=Strict');
+  assert.deepEqual(await sessions.close(call(wrong(), '192.0.2.3')), {
+    cookie: 'weir_session=; Max-Age=0; Path=/; HttpOnly; SameSite=Strict',
+    provider: undefined,
+  });
   assert.equal(calls.closed, 0);
   await sessions.close(call(good));
   assert.equal(calls.closed, 1);

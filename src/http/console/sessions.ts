@@ -51,8 +51,8 @@ export interface Sessions {
   openFor(call: Call, person: SignedIn): Promise<string | HttpFault | undefined>;
   /** Ends sessions that a provider has ended; how many there were. */
   endFor(provider: string, out: SignedOut): Promise<number>;
-  /** Ends the session of a request: the cookie that forgets it, or the fault. */
-  close(call: Call): Promise<string | HttpFault>;
+  /** Ends the session of a request: the cookie that forgets it, and the provider of who had it; or the fault. */
+  close(call: Call): Promise<{ readonly cookie: string; readonly provider: string | undefined } | HttpFault>;
   /** Who is signed in; a 401 when nobody is. With `orElsewhere` in another workspace where the one that is named is none of his. */
   identify(call: Call, orElsewhere?: boolean): Promise<OpenSession | HttpFault>;
   /** Where somebody may work; empty for a key, which belongs to one workspace. */
@@ -118,7 +118,7 @@ export function consoleSessions({ gate, store, people, now, secure }: SessionPar
       if (session !== undefined && 'status' in session) return session;
       // A write for whoever sends a cookie would be a write for everybody.
       if (session !== undefined) await store.closeSession(id!);
-      return `${name}=; Max-Age=0${attributes}`;
+      return { cookie: `${name}=; Max-Age=0${attributes}`, provider: session?.person?.provider };
     },
     async identify(call, orElsewhere = false) {
       const { method } = call.request;

@@ -41,13 +41,14 @@ interface Parts {
   readonly secure: boolean;
 }
 
-export function signInPages({ people: { providers, baseUrl, report }, sessions, gate, now, secure }: Parts): SignInPages {
+export function signInPages({ people, sessions, gate, now, secure }: Parts): SignInPages {
+  const { baseUrl, report } = people;
   const cookie = secure ? '__Host-weir_sign_in' : 'weir_sign_in';
   const pattern = new RegExp(`(?:^|;\\s*)${cookie}=([\\w-]{43})(?:;|$)`);
   // The browser comes back from another site: a strict cookie would stay at home.
   const attributes = `; Max-Age=${LONGEST / 1000}; Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
   const secretOf = ({ request: { headers } }: Call) => pattern.exec(headers.cookie ?? '')?.[1];
-  const find = (call: Call) => providers.find(({ id }) => id === call.params.provider);
+  const find = (call: Call) => people.providers.find(({ id }) => id === call.params.provider);
   const backTo = ({ id }: IdentityProvider) => `${baseUrl.replace(/\/$/, '')}/console/sign-in/${id}/callback`;
   let finishing = 0;
 

@@ -1,6 +1,7 @@
 /** The headers of the answers of a feed or another document, made once for each representation and form. */
 import type { DocumentVariant } from '../../document/document.ts';
 import { FORMATS } from '../../document/formats/table.ts';
+import { leftOutHeader } from '../../document/left-out.ts';
 import type { Representation } from '../../document/serve/representation.ts';
 import { NO_SNIFFING } from '../answer.ts';
 import { formatHttpDate } from './conditional.ts';
@@ -50,7 +51,7 @@ export function preparedAnswers(representation: Representation, form: AnswerForm
 }
 
 function prepareAnswers(representation: Representation, form: AnswerForm): PreparedAnswers {
-  const { feedId, etags, lastModified, variant, entryCount, entryLimit, staleSince } = representation;
+  const { feedId, etags, lastModified, variant, entryCount, entryLimit, leftOut, staleSince } = representation;
   const content = { feedId, variant, etag: etags[form], lastModified };
   const common: Pairs = [
     ['ETag', etags[form]],
@@ -59,6 +60,7 @@ function prepareAnswers(representation: Representation, form: AnswerForm): Prepa
     ['Vary', 'Accept-Encoding, Authorization'],
     NO_SNIFFING,
     ...entryHeaders(entryCount, entryLimit, staleSince),
+    ...(leftOut === undefined ? [] : ([['X-Feed-Left-Out', leftOutHeader(leftOut)]] as const)),
   ];
   const type = form === 'md5' ? 'text/plain' : mediaTypeOf(variant);
   const own: Pairs = [['Content-Type', `${type}; charset=utf-8`], ...(form === 'gzip' ? ([['Content-Encoding', 'gzip']] as const) : [])];

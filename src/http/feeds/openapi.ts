@@ -67,6 +67,7 @@ const PARAMETERS = [
 export const LIMIT_HEADERS = {
   'X-Feed-Entry-Count': header('Number of networks in the feed.', '3'),
   'X-Feed-Entry-Limit': header("The feed's entry cap.", String(DEFAULT_ENTRY_LIMIT)),
+  'X-Feed-Left-Out': header('Only where something is left out to keep within the cap: what, with its entries.', 'firehol;entries=4021'),
   'X-Feed-Stale-Since': header('Only while the store does not answer: when the feed was last known to be current.', DATE),
 };
 export const FEED_HEADERS = {

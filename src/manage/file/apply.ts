@@ -5,9 +5,9 @@ import { hasCode, WeirError } from '../../errors.ts';
 import type { StoreReads, StoreWrites } from '../../ports/store.ts';
 import type { WorkspaceState } from '../../ports/together-store.ts';
 import type { FieldFault } from '../../signal/validate.ts';
-import type { Most } from '../context.ts';
+import { type Most, NO_LIMIT } from '../context.ts';
 import { fieldFaults } from '../operation.ts';
-import type { About, Doing } from './kind.ts';
+import type { About, Doing, FileKind } from './kind.ts';
 import { type FieldChange, type PlannedChange, planFile } from './plan.ts';
 import type { WorkspaceFile } from './schema.ts';
 import { changeText, type Loss, losses, lossText } from './told.ts';
@@ -18,6 +18,8 @@ export interface FileContext extends Omit<About, 'prune' | 'now'> {
   readonly workspaceId: string;
   readonly by: Author;
   readonly most: Most;
+  /** Things that may be named or changed at once; 0: any number. */
+  readonly mostThings: number;
   /** Lets others get on. */
   pause(): Promise<void>;
 }
@@ -48,6 +50,8 @@ export interface ToldChange {
   readonly name: string;
   readonly what: PlannedChange['what'];
   readonly text: string;
+  /** Whether something goes that the file does not name. */
+  readonly takes: boolean;
   readonly fields: readonly FieldChange[];
   /** What goes with what is taken away; null: nothing, or it was not found out. */
   readonly goes: Loss | null;
@@ -85,7 +89,12 @@ export async function applyFile(context: FileContext, file: WorkspaceFile, reque
 async function applyOnce(context: FileContext, file: WorkspaceFile, request: ApplyRequest): Promise<Applied> {
   const { dryRun = false, prune = false, confirmed = false, onKeys } = request;
   const { store, workspaceId } = context;
+  refuseMany(
+    context,
+    Object.values(file).reduce<number>((sum, entries) => sum + (Array.isArray(entries) ? entries.length : 0), 0),
+  );
   const state = await store.workspaceState(workspaceId);
+  await context.pause();
   if (state === undefined) throw new WeirError('NOT_FOUND', 'the workspace is gone');
   if (request.tag !== undefined && request.tag !== state.tag)
     throw new WeirError('CHANGED', 'the workspace was changed since you were asked: nothing has been done, run it again');
@@ -93,11 +102,12 @@ async function applyOnce(context: FileContext, file: WorkspaceFile, request: App
   const { changes, faults } = planFile(state, file, about);
   const [fault, ...others] = faults;
   if (fault !== undefined) throw fieldFaults([fault, ...others] as [FieldFault, ...FieldFault[]]);
-  const goes = changes.filter(({ what }) => what === 'remove');
-  if (goes.length > 0 && !confirmed && !dryRun)
+  refuseMany(context, changes.length);
+  const [first, ...more] = changes.filter(({ takes }) => takes);
+  if (first !== undefined && !confirmed && !dryRun)
     throw new WeirError(
       'REFUSED',
-      `${goes.length === 1 ? '1 thing' : `${goes.length} things`} would be taken away, the first is ${changeText(goes[0]!).slice(2)}: with dry_run it is told in full, with confirmed it is done`,
+      `the file does not name what would go: ${changeText(first)}${more.length === 0 ? '' : ` and ${more.length} more`}; with dry_run it is told in full, with confirmed it is done`,
     );
   const lost = await losses(store, workspaceId, changes, context.pause);
   const told = changes.map((change) => toldChange(change, lost.get(change)));
@@ -109,11 +119,18 @@ async function applyOnce(context: FileContext, file: WorkspaceFile, request: App
   return { ...nothing, applied: true, act, keys };
 }
 
+/** One tenant must not hold up the others. */
+function refuseMany({ mostThings }: FileContext, things: number): void {
+  if (mostThings > 0 && things > mostThings)
+    throw new WeirError('REFUSED', `${things} things are more than the ${mostThings} that one request may name or change: weir apply does`);
+}
+
 const toldChange = (change: PlannedChange, loss: Loss | undefined): ToldChange => ({
   kind: change.kind.word,
   name: change.name,
   what: change.what,
   text: changeText(change),
+  takes: change.takes,
   fields: change.fields,
   goes: loss ?? null,
   goes_text: (loss && lossText(loss)) ?? null,
@@ -144,8 +161,16 @@ function callsOf({ workspaceId, by, most }: FileContext, about: About, state: Wo
     feedId: (name) => ids.feed.get(name)!,
     onKey: (name, id, key) => void keys.push({ name, id, key }),
   };
-  const calls = placed.flatMap(({ change: { kind, what, thing, wanted }, id }) =>
-    what === 'add' ? kind.add(wanted!, id, doing) : what === 'change' ? kind.change(thing!, wanted!, doing) : kind.remove(thing!, doing),
+  // How many lists, sources and feeds there are is counted once, with the last; keys that have ended make room one by one.
+  const last = new Map(placed.flatMap(({ change: { kind, what } }, i) => (what === 'add' ? [[kind, i] as const] : [])));
+  const room = (kind: FileKind, i: number): Doing =>
+    kind.names === undefined || last.get(kind) === i ? doing : { ...doing, most: NO_LIMIT };
+  const calls = placed.flatMap(({ change: { kind, what, thing, wanted }, id }, i) =>
+    what === 'add'
+      ? kind.add(wanted!, id, room(kind, i))
+      : what === 'change'
+        ? kind.change(thing!, wanted!, doing)
+        : kind.remove(thing!, doing),
   );
   return { calls, keys, act };
 }

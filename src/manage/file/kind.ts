@@ -35,6 +35,8 @@ export interface About {
   readonly webhookReach: Reach;
   /** The key that asks; null: none does. */
   readonly callerKeyId: string | null;
+  /** Until when it is good, ms: it makes no key that lasts longer; null: for good. */
+  readonly keyExpiresAt: number | null;
 }
 
 /** What changes are made with. */

@@ -20,6 +20,7 @@ const CHANGE = {
   name: 'fw-berlin',
   what: ['change', Type.Enum(['add', 'change', 'remove'])],
   text: '~ feed fw-berlin: max_entries 10000 → 20000',
+  takes: [false, 'Whether something goes that the file does not name: with prune, and then it has to be confirmed.'],
   fields: listOf({
     field: 'max_entries',
     before: [10_000, Type.Unknown(value)],
@@ -50,10 +51,14 @@ const AppliedAnswer = answerOf('Applied', {
   tag: ['"Ju3VgNEgCQ0bPzPQ3aGpYA"', 'Names the state that it was compared with.'],
 });
 
+/** Things that one request may name, and change: a second of the store's time, at most. */
+const MOST_THINGS = 2500;
+
 /** What files are applied with over HTTP. */
 const fileContext = (context: ManageContext): FileContext => ({
   ...context,
   most: context,
+  mostThings: MOST_THINGS,
   callerKeyId: context.caller.keyId,
   pause: () => context.pause(),
 });
@@ -93,11 +98,11 @@ export const FILE_OPERATIONS: readonly Operation[] = [
     answer: AppliedAnswer,
     audit: 'settings applied',
     refusals: {
-      409: '3 things would be taken away, the first is key old: with dry_run it is told in full, with confirmed it is done',
+      409: 'the file does not name what would go: - key old and 2 more; with dry_run it is told in full, with confirmed it is done',
     },
     examples: [EXAMPLE],
     run: (context, { query: { dry_run: dryRun, prune, confirmed }, body }): Promise<Applied> =>
-      applyFile(fileContext(context), body, { dryRun, prune, confirmed }),
+      context.inTurn(() => applyFile(fileContext(context), body, { dryRun, prune, confirmed }), `apply ${context.workspaceId}`),
   }),
 ];
 

@@ -20,6 +20,8 @@ export interface PlannedChange {
   /** Its name, or how it is called without one. */
   readonly name: string;
   readonly fields: readonly FieldChange[];
+  /** Whether something goes that the file does not name: the thing, or what is set of it. */
+  readonly takes: boolean;
   /** What it is now; absent of what is made. */
   readonly thing?: Thing;
   /** What it is to be; absent of what goes. */
@@ -92,6 +94,7 @@ const removal = (kind: FileKind, thing: Thing): PlannedChange => ({
   what: 'remove',
   name: thing.name ?? thing.label ?? thing.id,
   fields: [],
+  takes: true,
   thing,
 });
 
@@ -144,7 +147,9 @@ function judge(each: Entered, names: Names, about: About): Judged {
   const fields = fieldChanges(kind, thing?.entry, entry);
   const wanted = { given, entry };
   const change: PlannedChange =
-    thing === undefined ? { kind, what: 'add', name, fields, wanted } : { kind, what: 'change', name, fields, thing, wanted };
+    thing === undefined
+      ? { kind, what: 'add', name, fields, takes: false, wanted }
+      : { kind, what: 'change', name, fields, takes: about.prune && fields.some(({ field }) => given[field] === undefined), thing, wanted };
   return { faults, change };
 }
 

@@ -26,7 +26,7 @@ const MOST = 4;
 export interface ReplacementPorts extends Pick<RuleManagement, 'accept' | 'blockFaults' | 'publish' | 'untilLanded'> {
   /** Lets others get on. */
   pause(): Promise<void>;
-  readonly store: Pick<StoreReads, 'rules' | 'rulesById' | 'batch' | 'replacement' | 'replacementPiece' | 'abandonedReplacements'> &
+  readonly store: Pick<StoreReads, 'comparedRules' | 'rulesById' | 'batch' | 'replacement' | 'replacementPiece' | 'abandonedReplacements'> &
     Pick<StoreWrites, 'openReplacement' | 'keepReplacementPiece' | 'moveReplacement'>;
   readonly now: () => number;
 }

@@ -5,6 +5,7 @@ import { NO_SETTINGS } from '../../account/list.ts';
 import { isoTime, within } from '../../clock.ts';
 import type { FeedMeasure } from '../../document/builder.ts';
 import { FORMAT_NAMES, formatOf } from '../../document/formats/table.ts';
+import { leftOutJson } from '../../document/left-out.ts';
 import type { Representation, TooLarge } from '../../document/serve/representation.ts';
 import { sharesText } from '../../document/shares.ts';
 import { FAMILIES, type Family, storedVariant, type Variant, variantOf } from '../../document/variant.ts';
@@ -12,6 +13,7 @@ import { WeirError } from '../../errors.ts';
 import { answerOf, exampleOf, type Fields, listOf, nullable, objectOf, Type, textField } from '../../json-schema.ts';
 import { ACCESS_ACTIONS, type AccessAction } from '../../rule.ts';
 import type { ManageContext } from '../context.ts';
+import { LEFT_OUT } from '../feed-state.ts';
 import { anyFeedId, findList } from '../find.ts';
 import { type Operation, operation } from '../operation.ts';
 import { feedPatch, MAKING } from './feeds.ts';
@@ -123,6 +125,7 @@ const SIZE = {
   v6: 1100,
   entry_limit: 131_072,
   over_cap: false,
+  left_out: LEFT_OUT,
   address_rules: [1200, 'Rules for addresses and networks.'],
   costs: listOf({ name: 'country NL', networks: 7900 }, { description: 'The countries and ASNs that have most networks, ten at most.' }),
   by_list: sharesOf(
@@ -134,10 +137,11 @@ const SIZE = {
 } as const satisfies Fields;
 const Size = nullable(objectOf(SIZE));
 
-const measureJson = ({ entryLimit, addressRules, shares, ...measure }: FeedMeasure) => ({
+const measureJson = ({ entryLimit, leftOut, addressRules, shares, ...measure }: FeedMeasure) => ({
   ...measure,
   entry_limit: entryLimit,
   over_cap: measure.entries > entryLimit,
+  left_out: leftOutJson(leftOut),
   address_rules: addressRules,
   by_list: shares?.lists ?? null,
   by_key: shares?.keys ?? null,

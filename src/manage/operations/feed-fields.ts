@@ -1,5 +1,6 @@
 /** What dry runs and previews say of feeds, in their answers (SPEC D10.14). */
 import { nullable, Type } from '../../json-schema.ts';
+import { LEFT_OUT } from '../feed-state.ts';
 
 const FeedForecast = Type.Object({
   id: nullable(Type.String(), { description: "UUID of the list or feed made of lists; null: the workspace's feed." }),
@@ -9,7 +10,8 @@ const FeedForecast = Type.Object({
   entries_before: Type.Integer(),
   entries_after: Type.Integer(),
   entry_limit: Type.Integer({ description: 'Over it the feed is answered with 413.' }),
-  warning: Type.Optional(Type.String({ description: 'A country or an ASN takes the feed over its cap.' })),
+  left_out: Type.Optional(LEFT_OUT[1]),
+  warning: Type.Optional(Type.String({ description: 'A country or an ASN takes the feed over its cap, or it would leave more out.' })),
 });
 
 /** `when`: which requests have them. */

@@ -51,6 +51,7 @@ const TRIAL: Fields = {
       entries_after: 5680,
       entry_limit: 131_072,
       fits: true,
+      left_out: [null, nullable(Type.String({ description: 'What it would leave out to keep within its cap; null: nothing.' }))],
     },
     { description: 'What each feed that changes would have.' },
   ),

@@ -23,6 +23,7 @@ const STATUS = answerOf('Status', {
   ending_keys: someOf('Keys that end within 14 days and were used within 30.'),
   dead_letters: [0, 'Messages of the workspace that could not land, counted up to 1000.'],
   stopped: someOf('Devices and bouncers that have stopped pulling within a day.'),
+  full_devices: someOf('Devices that have 90% or more of what they take for all their feeds together.'),
   sources: someOf('Sources that somebody has to look at.'),
   guard_rails_off: [[], Type.Array(Type.String())],
   processes: [

@@ -21,7 +21,7 @@ import { remoteCalls, serveCalls } from './rpc.ts';
 import { beginning } from './waiting-thread.ts';
 
 /** What feeds write. */
-type FeedWrites = Pick<StoreWrites, 'recordTold'>;
+type FeedWrites = Pick<StoreWrites, 'recordTold' | 'recordFit'>;
 
 /** Connections to PostgreSQL. */
 const CONNECTIONS = 4;
@@ -59,7 +59,7 @@ function pauses(): () => Promise<void> | undefined {
   };
 }
 const methods: FeedThreadMethods = {
-  ...documentBuilder({ ...shared, versioned: contents, phaseOf: phaseDetector(rules.schemesFile) }),
+  ...documentBuilder({ ...shared, recordFit: store.recordFit, versioned: contents, phaseOf: phaseDetector(rules.schemesFile) }),
   decisions,
   async preview(request) {
     previewer ??= import('../../document/make/preview.ts').then(({ feedPreviewer }) => feedPreviewer(shared));
@@ -95,6 +95,7 @@ async function openSource(from: FeedSource): Promise<StoreReads & FeedWrites & {
   return {
     ...reads,
     recordTold: writes.recordTold,
+    recordFit: writes.recordFit,
     async close() {
       await reads.close();
       from.writes.close();

@@ -60,7 +60,8 @@ export async function lookAt(
     : workspaceParts({ ...ports, workspaceId }, ports.service, reported.processes));
   // Whoever looks has started himself: others have not reported yet, where nobody has.
   const items = attentionOf(factsOf(parts)).filter(({ key }) => key !== 'processes');
-  const found = { items, isKnown: isKnownBy(reported.known) };
+  const gone = workspaceId === null ? new Set<string>() : await feedsGone(store, workspaceId, ready);
+  const found = { items, isKnown: isKnownBy(reported.known, gone) };
   const webhooks = workspaceId === null ? [] : await store.webhooks(workspaceId);
   const updates: ToldUpdate[] = [];
   for (const state of ready) {
@@ -98,11 +99,25 @@ function messageOf(changes: WebhookMessage['changes'], items: readonly Attention
   return { id: randomUUID(), at, changes, attention: there.length, urgent: there.filter(({ urgent }) => urgent).length, tries: 0 };
 }
 
-/** What nobody reports of a feed nobody knows; of all else is known what was asked. */
+/** What nobody reports of a feed nobody knows, unless that is gone; of all else is known what was asked. */
 const isKnownBy =
-  (known: ReadonlySet<string>): Found['isKnown'] =>
+  (known: ReadonlySet<string>, gone: ReadonlySet<string>): Found['isKnown'] =>
   (key) =>
-    !key.startsWith('feed/') || known.has(key.slice(0, key.lastIndexOf('/')));
+    !key.startsWith('feed/') || known.has(key.slice(0, key.lastIndexOf('/'))) || gone.has(feedIn(key));
+
+/** The UUID of the list or feed in the key of an event, or `workspace`. */
+const feedIn = (key: string) => key.split('/')[2]!;
+
+/** Feeds that webhooks were told of and that are deleted; of so many it is asked at once. */
+async function feedsGone(store: Pick<Store, 'findNamed'>, workspaceId: string, states: readonly WebhookState[]): Promise<Set<string>> {
+  const told = states.flatMap(({ told: { items } }) => Object.keys(items).filter((key) => key.startsWith('feed/')));
+  const gone = new Set<string>();
+  for (const id of [...new Set(told.map(feedIn))].filter((each) => each !== 'workspace').slice(0, 100)) {
+    const named = await store.findNamed(workspaceId, id);
+    if (named === undefined || named.lists.length + named.feeds.length === 0) gone.add(id);
+  }
+  return gone;
+}
 
 /** What the keys and people are called who did something. */
 async function namesIn(store: Pick<Store, 'key'>, workspaceId: string | null, { audit, undone }: Happened) {
@@ -131,7 +146,7 @@ async function serviceParts({ store, service, guardRails }: LookPorts, processes
     lag: null,
     geo: { country: country.age_days, asn: asn.age_days },
     deadLetters: await store.deadLetterCount(MOST_LETTERS),
-    ...{ unusedKeys: null, endingKeys: null, stopped: null, sources: null },
+    ...{ unusedKeys: null, endingKeys: null, stopped: null, fullDevices: null, sources: null },
     unguarded: isOff ? (await store.workspaces()).filter(areOff).map(({ name }) => name) : [],
     workspaces: new Map(),
   };

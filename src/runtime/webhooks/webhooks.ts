@@ -1,11 +1,13 @@
 /** Tells webhooks what has changed: one process of many looks and sends, each message until it is taken, a day at most (SPEC D27). */
 import { SERVICE_WEBHOOK, type Told } from '../../account/webhook.ts';
+import { DAY } from '../../clock.ts';
+import { hasCode } from '../../errors.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Lease } from '../../ports/source-store.ts';
 import type { DeliveryUpdate, DueMessage } from '../../ports/webhook-store.ts';
 import { shared } from '../../serial.ts';
 import { nextTry } from '../../webhook/schedule.ts';
-import { type SendPorts, sendMessage } from '../../webhook/send.ts';
+import { type SendPorts, sendMessage, type Tried } from '../../webhook/send.ts';
 import type { HeldLease } from '../sources/lease.ts';
 import { type Away, type OwnWebhook, tellAway } from './away.ts';
 import { hookedWorkspaces } from './hooked.ts';
@@ -15,6 +17,9 @@ import { type LookPorts, lookAt, readReports } from './looks.ts';
 const [LOOK, WORKSPACES] = [5_000, 200];
 /** Messages that are sent at once, and those of one workspace. */
 const [AT_ONCE, OF_WORKSPACE] = [32, 2];
+
+/** What becomes of a message of the service that nobody is to be sent to any more. */
+const NO_RECEIVER: Tried = { isDelivered: false, status: null, retryAfter: undefined, ms: 0, text: 'WEBHOOK_URL is not set' };
 
 export interface WebhookPorts extends LookPorts {
   readonly send: SendPorts;
@@ -44,6 +49,7 @@ export function webhooks(ports: WebhookPorts): Webhooks {
   let place = 0;
   let lease: Lease | undefined;
   let isSilent = false;
+  let lastFault: string | undefined;
   /** Whether this process was the one that tells when the store was last asked. */
   let wasTelling = false;
   const away: Away | undefined = own && tellAway(own, send, stopping.signal);
@@ -66,12 +72,20 @@ export function webhooks(ports: WebhookPorts): Webhooks {
     const reported = await readReports(store);
     toldElsewhere = { ...toldElsewhere, ...away?.answered() };
     wasTelling = true;
+    let fault: string | undefined;
     for (const workspace of [...(own === undefined ? [] : [null]), ...some]) {
-      const updates = await lookAt(ports, workspace, reported, workspace === null ? toldElsewhere : {});
+      const updates = await lookAt(ports, workspace, reported, workspace === null ? toldElsewhere : {}).catch((error: Error) => {
+        // What is wrong with one workspace is no matter of the others.
+        if (hasCode(error, 'STORE_UNAVAILABLE')) throw error;
+        fault ??= `what is to be told of the workspace ${workspace ?? SERVICE_WEBHOOK} is not known: ${error.message}`;
+        return [];
+      });
       if (updates.length > 0 && !(await store.writeTold(lease, updates))) return lost();
       if (workspace === null && updates.length > 0) toldElsewhere = {};
       if (stopping.signal.aborted) return;
     }
+    if (fault !== undefined && fault !== lastFault) log('error', fault);
+    lastFault = fault;
   }
 
   /** Begins to send what is due. */
@@ -90,12 +104,15 @@ export function webhooks(ports: WebhookPorts): Webhooks {
 
   async function deliver({ id, webhook, message }: DueMessage): Promise<void> {
     const receiver = webhook ?? (own && { ...own, id: SERVICE_WEBHOOK });
-    // The settings name none any more: its message waits until its day is over.
-    if (receiver === undefined) return;
+    // The settings of this process name none: another's may, until the day of its message is over.
+    if (receiver === undefined && now() < message.at + DAY) return;
     const workspace =
       webhook === undefined ? null : { id: webhook.workspaceId, name: (await store.workspace(webhook.workspaceId))?.name ?? '' };
     const at = now();
-    const tried = await sendMessage(send, receiver, message, { webhook: webhook?.name ?? SERVICE_WEBHOOK, workspace }, stopping.signal);
+    const tried =
+      receiver === undefined
+        ? NO_RECEIVER
+        : await sendMessage(send, receiver, message, { webhook: webhook?.name ?? SERVICE_WEBHOOK, workspace }, stopping.signal);
     if (stopping.signal.aborted) return;
     const again = { ...message, tries: message.tries + 1 };
     const nextAt = tried.isDelivered ? null : nextTry(again, now(), tried.retryAfter);

@@ -40,6 +40,14 @@ export function messageEncoder(version: 1 | 2, of: Omit<SignalContext, 'signalId
 /** What the message of an accepted signal holds. A v1 message has no `schema_version`, as it always was (spec 9). */
 export const wireValue = (signal: Signal): object => (signal.version === 1 ? signal.event : signal.envelope);
 
+/** What of it decides what feeds hold: neither texts nor labels. */
+export function feedValue(signal: Signal): object {
+  if (signal.version === 1) return { ...signal.event, description: undefined, name: undefined };
+  const { rule, ...envelope } = signal.envelope;
+  const { confidence, severity } = (rule as { config?: { confidence?: unknown; severity?: unknown } } | undefined)?.config ?? {};
+  return { ...envelope, reason: undefined, labels: undefined, ...(rule && { rule: { ...rule, config: { confidence, severity } } }) };
+}
+
 /** The message of one accepted signal. */
 export const encodeMessage = (signal: Signal, context: SignalContext): Message =>
   messageEncoder(signal.version, context)(wireValue(signal), context.signalId);

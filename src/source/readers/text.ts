@@ -23,7 +23,8 @@ export function rowOfLine(line: string): Row | string {
     const address = columns.find(looksLikeAddress);
     return address === undefined ? value(first) : `${shown(address)} stands behind ${first}: which of them is meant cannot be told`;
   }
-  if (isAddress(first) && second !== undefined && looksLikeAddress(second)) {
+  if (second === undefined) return value(first);
+  if (isAddress(first) && looksLikeAddress(second)) {
     if (isAddress(second) && third !== undefined && PREFIX.test(third)) {
       return new Map([
         ['start', first],
@@ -33,7 +34,7 @@ export function rowOfLine(line: string): Row | string {
     }
     return `a second address stands behind ${shown(first)}: write a range as FIRST-LAST, and one network a line`;
   }
-  if (isAddress(first) && second?.startsWith('/')) return `a blank stands between ${shown(first)} and its prefix length`;
+  if (isAddress(first) && second.startsWith('/')) return `a blank stands between ${shown(first)} and its prefix length`;
   return value(first);
 }
 
@@ -49,6 +50,7 @@ const isAddress = (text: string) => !text.includes('/') && typeof parseNetwork(t
 
 /** Whether a text is an AS number or a country. */
 export function isWide(text: string): boolean {
+  if (!/^[a-z]/i.test(text)) return false;
   const found = readValue(text);
   return typeof found !== 'string' && found.kind !== 'ip';
 }

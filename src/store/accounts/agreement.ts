@@ -1,7 +1,7 @@
 /** How the lists of a composed feed have to agree, with which of them copy others by the word of their sources (SPEC D29). */
 import type { FeedMaking } from '../../account/feed.ts';
 import type { SourceSettings } from '../../account/source.ts';
-import type { Agreement } from '../../ports/snapshot.ts';
+import type { Agreement, FitState } from '../../ports/snapshot.ts';
 import { all, run, type Work } from '../work.ts';
 
 /** A list of the feed. */
@@ -13,17 +13,32 @@ interface Member {
 /** Ids that one statement names. */
 const ASKED = 500;
 
-/** undefined where each list is enough by itself. */
-export function* agreementOf(workspacePk: number, making: FeedMaking, lists: readonly Member[]): Work<Agreement | undefined> {
+/** undefined where each list is enough by itself and none is left out; `fits` is the column. */
+export function* agreementOf(
+  workspacePk: number,
+  making: FeedMaking,
+  lists: readonly Member[],
+  fits: unknown = null,
+): Work<Agreement | undefined> {
   const minSources = making.minSources ?? 1;
-  if (minSources < 2) return undefined;
+  const fit = making.fit === 'none' ? null : making.fit;
+  if (minSources < 2 && fit === null) return undefined;
   const always = new Set(making.always);
-  return { minSources, always: lists.map(({ id }) => always.has(id)), copies: copiesAmong(lists, yield* copiesIn(workspacePk, lists)) };
+  return {
+    minSources,
+    fit,
+    fits: new Map(Object.entries(fits === null ? {} : (JSON.parse(String(fits)) as Record<string, FitState>))),
+    always: lists.map(({ id }) => always.has(id)),
+    copies: copiesAmong(lists, yield* copiesIn(workspacePk, lists)),
+  };
 }
 
 /** What a source says of copies has changed, or which lists the names stand for: feeds for which that counts are made anew. */
 export function* moveAgreements(workspacePk: number): Work<void> {
-  yield* run('UPDATE feeds SET revision = revision + 1 WHERE workspace_pk = $1 AND min_sources IS NOT NULL', workspacePk);
+  yield* run(
+    'UPDATE feeds SET revision = revision + 1 WHERE workspace_pk = $1 AND (min_sources IS NOT NULL OR fit IS NOT NULL)',
+    workspacePk,
+  );
 }
 
 /**

@@ -2,16 +2,17 @@
 import { randomUUID } from 'node:crypto';
 import { type ComposedFeed, FEED_SETTINGS, type FeedPatch, feedState, makingOf, type NewFeed } from '../../account/feed.ts';
 import type { AccountWrites } from '../../ports/account-store.ts';
+import type { FitState } from '../../ports/snapshot.ts';
 import { WORKSPACE_PK } from '../places.ts';
 import { profileOf, type Row } from '../rows.ts';
 import { all, type Changes, one, run, type Work } from '../work.ts';
 import { changeWorkspace, create, feedRow, noSuch, patchColumns, requireState, revokeKeys, tooMany } from './account-statements.ts';
 import { doneOnce } from './answers.ts';
-import { audit, changed } from './audit.ts';
+import { audit, auditChange } from './audit.ts';
 import { keepDeleted } from './deleted.ts';
 import { refuseName } from './feed-lists.ts';
 import { FEEDS } from './lists.ts';
-import { type FeedMembers, IN_ORDER, MEMBERS, membersIn, membersOf, setMembers } from './members.ts';
+import { addMembers, type FeedMembers, IN_ORDER, MEMBERS, membersIn, membersOf, setMembers } from './members.ts';
 
 /** `feeds` of the port. */
 export function* composedFeeds(workspaceId: string): Work<ComposedFeed[]> {
@@ -29,6 +30,8 @@ export function* composedFeed(workspaceId: string, id: string): Work<ComposedFee
   );
   return row && feedOf(row, workspaceId, yield* membersOf(row));
 }
+
+const OF_WORKSPACE = '(SELECT pk FROM workspaces WHERE id = $2)';
 
 /** Each change as the work of its transaction. */
 export const feedChanges = {
@@ -50,7 +53,7 @@ export const feedChanges = {
     requireState(before, ifMatch);
     const row = yield* changeFeed(workspacePk, found, patch);
     const feed = feedOf(row, workspaceId, yield* membersOf(row));
-    yield* audit(now, 'feed changed', feedId, { workspacePk, by, change: changed(before, feedState(feed)) });
+    yield* auditChange(now, 'feed changed', feedId, { workspacePk, by }, [before, feedState(feed)]);
     return feed;
   },
   *deleteFeed(now, workspaceId, feedId, { by, ifMatch, forGood = false } = {}) {
@@ -67,7 +70,24 @@ export const feedChanges = {
     yield* revokeKeys(now, 'feed_id', feedId, { workspacePk, by });
     yield* audit(now, 'feed deleted', feedId, { workspacePk, by, change: { before, after: null } });
   },
-} satisfies Changes<Pick<AccountWrites, 'createFeed' | 'updateFeed' | 'deleteFeed'>>;
+  *recordFit(_now, workspaceId, feedId, variant, state) {
+    const found = yield* one(`SELECT pk, subtract_allow FROM feeds WHERE id = $1 AND workspace_pk = ${OF_WORKSPACE}`, feedId, workspaceId);
+    if (found === undefined) return;
+    // Its revision is that of the workspace.
+    if (found.subtract_allow === 'workspace') yield* changeWorkspace(workspaceId);
+    // The row is held until the commit; other processes read it, because its revision moves.
+    const row = yield* one('UPDATE feeds SET revision = revision + 1 WHERE pk = $1 RETURNING pk, fits', Number(found.pk));
+    if (row === undefined) return;
+    const fits = new Map(Object.entries(JSON.parse(String(row.fits ?? '{}')) as Record<string, FitState>));
+    if (state === null) fits.delete(variant);
+    else fits.set(variant, state);
+    yield* run(
+      'UPDATE feeds SET fits = $2 WHERE pk = $1',
+      Number(row.pk),
+      fits.size === 0 ? null : JSON.stringify(Object.fromEntries(fits)),
+    );
+  },
+} satisfies Changes<Pick<AccountWrites, 'createFeed' | 'updateFeed' | 'deleteFeed' | 'recordFit'>>;
 
 /** Makes a composed feed and returns its row. Throws REFUSED when its name is taken. */
 export function* insertFeed(
@@ -78,7 +98,7 @@ export function* insertFeed(
   yield* refuseNames(workspacePk, name);
   const set = Object.fromEntries(patchColumns(patch, FEED_SETTINGS));
   const row = yield* create(now, 'feeds', { workspace_pk: workspacePk, id, name, all_lists: lists === null ? 1 : 0, ...set });
-  yield* setMembers(workspacePk, Number(row.pk), { lists, always });
+  yield* addMembers(workspacePk, Number(row.pk), { lists, always });
   return row;
 }
 

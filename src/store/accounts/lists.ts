@@ -173,7 +173,7 @@ function* composedSource(workspacePk: number, id: string): Work<Source | undefin
   const isOfAll = Number(row.all_lists) === 1;
   const rows = isOfAll ? yield* all(`${LISTS} ORDER BY pk`, workspacePk) : yield* all(MEMBERS, Number(row.pk));
   const lists = rows.map(composedOf);
-  const agreement = yield* agreementOf(workspacePk, { ...makingOf(row), always }, lists);
+  const agreement = yield* agreementOf(workspacePk, { ...makingOf(row), always }, lists, row.fits);
   return { kind: 'composed', profile: profileOf(row), revision: Number(row.feed_revision), agreement, lists };
 }
 

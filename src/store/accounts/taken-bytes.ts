@@ -5,7 +5,7 @@ import type { Row } from '../rows.ts';
 import { all, run, type Work } from '../work.ts';
 
 /** What is counted, in the order in which one transaction may move several: none waits for another in a circle. */
-export type Taken = keyof TakenBytes;
+export type Taken = keyof TakenBytes | 'told';
 
 /** What a row takes besides its text, about: numbers, ids, indexes. */
 const ROW = 200;

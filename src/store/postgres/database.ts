@@ -11,10 +11,11 @@ type Value = ScalarValue | readonly string[] | readonly number[] | readonly Buff
 /** The database's clock in ms since 1970, as an SQL expression: every replica reads the same one. */
 export const NOW = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
 
-/** A statement that each connection plans once; a text alone is planned each time. */
+/** A statement that each connection plans once, where it has a name; a text alone is planned each time, and its rows are objects. */
 export interface Prepared {
-  readonly name: string;
+  readonly name?: string;
   readonly text: string;
+  readonly rowMode?: 'array';
 }
 
 /** One connection for the length of a transaction or read. */
@@ -169,8 +170,8 @@ export function openDatabase(url: string, { connections = 10 }: DatabaseOptions 
 export async function drive<T>(session: Pick<Session, 'run'>, work: Work<T>): Promise<T> {
   let step = work.next();
   while (!step.done) {
-    const { text, values, plannedOnce } = step.value;
-    step = work.next(await session.run(plannedOnce ? prepared(text) : text, ...values));
+    const { text, values, plannedOnce, asArrays } = step.value;
+    step = work.next(await session.run(plannedOnce ? prepared(text) : asArrays ? { text, rowMode: 'array' } : text, ...values));
   }
   return step.value;
 }
@@ -222,8 +223,8 @@ async function retrying<T>(work: () => Promise<T>, allowed = () => true): Promis
 
 function sessionOn(client: PoolClient): Session {
   const run: Session['run'] = async (statement, ...values) => {
-    const { name, text } = typeof statement === 'string' ? { name: undefined, text: statement } : statement;
-    const { rows, rowCount } = await client.query<Row>({ name, text, values });
+    const asked = typeof statement === 'string' ? { text: statement } : statement;
+    const { rows, rowCount } = await client.query<Row>({ ...asked, values });
     return { rows, count: rowCount ?? 0 };
   };
   return {

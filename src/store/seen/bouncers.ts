@@ -5,9 +5,11 @@ import {
   type BouncerReads,
   type BouncerWrites,
   MOST_BOUNCERS,
+  MOST_TOLD,
   type NewToldRow,
   type ToldRow,
 } from '../../ports/bouncer-store.ts';
+import { giveBack, take } from '../accounts/taken-bytes.ts';
 import { pageOf } from '../page.ts';
 import { WORKSPACE_PK, workspacePk } from '../places.ts';
 import { numberOrNull, type Row } from '../rows.ts';
@@ -15,9 +17,13 @@ import { all, type Changes, one, type Reads, run, type Value, type Work } from '
 import { fairShare } from './fair-share.ts';
 
 const TOLD = `SELECT seq, entries FROM told_networks WHERE workspace_pk = ${WORKSPACE_PK} AND feed_id = $2 AND seq > $3 ORDER BY seq`;
-const REPLACED = `DELETE FROM told_networks WHERE workspace_pk = ${WORKSPACE_PK} AND feed_id = $2 AND seq <= $3`;
-const LAST = `SELECT max(seq) AS seq FROM told_networks WHERE workspace_pk = ${WORKSPACE_PK} AND feed_id = $2`;
-const ADD = `INSERT INTO told_networks (workspace_pk, feed_id, seq, at, entries) SELECT pk, $2, $3, $4, $5 FROM workspaces WHERE id = $1`;
+const REPLACED =
+  'DELETE FROM told_networks WHERE workspace_pk = $1 AND feed_id = $2 AND seq <= $3 RETURNING workspace_pk, length(entries) AS bytes';
+const LAST = 'SELECT max(seq) AS seq FROM told_networks WHERE workspace_pk = $1 AND feed_id = $2';
+const ADD = 'INSERT INTO told_networks (workspace_pk, feed_id, seq, at, entries) VALUES ($1, $2, $3, $4, $5)';
+const TOLD_OF =
+  'SELECT feed_id, sum(length(entries)) AS bytes FROM told_networks WHERE workspace_pk = $1 GROUP BY feed_id ORDER BY feed_id';
+const PULLED = 'SELECT feed_id, max(last_pull) AS at FROM bouncers WHERE workspace_pk = $1 GROUP BY feed_id';
 
 /** A list's or composed feed's UUID, or '' for the workspace's feed: a key has no NULL. */
 const feedKey = (feedId: string | null) => feedId ?? '';
@@ -28,12 +34,33 @@ export function* toldRows(workspaceId: string, feedId: string | null, after: num
   return rows.map(({ seq, entries }) => ({ seq: Number(seq), bytes: entries as Uint8Array }));
 }
 
-function* addTold(workspaceId: string, feedId: string | null, { bytes, isWhole, through, at }: NewToldRow): Work<number> {
+function* addTold(workspaceId: string, feedId: string | null, { bytes, isWhole, through, at }: NewToldRow, most = MOST_TOLD): Work<number> {
   const feed = feedKey(feedId);
-  const seq = Math.max(through, Number((yield* one(LAST, workspaceId, feed))?.seq ?? 0)) + 1;
-  if (isWhole) yield* run(REPLACED, workspaceId, feed, through);
-  yield* run(ADD, workspaceId, feed, seq, at, bytes);
+  const workspace = yield* workspacePk(workspaceId);
+  if (workspace === undefined) return through + 1;
+  const seq = Math.max(through, Number((yield* one(LAST, workspace, feed))?.seq ?? 0)) + 1;
+  if (isWhole) yield* giveBack('told', yield* all(REPLACED, workspace, feed, through));
+  yield* run(ADD, workspace, feed, seq, at, bytes);
+  yield* take('told', workspace, bytes.length);
+  yield* forgetTold(workspace, feed, most);
   return seq;
+}
+
+/** Forgets what was told of the feeds that nobody has pulled for longest, where there is more than `most` bytes: an eighth of it at least. */
+function* forgetTold(workspace: number, kept: string, most: number): Work<void> {
+  const taken = yield* one("SELECT bytes FROM taken_bytes WHERE what = 'told' AND workspace_pk = $1", workspace);
+  let over = Number(taken?.bytes ?? 0) - most;
+  if (over <= 0) return;
+  over += most / 8;
+  const pulled = new Map((yield* all(PULLED, workspace)).map(({ feed_id, at }) => [String(feed_id ?? ''), Number(at)]));
+  const pulledAt = ({ feed_id }: Row) => pulled.get(String(feed_id)) ?? 0;
+  for (const { feed_id, bytes } of (yield* all(TOLD_OF, workspace)).sort((a, b) => pulledAt(a) - pulledAt(b))) {
+    if (over <= 0) return;
+    if (feed_id === kept) continue;
+    yield* run('DELETE FROM told_networks WHERE workspace_pk = $1 AND feed_id = $2', workspace, String(feed_id));
+    yield* take('told', workspace, -Number(bytes));
+    over -= Number(bytes);
+  }
 }
 
 const COLUMNS = [

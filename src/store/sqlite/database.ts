@@ -110,9 +110,10 @@ export function prepared(db: DatabaseSync, text: string): StatementSync {
   return statement;
 }
 
-function execute(db: DatabaseSync, { text, values, reads }: Statement): Outcome {
+function execute(db: DatabaseSync, { text, values, reads, asArrays = false }: Statement): Outcome {
   const statement = prepared(db, text);
   if (!reads) return { rows: [], count: Number(statement.run(...values).changes) };
+  if (asArrays) statement.setReturnArrays(true);
   const rows = statement.all(...values);
   return { rows, count: rows.length };
 }

@@ -6,6 +6,7 @@ import { FORMAT_NAMES } from '../../../src/document/formats/table.ts';
 import { ask, bearer, type Reply } from '../../support/http.ts';
 import { eventually } from '../../support/weir.ts';
 import type { Json } from '../../support/world.ts';
+import type { Once } from '../engine.ts';
 import { type FeedWorld, SCATTERED, upsert } from './world.ts';
 
 const CAP = 131_072;
@@ -34,7 +35,7 @@ function hintOf(reply: Reply, entries: number, limit: number): string {
   return hint;
 }
 
-export function capTests(feeds: () => FeedWorld): void {
+export function capTests(feeds: () => FeedWorld, once: Once): void {
   test('4.6.1, 4.6.2, 8 131,072 networks are served, 131,073 refused; a list may raise its own cap', { timeout: 600_000 }, async () => {
     const { list, block, get, set } = await feeds().space();
     await list('full');
@@ -98,7 +99,7 @@ export function capTests(feeds: () => FeedWorld): void {
     hintOf(await get(''), CAP + 1, CAP);
   });
 
-  test('4.6.1, D5.8 the cap counts what is published: after merging, in the format asked for', async () => {
+  once('4.6.1, D5.8 the cap counts what is published: after merging, in the format asked for', async () => {
     const { list, send, get, reads } = await feeds().space();
     await list('small', '--max-entries', '1');
     await send([upsert('192.0.2.0'), upsert('192.0.2.1', { config: { severity: 'low' } })], 'small');
@@ -113,7 +114,7 @@ export function capTests(feeds: () => FeedWorld): void {
     assert.equal((await get('/small?format=plain&family=v4')).text, '192.0.2.0/31\n');
   });
 
-  test('7.3, D5.8 the hint names the rules that cost most, and what helps', async () => {
+  once('7.3, D5.8 the hint names the rules that cost most, and what helps', async () => {
     const { list, block, get } = await feeds().space();
     await list('small', '--max-entries', '2');
     await block(['nl', 'AS64500', 'AQ', '192.0.2.1', '192.0.2.9', '2001:db8::1'], 'small');
@@ -168,7 +169,7 @@ export function capTests(feeds: () => FeedWorld): void {
     assert.ok(String((await manage('content?feed=both')).hint).endsWith(said));
   });
 
-  test('D5.8 rules of equal cost stand in the hint by name', async () => {
+  once('D5.8 rules of equal cost stand in the hint by name', async () => {
     const { list, block, get } = await feeds().space();
     await list('small', '--max-entries', '1');
     await block(['TV', 'AQ', 'NL', 'BV'], 'small');

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { FORMAT_NAMES } from '../../../src/document/formats/table.ts';
 import { ask, type Reply } from '../../support/http.ts';
 import { eventually } from '../../support/weir.ts';
+import type { Once } from '../engine.ts';
 import { type Asked, COLON_KEY, FEEDS, type FeedWorld, REPLICA_LIMIT, type Space } from './world.ts';
 
 const CHALLENGES = 'Basic realm="threat-feed", charset="UTF-8", Bearer';
@@ -31,8 +32,8 @@ const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
 /** Errors are the same however they are asked for. */
 const GZIP: Asked = { headers: { 'accept-encoding': 'gzip' } };
 
-export function errorTests(feeds: () => FeedWorld): void {
-  test('4.3, 7.3, D5.1 400: unsupported, repeated and empty values, case; unknown parameters are ignored', async () => {
+export function errorTests(feeds: () => FeedWorld, once: Once): void {
+  once('4.3, 7.3, D5.1 400: unsupported, repeated and empty values, case; unknown parameters are ignored', async () => {
     const { get, list } = await feeds().space();
     await list('edge', '--format', 'commented');
     for (const path of ['', '/edge']) {
@@ -65,7 +66,7 @@ export function errorTests(feeds: () => FeedWorld): void {
     for (const malformed of ['/%', '/%zz', '/%e0%a4', '/%ff']) faultOf(await get(malformed), 400);
   });
 
-  test('D5.20 a parameter that is almost a known one is 400 and names it; what other feeds and clients use is ignored', async () => {
+  once('D5.20 a parameter that is almost a known one is 400 and names it; what other feeds and clients use is ignored', async () => {
     const { get, block, reads } = await feeds().space();
     await block(['192.0.2.1']);
     await reads('', '192.0.2.1/32\n');
@@ -119,7 +120,7 @@ export function errorTests(feeds: () => FeedWorld): void {
     await eventually(async () => unauthorized(await get('', { key: brief })), 5000);
   });
 
-  test('5 Bearer, or Basic with the user api and the key as its password, whatever the case of the scheme', async () => {
+  once('5 Bearer, or Basic with the user api and the key as its password, whatever the case of the scheme', async () => {
     const { get, key, block, reads } = await feeds().space();
     await block(['192.0.2.1']);
     await reads('', '192.0.2.1/32\n');
@@ -177,7 +178,7 @@ export function errorTests(feeds: () => FeedWorld): void {
     for (const { key } of [revoked, bound]) await eventually(async () => unauthorized(await get('/edge', { key: String(key) })), 2500);
   });
 
-  test('7.3, D2 404 for an unknown address and 405 with Allow need no key', async () => {
+  once('7.3, D2 404 for an unknown address and 405 with Allow need no key', async () => {
     for (const path of ['/v1/threat', '/v1/threat/', '/v1/threat/feed', `${FEEDS}/a/b`, `${FEEDS}//`]) {
       assert.deepEqual(faultOf(await ask(feeds().url(), path), 404).details, {}, path);
     }
@@ -189,7 +190,7 @@ export function errorTests(feeds: () => FeedWorld): void {
     }
   });
 
-  test('7.3, 8, D2 429 with Retry-After: for a key that asks too often, and for an address with too many bad keys', async () => {
+  once('7.3, 8, D2 429 with Retry-After: for a key that asks too often, and for an address with too many bad keys', async () => {
     const [one, two] = [await feeds().space(), await feeds().space()];
     const many = (count: number, from: Space, key?: string) =>
       Promise.all(Array.from({ length: count }, () => from.getReplica('', key === undefined ? {} : { key })));

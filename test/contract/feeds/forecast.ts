@@ -3,11 +3,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DryRunAnswer, FeedRow } from '../../../src/cli/signals/dry-run.ts';
 import type { Status } from '../../../src/manage/attention.ts';
+import { readStatusFiles } from '../../../src/runtime/ledgers/status-file.ts';
 import { command } from '../../support/command.ts';
 import { postSignals } from '../../support/http.ts';
 import { type Random, seededRandom } from '../../support/random.ts';
 import { eventually } from '../../support/weir.ts';
 import type { Json } from '../../support/world.ts';
+import type { Once } from '../engine.ts';
 import { event, type FeedWorld, type Space, upsert } from './world.ts';
 
 interface Answer extends DryRunAnswer {
@@ -34,7 +36,7 @@ function entry(random: Random): Json {
   return { kind: 'access_rule', op, ...ref, rule: { target, action, config } };
 }
 
-export function forecastTests(feeds: () => FeedWorld): void {
+export function forecastTests(feeds: () => FeedWorld, once: Once): void {
   const dryRun = async ({ key }: Pick<Space, 'key'>, entries: readonly Json[], list = '', version = 2): Promise<Answer> => {
     const query = list === '' ? '' : `&list=${list}`;
     await feeds().landed();
@@ -86,7 +88,7 @@ export function forecastTests(feeds: () => FeedWorld): void {
     assert.deepEqual(none, { success: true, message: 'Processed 1 entries, 0 failed', errors: [], feeds: [] });
   });
 
-  test('D10.14 what a dry run says comes true: random batches, subtraction, levels, composed feeds', async () => {
+  once('D10.14 what a dry run says comes true: random batches, subtraction, levels, composed feeds', async () => {
     const random = seededRandom(20_261_122);
     const space = await feeds().space();
     await space.list('edge', '--subtract-allow', 'on', '--confidence', 'low');
@@ -118,7 +120,7 @@ export function forecastTests(feeds: () => FeedWorld): void {
     assert.ok(Object.keys(known).length >= 8, Object.keys(known).join());
   });
 
-  test('D10.14 a key learns only of feeds that it may read', async () => {
+  once('D10.14 a key learns only of feeds that it may read', async () => {
     const space = await feeds().space();
     await space.list('edge');
     const bound = { key: await space.newKey('--list', 'edge') };
@@ -135,60 +137,63 @@ export function forecastTests(feeds: () => FeedWorld): void {
     assert.deepEqual([none, feeds_reason], ['unknown', 'the API key does not have the permission feed:read']);
   });
 
-  test('D10.14 at most 20 feeds are counted, and the answer says how many more there are', async () => {
+  once('D10.14 at most 20 feeds are counted, and the answer says how many more there are', async () => {
     const space = await feeds().space();
     for (let i = 0; i < 20; i += 1) await feedCommand(space, 'create', `feed ${i}`, '--all-lists');
     const answer = await dryRun(space, [upsert('192.0.2.1')]);
     assert.deepEqual([rows(answer).length, answer.feeds_left_out], [20, 2]);
   });
 
-  test('D10.10, D10.12, D10.13 a feed that nears its cap, will go over it, goes over it or shrinks by half is told in the log, once each', async () => {
-    const space = await feeds().space();
-    const id = await space.list('tight', '--max-entries', '100');
-    const addresses = Array.from({ length: 120 }, (_, i) => `192.168.${i >> 6}.${(2 * i) & 127}`);
-    const lines = () =>
-      feeds()
-        .world.weir()
-        .output()
-        .stderr.split('\n')
-        .filter((line) => line.includes(id))
-        .map((line) => JSON.parse(line) as { level: string; msg: string });
-    const told = async (...expected: string[]) => {
-      await eventually(async () => {
-        await space.get('/tight');
-        const name = `the feed "tight" (${id}, workspace ${space.id}, action=block) `;
-        assert.deepEqual(
-          lines().map(({ level, msg }) => `${level} ${msg.replace(name, '').replace(`${id}, workspace ${space.id}`, '…')}`),
-          expected,
-        );
-      });
-    };
-    await space.block(addresses.slice(0, 60), 'tight');
-    await space.get('/tight');
-    await space.block(addresses.slice(60, 99), 'tight');
-    const all = ['warn has 99 entries, 99% of its cap of 100'];
-    await told(...all);
+  once(
+    'D10.10, D10.12, D10.13 a feed that nears its cap, will go over it, goes over it or shrinks by half is told in the log, once each',
+    async () => {
+      const space = await feeds().space();
+      const id = await space.list('tight', '--max-entries', '100');
+      const addresses = Array.from({ length: 120 }, (_, i) => `192.168.${i >> 6}.${(2 * i) & 127}`);
+      const lines = () =>
+        feeds()
+          .world.weir()
+          .output()
+          .stderr.split('\n')
+          .filter((line) => line.includes(id))
+          .map((line) => JSON.parse(line) as { level: string; msg: string });
+      const told = async (...expected: string[]) => {
+        await eventually(async () => {
+          await space.get('/tight');
+          const name = `the feed "tight" (${id}, workspace ${space.id}, action=block) `;
+          assert.deepEqual(
+            lines().map(({ level, msg }) => `${level} ${msg.replace(name, '').replace(`${id}, workspace ${space.id}`, '…')}`),
+            expected,
+          );
+        });
+      };
+      await space.block(addresses.slice(0, 60), 'tight');
+      await space.get('/tight');
+      await space.block(addresses.slice(60, 99), 'tight');
+      const all = ['warn has 99 entries, 99% of its cap of 100'];
+      await told(...all);
 
-    const place = { ...event('NL'), expiration: 3600 };
-    const [row] = rows(await dryRun(space, [place], 'tight', 1));
-    assert.equal(row!.entries_after > 100, true, JSON.stringify(row));
-    assert.match(row!.warning!, /^goes over its cap of 100 with country NL \(\d+ networks\): 99 entries before, \d+ after$/);
-    await space.send([place], 'tight');
-    await eventually(async () =>
-      assert.ok(
-        lines().some(({ msg }) => msg.endsWith(row!.warning!)),
-        lines()
-          .map(({ msg }) => msg)
-          .join('\n'),
-      ),
-    );
-    all.push(`warn the feed "tight" (…) ${row!.warning}`);
-    all.push(`warn is over its cap of 100 with ${row!.entries_after} entries: it is answered with 413`);
-    await told(...all);
-    // These servers log warnings only: that it is back under its cap is not shown.
-    await space.unblock(['NL', ...addresses.slice(40)], 'tight');
-    await told(...all, `warn shrank from ${row!.entries_after} to 40 entries`);
-  });
+      const place = { ...event('NL'), expiration: 3600 };
+      const [row] = rows(await dryRun(space, [place], 'tight', 1));
+      assert.equal(row!.entries_after > 100, true, JSON.stringify(row));
+      assert.match(row!.warning!, /^goes over its cap of 100 with country NL \(\d+ networks\): 99 entries before, \d+ after$/);
+      await space.send([place], 'tight');
+      await eventually(async () =>
+        assert.ok(
+          lines().some(({ msg }) => msg.endsWith(row!.warning!)),
+          lines()
+            .map(({ msg }) => msg)
+            .join('\n'),
+        ),
+      );
+      all.push(`warn the feed "tight" (…) ${row!.warning}`);
+      all.push(`warn is over its cap of 100 with ${row!.entries_after} entries: it is answered with 413`);
+      await told(...all);
+      // These servers log warnings only: that it is back under its cap is not shown.
+      await space.unblock(['NL', ...addresses.slice(40)], 'tight');
+      await told(...all, `warn shrank from ${row!.entries_after} to 40 entries`);
+    },
+  );
 
   test('D10.15, D10.16 weir status knows the engines, the servers, the feeds with their cap use and what holds of them', async () => {
     const space = await feeds().space();
@@ -196,14 +201,14 @@ export function forecastTests(feeds: () => FeedWorld): void {
     await space.block(['192.0.2.1', '192.0.2.9'], 'full');
     await space.reads('/full', '192.0.2.1/32\n192.0.2.9/32\n');
     const { world } = feeds();
-    const status = await eventually(async () => {
-      const { code, stdout, stderr } = await command(['status', '--json'], world.settings);
-      assert.deepEqual([code, stderr], [1, '']);
-      const found = JSON.parse(stdout) as Status;
-      assert.equal(found.processes.length, 2);
-      assert.ok(found.feeds.some((feed) => feed.id === id));
-      return found;
+    await eventually(() => {
+      const served = [...readStatusFiles(world.settings.DATA_DIR!, Date.now())];
+      assert.equal(served.length, 2);
+      assert.ok(JSON.stringify(served).includes(id));
     });
+    const { code, stdout, stderr } = await command(['status', '--json'], world.settings);
+    assert.deepEqual([code, stderr], [1, '']);
+    const status = JSON.parse(stdout) as Status;
     assert.deepEqual([status.engines.store.ok, status.engines.stream.ok, status.landing?.ok], [true, true, true]);
     const { processes } = status;
     assert.deepEqual(processes.map(({ roles }) => roles.join()).sort(), ['feeds', 'signals,consumer,feeds,manage,sources']);

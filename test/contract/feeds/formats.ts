@@ -1,15 +1,15 @@
 /** The four dialects (spec 4.5). */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { FORMAT_NAMES, FORMATS } from '../../../src/document/formats/table.ts';
 import { eventually } from '../../support/weir.ts';
+import type { Once } from '../engine.ts';
 import { type FeedWorld, lastModified, upsert } from './world.ts';
 
 const instant = (second: number) => new Date(second * 1000).toISOString().replace('.000Z', 'Z');
 
-export function formatTests(feeds: () => FeedWorld): void {
-  test('4.5, D5.5 commented of a list: six header lines, whatever its name and description hold', async () => {
+export function formatTests(feeds: () => FeedWorld, once: Once): void {
+  once('4.5, D5.5 commented of a list: six header lines, whatever its name and description hold', async () => {
     const { list, block, get, reads, set } = await feeds().space();
     const description = 'first\n0.0.0.0/0\r\n\u0085\u2028\u2029x\ty\u001b\u007fz é 😀';
     const id = await list('edge # 1', '--description', description);
@@ -45,7 +45,7 @@ export function formatTests(feeds: () => FeedWorld): void {
     assert.notEqual(other.headers.etag, reply.headers.etag);
   });
 
-  test('4.5, D5.5 commented of a workspace: its name, a bare # for the description; the instant stays while the content does', async () => {
+  once('4.5, D5.5 commented of a workspace: its name, a bare # for the description; the instant stays while the content does', async () => {
     const { name, block, get } = await feeds().space();
     const before = Math.floor(Date.now() / 1000);
     await block(['192.0.2.1']);
@@ -64,7 +64,7 @@ export function formatTests(feeds: () => FeedWorld): void {
     assert.deepEqual([again.text, again.headers.etag], [first.text, first.headers.etag]);
   });
 
-  test('4.5 csv_indicator: confidence and severity of the rule, else of the list, else high; classes never merge', async () => {
+  once('4.5 csv_indicator: confidence and severity of the rule, else of the list, else high; classes never merge', async () => {
     const { list, send, get, reads } = await feeds().space();
     const id = await list('indicators', '--severity', 'medium', '--format', 'csv_indicator');
     await send(
@@ -93,7 +93,7 @@ export function formatTests(feeds: () => FeedWorld): void {
     assert.equal((await get('?format=csv_indicator')).text, `${rows.join('\n').replaceAll(/medium$/gm, 'high')}\n`);
   });
 
-  test('4.5 csv_indicator, D5.6 order: first address, wider first, then confidence, then severity, low to critical', async () => {
+  once('4.5 csv_indicator, D5.6 order: first address, wider first, then confidence, then severity, low to critical', async () => {
     const { send, reads } = await feeds().space();
     const levels = ['critical', 'low', 'high', 'medium'];
     const classes = levels.flatMap((confidence) => levels.map((severity) => ({ confidence, severity })));
@@ -119,7 +119,7 @@ export function formatTests(feeds: () => FeedWorld): void {
     await reads('?format=csv_indicator', `${rows.join('\n')}\n`);
   });
 
-  test('4.3, D5.1 every alias is plain: the same bytes, the same tag', async () => {
+  once('4.3, D5.1 every alias is plain: the same bytes, the same tag', async () => {
     const { block, get, reads } = await feeds().space();
     await block(['192.0.2.1']);
     const plain = await reads('?format=plain', '192.0.2.1/32\n');
@@ -129,7 +129,7 @@ export function formatTests(feeds: () => FeedWorld): void {
     }
   });
 
-  test('4.3.5, D5.3 an empty feed: 200, count 0, no bytes but the header of commented; with gzip a valid stream', async () => {
+  once('4.3.5, D5.3 an empty feed: 200, count 0, no bytes but the header of commented; with gzip a valid stream', async () => {
     const { block, get, list } = await feeds().space();
     await list('empty', '--description', 'nothing yet');
     // The rules of another action, family or list do not count.

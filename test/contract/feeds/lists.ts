@@ -3,11 +3,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eventually } from '../../support/weir.ts';
 import type { Json } from '../../support/world.ts';
+import type { Once } from '../engine.ts';
 import { type FeedWorld, upsert } from './world.ts';
 
 const details = (text: string): Json => (JSON.parse(text) as { details: Json }).details;
 
-export function listTests(feeds: () => FeedWorld): void {
+export function listTests(feeds: () => FeedWorld, once: Once): void {
   test('4.4.1, 4.4.2, D5.1 a list by name and by UUID: its rules only; the workspace feed holds all lists', async () => {
     const { list, block, get, reads } = await feeds().space();
     const edge = await list('edge');
@@ -93,7 +94,7 @@ export function listTests(feeds: () => FeedWorld): void {
     assert.equal((await get('/edge?action=allow&family=v4')).text, '192.0.2.1/32\n');
   });
 
-  test('4.4.3, D5.1 max_entries, confidence and severity are stored, and no parameters of a request', async () => {
+  once('4.4.3, D5.1 max_entries, confidence and severity are stored, and no parameters of a request', async () => {
     const { list, send, get, reads, set } = await feeds().space();
     await list('edge', '--confidence', 'low', '--severity', 'critical', '--max-entries', '2');
     await send([upsert('192.0.2.1'), upsert('192.0.2.9', { config: { confidence: 'high' } })], 'edge');

@@ -7,6 +7,7 @@ import { gunzipSync } from 'node:zlib';
 import { FORMAT_NAMES, FORMATS } from '../../../src/document/formats/table.ts';
 import type { Headers, Reply } from '../../support/http.ts';
 import { eventually } from '../../support/weir.ts';
+import type { Once } from '../engine.ts';
 import { ACTIONS, FAMILIES, FEEDS, type FeedWorld, lastModified, type Space, upsert } from './world.ts';
 
 const GZIP = { 'accept-encoding': 'gzip' };
@@ -30,7 +31,7 @@ function feedHeaders({ headers }: Reply): Record<string, string | undefined> {
   return own;
 }
 
-export function representationTests(feeds: () => FeedWorld): void {
+export function representationTests(feeds: () => FeedWorld, once: Once): void {
   let space: Space;
   /** The workspace that most of these tests only read. */
   async function reader(): Promise<Space> {
@@ -45,7 +46,7 @@ export function representationTests(feeds: () => FeedWorld): void {
     return made;
   }
 
-  test('4.3.6, D5.2 exactly these headers on 200, on every format, with gzip and without', async () => {
+  once('4.3.6, D5.2 exactly these headers on 200, on every format, with gzip and without', async () => {
     const { get } = await reader();
     for (const target of ['', '/edge']) {
       for (const format of FORMAT_NAMES) {
@@ -70,7 +71,7 @@ export function representationTests(feeds: () => FeedWorld): void {
     }
   });
 
-  test('4.3.6, D5.10 the ETag differs per format, family, action and coding, also of empty feeds', async () => {
+  once('4.3.6, D5.10 the ETag differs per format, family, action and coding, also of empty feeds', async () => {
     const { get, list } = await feeds().space();
     await list('edge');
     const tags = new Map<string, string>();
@@ -94,7 +95,7 @@ export function representationTests(feeds: () => FeedWorld): void {
     assert.equal(tags.size, FORMAT_NAMES.length * 18);
   });
 
-  test('4.3.7, D5.11 304: no body, and the headers that tell of the feed', async () => {
+  once('4.3.7, D5.11 304: no body, and the headers that tell of the feed', async () => {
     const { get } = await reader();
     for (const target of ['', '/edge?format=csv_indicator', '?checksum=md5', '?format=commented']) {
       for (const coding of ['identity', 'gzip']) {
@@ -112,7 +113,7 @@ export function representationTests(feeds: () => FeedWorld): void {
     }
   });
 
-  test('4.3.7, D5.11 If-None-Match: lists, *, weak tags; it wins over If-Modified-Since', async () => {
+  once('4.3.7, D5.11 If-None-Match: lists, *, weak tags; it wins over If-Modified-Since', async () => {
     const { get } = await reader();
     const { headers } = await get();
     const [tag, modified] = [headers.etag!, headers['last-modified']!];
@@ -130,7 +131,7 @@ export function representationTests(feeds: () => FeedWorld): void {
     assert.equal(await status({ 'if-none-match': tag, 'if-modified-since': past }), 304);
   });
 
-  test('4.3.7, D5.11 If-Modified-Since in all three forms of a date; what is no date does not count', async () => {
+  once('4.3.7, D5.11 If-Modified-Since in all three forms of a date; what is no date does not count', async () => {
     const { get } = await reader();
     const reply = await get();
     const second = lastModified(reply);
@@ -149,7 +150,7 @@ export function representationTests(feeds: () => FeedWorld): void {
     }
   });
 
-  test('4.3.7 D5 If-Match and If-Unmodified-Since as RFC 9110 has them: 412', async () => {
+  once('4.3.7 D5 If-Match and If-Unmodified-Since as RFC 9110 has them: 412', async () => {
     const { get } = await reader();
     const reply = await get();
     const tag = reply.headers.etag!;
@@ -167,7 +168,7 @@ export function representationTests(feeds: () => FeedWorld): void {
     assert.equal((await ask({ 'if-unmodified-since': reply.headers['last-modified']! })).status, 200);
   });
 
-  test('4.3.8, D5.12, 9.4 gzip when it is asked for, by weight; otherwise the bytes as they are', async () => {
+  once('4.3.8, D5.12, 9.4 gzip when it is asked for, by weight; otherwise the bytes as they are', async () => {
     const { get } = await reader();
     const plain = await get();
     assert.equal(plain.headers['content-encoding'], undefined);
@@ -189,7 +190,7 @@ export function representationTests(feeds: () => FeedWorld): void {
     }
   });
 
-  test('4.3.8, D5.11 the compressed feed is another representation: neither tag matches the other', async () => {
+  once('4.3.8, D5.11 the compressed feed is another representation: neither tag matches the other', async () => {
     const { get } = await reader();
     const tags = { identity: (await get()).headers.etag!, gzip: (await get('', { headers: GZIP })).headers.etag! };
     assert.notEqual(tags.identity, tags.gzip);
@@ -207,7 +208,7 @@ export function representationTests(feeds: () => FeedWorld): void {
     assert.equal((await get('', { headers: { ...GZIP, 'if-modified-since': since } })).status, 304);
   });
 
-  test('4.3.9, D5.4 checksum: the MD5 of exactly the bytes that the same parameters give, whatever is accepted', async () => {
+  once('4.3.9, D5.4 checksum: the MD5 of exactly the bytes that the same parameters give, whatever is accepted', async () => {
     const { get } = await reader();
     for (const target of ['?', '/edge?']) {
       for (const format of [...FORMAT_NAMES, 'fortigate']) {
@@ -241,7 +242,7 @@ export function representationTests(feeds: () => FeedWorld): void {
     );
   });
 
-  test('D5.2 HEAD is GET without the body', async () => {
+  once('D5.2 HEAD is GET without the body', async () => {
     const { get } = await reader();
     for (const target of [
       '',
@@ -260,7 +261,7 @@ export function representationTests(feeds: () => FeedWorld): void {
     }
   });
 
-  test('4.3 a request body is no part of it', async () => {
+  once('4.3 a request body is no part of it', async () => {
     const { get } = await reader();
     const { text } = await get();
     for (const body of ['{}', 'x'.repeat(200_000)]) {
@@ -295,7 +296,7 @@ export function representationTests(feeds: () => FeedWorld): void {
     assert.deepEqual(await all(get), before);
   });
 
-  test('D5.16 a feed is whole: no part of it can be asked for', async () => {
+  once('D5.16 a feed is whole: no part of it can be asked for', async () => {
     const { get } = await reader();
     const whole = await get();
     for (const headers of [{ range: 'bytes=0-4' }, { range: 'bytes=5-', 'if-range': whole.headers.etag }]) {
@@ -304,7 +305,7 @@ export function representationTests(feeds: () => FeedWorld): void {
     }
   });
 
-  test('4.3 a target may come as a whole address, and many on one connection', async () => {
+  once('4.3 a target may come as a whole address, and many on one connection', async () => {
     const { key, get } = await reader();
     const { text } = await get('?family=v4');
     const url = new URL(feeds().url());

@@ -5,6 +5,7 @@ import { gunzipSync } from 'node:zlib';
 import { ask, bearer, type Headers, type Reply } from '../../support/http.ts';
 import { eventually, inSeconds } from '../../support/weir.ts';
 import type { Json } from '../../support/world.ts';
+import type { Once } from '../engine.ts';
 import { type FeedWorld, lastModified, type Space, upsert } from './world.ts';
 
 const waf = (ref: string, rule: Json = {}, more: Json = {}): Json => ({
@@ -19,7 +20,7 @@ const firewall = (ref: string, rule: Json = {}, more: Json = {}): Json => ({
   kind: 'smart_firewall_rule',
 });
 
-export function ruleTests(feeds: () => FeedWorld): void {
+export function ruleTests(feeds: () => FeedWorld, once: Once): void {
   /** A workspace with a key for rules, and the reader of an address that expects 200. */
   async function reader() {
     const space = await feeds().space();
@@ -143,7 +144,7 @@ export function ruleTests(feeds: () => FeedWorld): void {
     assert.equal((await get('access?list=nowhere')).status, 404);
   });
 
-  test('D13.4 headers, 304, gzip, HEAD and 405 are those of feeds; every change of a rule is another document', async () => {
+  once('D13.4 headers, 304, gzip, HEAD and 405 are those of feeds; every change of a rule is another document', async () => {
     const { space, key, get } = await reader();
     await space.send([waf('a')]);
     const first = await eventually(async () => {
@@ -214,7 +215,7 @@ export function ruleTests(feeds: () => FeedWorld): void {
     assert.equal((await get('waf')).status, 200);
   });
 
-  test('D13.6, D13.12 each permission opens its addresses alone; a bound key reads its list, and no rules of the workspace', async () => {
+  once('D13.6, D13.12 each permission opens its addresses alone; a bound key reads its list, and no rules of the workspace', async () => {
     const { space, get } = await reader();
     const edge = await space.list('edge');
     await space.block(['192.0.2.1'], 'edge');

@@ -183,6 +183,28 @@ describe('D14 decisions', () => {
     assert.deepEqual(values((await new BouncerReplica(clock, store).pull()).deleted), ['192.0.2.9']);
   });
 
+  test('D14.16 beyond the networks that are held for a workspace the feed used longest ago is made anew: its bouncer is told everything', async () => {
+    const clock = new ManualClock();
+    const store = new MemoryStore(clock);
+    const lists = ['a', 'b', 'c'].map((name) => store.addList(name));
+    const replica = new BouncerReplica(clock, store, { rebuildSeconds: 1, mostNetworks: { ofWorkspace: 12, inAll: 100 } });
+    for (const [n, list] of lists.entries()) for (const host of [1, 3, 5]) store.add(list, `192.0.2.${16 * n + host}`);
+    const pull = (n: number) => replica.pull('', 'test/1', { listId: lists[n]! });
+    const counts = async (...asked: number[]) => {
+      const told: number[] = [];
+      for (const n of asked) told.push((await pull(n)).new.length);
+      return told;
+    };
+    // Each has three networks, and three changes: two have room.
+    assert.deepEqual(await counts(0, 0, 0, 1, 1, 1), [3, 3, 0, 3, 3, 0]);
+    // Answers are shared for five seconds.
+    await clock.advance(6_000);
+    assert.deepEqual(await counts(0, 2), [0, 3]);
+    await clock.advance(6_000);
+    assert.deepEqual(await counts(0, 1), [0, 3], 'that of the second list, which was pulled longest ago, went');
+    assert.deepEqual(replica.errors, []);
+  });
+
   test('D14.9 filters, and what a bouncer with one is told when a network moves to another list', async () => {
     const { clock, store, list, replica } = world();
     const other = store.addList('other');

@@ -1,8 +1,11 @@
 /** Sessions of people as time goes by: a real provider, a real store, a clock that stands still. */
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
+import { readConfig } from '../../../src/config.ts';
 import { authenticator } from '../../../src/http/auth/authenticator.ts';
 import { gate } from '../../../src/http/auth/gate.ts';
 import { rateLimiter } from '../../../src/http/auth/rate-limit.ts';
@@ -12,6 +15,7 @@ import { fetchAnswer } from '../../../src/openid/answers.ts';
 import { openProvider } from '../../../src/openid/provider.ts';
 import type { ProviderSettings } from '../../../src/openid/settings.ts';
 import type { SignedIn } from '../../../src/ports/identity-provider.ts';
+import { openPeople } from '../../../src/roles/people.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts';
 import { temporaryFolder } from '../../support/folder.ts';
 import { CLIENT, startProvider, Visitor } from '../../support/openid.ts';
@@ -130,5 +134,65 @@ suite('people as time goes by', () => {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     await assert.rejects(fetchAnswer(`${url}/endless`), /has answered more than 1048576 bytes/);
     assert.equal((await fetchAnswer(`${url}/moved`)).status, 302);
+  });
+
+  test('D24.3, D24.4 OIDC_FILE that is read again counts at once; one with a fault, or that lets nobody in, changes nothing', async (t) => {
+    const { idp, signIn, who, sessionsOf, people: before } = await world(t);
+    const file = join(temporaryFolder(t), 'oidc.json');
+    const row = { group: 'admins', role: 'admin', workspaces: ['default'] };
+    const write = (roles: object[], id = 'main') => {
+      const provider = { id, name: 'Acme', issuer: idp.issuer, client_id: CLIENT.id, client_secret: CLIENT.secret, roles };
+      writeFileSync(file, JSON.stringify({ providers: [provider] }));
+    };
+    write([row]);
+    const logged: string[] = [];
+    const read = readConfig({ OIDC_FILE: file, BASE_URL: HERE, CONSOLE_KEYS: 'off' });
+    assert('config' in read);
+    const people = (await openPeople(read.config, (level, text) => void logged.push(`${level} ${text}`)))!;
+    const sessions = sessionsOf(people as unknown as typeof before);
+    const cookie = await signIn();
+    const role = async () => {
+      const { caller, status } = await who(cookie, sessions);
+      return status ?? (caller.permissions.includes('manage') ? 'admin' : 'viewer');
+    };
+    assert.equal(await role(), 'admin');
+    const [provider] = people.providers;
+    write([
+      { ...row, role: 'viewer' },
+      { ...row, group: 'others' },
+    ]);
+    people.reload();
+    assert.deepEqual([await role(), people.providers[0] === provider], ['viewer', true]);
+    for (const text of ['{', '{"providers":[]}']) {
+      writeFileSync(file, text);
+      people.reload();
+    }
+    write([{ ...row, role: 'viewer' }]);
+    people.reload();
+    assert.equal(await role(), 'viewer');
+    write([row], 'other');
+    people.reload();
+    assert.equal(await role(), 401);
+    assert.deepEqual(
+      logged.map((line) => line.replace(file, 'FILE').slice(0, 60)),
+      [
+        'info OIDC_FILE was read again: main',
+        'error OIDC_FILE is used as it was before: OIDC_FILE FILE: ca',
+        'error OIDC_FILE is used as it was before: OIDC_FILE FILE: pr',
+        'error OIDC_FILE is used as it was before: CONSOLE_KEYS must ',
+        'info OIDC_FILE was read again: other',
+      ],
+    );
+  });
+
+  test('D24.6 who signs out here may be led to the provider, which knows us and where to come back to', async (t) => {
+    const { provider } = await world(t);
+    const back = `${HERE}/console/?left`;
+    assert.equal(await provider.signOutAt(back), undefined);
+    const { provider: leading } = await world(t, { sign_out_there: true });
+    const address = new URL((await leading.signOutAt(back))!);
+    assert.deepEqual([address.searchParams.get('client_id'), address.searchParams.get('post_logout_redirect_uri')], [CLIENT.id, back]);
+    assert.equal((await fetch(address)).status, 200);
+    assert.equal((await fetch(new URL(`?client_id=${CLIENT.id}&post_logout_redirect_uri=${HERE}/other`, address))).status, 400);
   });
 });

@@ -3,7 +3,7 @@
 import { html } from 'htm/preact';
 import { Badge } from '../../ui/badge.js';
 
-/** @typedef {import('../rules/tabs.js').Rule & { effect: 'in' | 'out' | 'none', idle: 'not_cut_out' | 'no_ranges' | 'other_family' | 'too_few_lists' | null, relation: string, list_name: string, key_name: string | null, source: { name: string, refresh: string, since: string } | null }} ExplainedRule */
+/** @typedef {import('../rules/tabs.js').Rule & { effect: 'in' | 'out' | 'none', idle: 'not_cut_out' | 'no_ranges' | 'other_family' | 'too_few_lists' | 'left_out' | null, relation: string, list_name: string, key_name: string | null, source: { name: string, refresh: string, since: string } | null }} ExplainedRule */
 /**
  * @typedef {object} ExplainedFeed
  * @property {'workspace' | 'list' | 'composed'} kind
@@ -63,6 +63,7 @@ export const IDLE = {
   no_ranges: 'the geo data have no addresses for it',
   other_family: 'of the other family',
   too_few_lists: 'too few lists have it',
+  left_out: 'its list is left out, to keep within the cap',
 };
 
 /** The choices of a feed's setting that cut never-block rules out. @type {Record<string, string>} */

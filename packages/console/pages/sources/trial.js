@@ -69,7 +69,11 @@ export const FEEDS = [
   { label: 'At most', number: true, cell: ({ entry_limit: most }) => count(most) },
   {
     label: '',
-    cell: ({ entries_after: entries, entry_limit: most }) =>
-      entries <= most ? html`<${Badge} kind="good">fits<//>` : html`<${Badge} kind="bad">does not fit<//>`,
+    cell: ({ entries_after: entries, entry_limit: most, left_out: left }) =>
+      left != null
+        ? html`<${Badge} kind="warn">would leave out ${left}<//>`
+        : entries <= most
+          ? html`<${Badge} kind="good">fits<//>`
+          : html`<${Badge} kind="bad">does not fit<//>`,
   },
 ];

@@ -8,7 +8,7 @@ import { textField } from '../../../json-schema.ts';
 import { readInstant } from '../../../signal/instant.ts';
 import { fieldFault } from '../../operation.ts';
 import { canonicalNetworks, KEY_FIELDS, permissionsGiven } from '../../operations/keys.ts';
-import { call, type Entry, fileKind, isSame, type Thing } from '../kind.ts';
+import { type About, call, type Entry, fileKind, isSame, type Thing } from '../kind.ts';
 
 /** All that permissions allow, in one order: those that allow the same are equal. */
 const allAllowed = (held: readonly Permission[]) => PERMISSIONS.filter((each) => allows(held, each));
@@ -23,7 +23,7 @@ function endOf(text: unknown): number | null {
   return at;
 }
 
-function newKey(given: Entry, now: number): Entry {
+function newKey(given: Entry, { now, keyExpiresAt }: About): Entry {
   if (given.name === BOOTSTRAP_KEY_NAME) throw fieldFault('name', 'is that of the first key, which the settings of the service make');
   const { list = null, feed = null, from = [] } = given;
   const [listId, feedId] = [list, feed] as [string | null, string | null];
@@ -33,6 +33,8 @@ function newKey(given: Entry, now: number): Entry {
   if (fault !== null) throw fieldFault('permissions', `cannot be: ${fault}`);
   const end = endOf(given.expires_at);
   if (end !== null && end <= now) throw fieldFault('expires_at', 'has passed: take the key out of the file, or let it end later');
+  if (keyExpiresAt !== null && (end === null || end > keyExpiresAt))
+    throw fieldFault('expires_at', `must be ${isoTime(keyExpiresAt)} at the latest, when the key ends that asks`);
   return { permissions: allAllowed(permissions), list, feed, from: canonicalNetworks(from as string[]), expires_at: isoTime(end) };
 }
 
@@ -80,7 +82,7 @@ export const KEY_KIND = fileKind<KeyInfo>({
         stays: key.id === callerKeyId,
       }));
   },
-  wanted: (given, before, { now, prune }) => (before === undefined ? newKey(given, now) : sameKey(given, before, prune)),
+  wanted: (given, before, about) => (before === undefined ? newKey(given, about) : sameKey(given, before, about.prune)),
   core({ permissions, list, feed }) {
     const role = roleOf(permissions as Permission[]);
     return { ...(role === null ? { permissions } : { role }), ...(list !== null && { list }), ...(feed !== null && { feed }) };

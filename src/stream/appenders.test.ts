@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Stream } from '../ports/stream.ts';
+import { notedAppends } from './appenders.ts';
+import { heldDraft } from './held-draft.ts';
+
+/** A stream of one partition, and how far it has landed. */
+function world() {
+  const log = { end: 0, landed: 0 };
+  const publish: Stream['publish'] = async ({ length }) => {
+    log.end += length;
+  };
+  const stream: Partial<Stream> = {
+    id: async () => 'log',
+    partitions: async () => 1,
+    bounds: async () => ({ start: 0, end: log.end }),
+    publish,
+    draft: () => heldDraft(publish),
+  };
+  return { log, ...notedAppends(stream as Stream, { position: async () => log.landed }) };
+}
+
+const messageOf = (key: string) => ({ key, headers: {}, value: '{}' });
+
+test('D5.13 who has put something on the stream waits until that has landed; others do not wait for it', async () => {
+  const { log, stream, landed } = world();
+  const draft = stream.draft();
+  draft.push(messageOf('own'));
+  await draft.publish();
+  await stream.publish([messageOf('own')]);
+  let own = 'waits';
+  const waiting = landed('own').then(() => {
+    own = 'landed';
+  });
+  await landed('other');
+  assert.equal(own, 'waits');
+  log.landed = 2;
+  await waiting;
+  await stream.publish([messageOf('third')]);
+  await landed('own');
+  assert.equal(log.landed, 2, 'what others send later is not waited for');
+});

@@ -1,0 +1,59 @@
+/** Who waits for landing: those who have put something on the stream that may not have landed (SPEC D5.13). */
+import type { StoreReads } from '../ports/store.ts';
+import type { Message, Stream } from '../ports/stream.ts';
+import { caughtUp } from './lag.ts';
+
+/** How long somebody waits who has put nothing on the stream by this process, ms: another process may have taken it. */
+const OTHERS = 25;
+
+export interface Appenders {
+  /** The stream, whose messages are noted by their workspace. */
+  readonly stream: Stream;
+  /** Resolves when what the workspace has put on the stream has landed, at the latest after 2 s. The messages of others hold it up for 25 ms. */
+  landed(workspaceId: string): Promise<void>;
+}
+
+/** Notes which workspaces append to a stream by this process. */
+export function notedAppends(stream: Stream, store: Pick<StoreReads, 'position'>): Appenders {
+  /** The last append of each workspace of which it is not known that it has landed, by a number that only grows. */
+  const last = new Map<string, number>();
+  let count = 0;
+  const note = (keys: Iterable<string>) => {
+    count += 1;
+    for (const key of keys) last.set(key, count);
+  };
+  return {
+    stream: {
+      ...stream,
+      async publish(messages) {
+        await stream.publish(messages);
+        note(keysOf(messages));
+      },
+      draft() {
+        const draft = stream.draft();
+        const keys = new Set<string>();
+        return {
+          get length() {
+            return draft.length;
+          },
+          push(message) {
+            keys.add(message.key);
+            draft.push(message);
+          },
+          async publish() {
+            await draft.publish();
+            note(keys);
+          },
+          discard: () => draft.discard(),
+        };
+      },
+    },
+    async landed(workspaceId) {
+      const own = last.get(workspaceId);
+      const left = await caughtUp(stream, store, own === undefined ? OTHERS : undefined);
+      if (left === 0 && last.get(workspaceId) === own) last.delete(workspaceId);
+    },
+  };
+}
+
+const keysOf = (messages: readonly Message[]) => new Set(messages.map(({ key }) => key));
