@@ -14,6 +14,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['sources.ts', '--rounds', '3'],
   ['sources-many.ts', '--sources', '200'],
   ['webhooks.ts'],
+  ['worth.ts'],
   ['ingest.ts', '--seconds', '5'],
   ['expiry.ts', '--seconds', '10'],
   ['footprint.ts'],

@@ -57,8 +57,12 @@ export const objectOf = (fields: Fields, options?: TSchemaOptions) =>
 export const exampleOf = (fields: Fields): Record<string, unknown> =>
   Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, shownOf(field)]));
 
-/** A field that is a list of such objects, with the one as its example. */
-export const listOf = (fields: Fields, options?: TSchemaOptions) => [[exampleOf(fields)], Type.Array(objectOf(fields), options)] as const;
+/** A field that is a list of such objects, with the one as its example. `rare`: the schemas of fields that its example does not have. */
+export const listOf = (fields: Fields, options?: TSchemaOptions, rare: Readonly<Record<string, TSchema>> = {}) =>
+  [[exampleOf(fields)], Type.Array(objectOf({ ...fields, ...rareFields(rare) }), options)] as const;
+
+const rareFields = (rare: Readonly<Record<string, TSchema>>): Fields =>
+  Object.fromEntries(Object.entries(rare).map(([name, schema]) => [name, [undefined, schema] as const]));
 
 /** The same as a whole answer. `rare`: the schemas of fields that its example does not have. */
 export const answerOf = (title: string, fields: Fields, rare: Readonly<Record<string, TSchema>> = {}) =>

@@ -48,6 +48,23 @@ export class ApiError extends Error {
  * @property {AbortSignal} [signal]
  */
 
+/** What was read last of each address, with the tag that names it: the service sends it only when it is other. */
+/** @type {Map<string, { tag: string, answer: Answer }>} */
+const held = new Map();
+/** Answers that are held. */
+const HELD = 100;
+
+/** Forgets what was read. */
+export const forgetAnswers = () => held.clear();
+
+/** Whether the session has ended: until somebody signs in again nothing is asked by itself. */
+let ended = false;
+export const hasEnded = () => ended;
+/** Says whether somebody is signed in. @param {boolean} is */
+export const signedIn = (is) => {
+  ended = !is;
+};
+
 /** How often a late answer is asked for, ms. */
 const LATE = 1000;
 
@@ -62,20 +79,34 @@ export async function ask(path, { method = 'GET', body, ifMatch, once, signal } 
   if (workspace !== null) headers.set('X-Weir-Workspace', workspace);
   if (ifMatch !== undefined) headers.set('If-Match', ifMatch);
   if (once !== undefined) headers.set('Idempotency-Key', once);
+  const place = `${workspace} ${path}`;
+  const before = method === 'GET' ? held.get(place) : undefined;
+  if (before !== undefined) headers.set('If-None-Match', before.tag);
   const payload = body === undefined || typeof body === 'string' || body instanceof Blob ? body : JSON.stringify(body);
   const response = await fetch(path, { method, headers, body: payload, signal, cache: 'no-store' }).catch((error) => {
     if (error.name === 'AbortError') throw error;
     throw new ApiError(0, 'The service does not answer.');
   });
+  if (response.status === 304 && before !== undefined) return { ...before.answer, body: structuredClone(before.answer.body) };
   const json = await response.json().catch(() => undefined);
   // The answer is late: it is asked for until it is there.
   if (response.status === 202 && json?.answer !== undefined) {
     await new Promise((resolve) => setTimeout(resolve, LATE));
     return ask(manage(`/answers/${json.answer}`), signal && { signal });
   }
-  if (response.ok)
-    return { status: response.status, body: json, tag: response.headers.get('ETag'), location: response.headers.get('Location') };
-  if (response.status === 401 && path !== '/console/session') dispatchEvent(new Event('weir-session-ended'));
+  if (response.ok) {
+    const tag = response.headers.get('ETag');
+    const answer = { status: response.status, body: json, tag, location: response.headers.get('Location') };
+    held.delete(place);
+    // A tag that is not weak names the state of what is edited, and not all that is shown of it.
+    if (method === 'GET' && tag?.startsWith('W/')) held.set(place, { tag, answer });
+    if (held.size > HELD) held.delete(/** @type {string} */ (held.keys().next().value));
+    return answer;
+  }
+  if (response.status === 401 && path !== '/console/session') {
+    ended = true;
+    dispatchEvent(new CustomEvent('weir-session-ended', { detail: 'refused' }));
+  }
   throw new ApiError(response.status, messageOf(response.status, json), Array.isArray(json?.details) ? json.details : [], json);
 }
 

@@ -5,7 +5,7 @@ import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { readSession } from './session.js';
 import { Shell } from './shell.js';
-import { SignIn } from './sign-in.js';
+import { SignIn, SignInAgain } from './sign-in.js';
 import { cameBack } from './sign-in-with.js';
 import { applyTheme } from './theme.js';
 import { Failed } from './ui/states.js';
@@ -19,17 +19,24 @@ import { Toasts } from './ui/toast.js';
  */
 function App({ signedIn, waysIn, failure }) {
   const [session, setSession] = useState(signedIn);
+  const [isRefused, setRefused] = useState(false);
 
   useEffect(() => {
     // Any request may find that the session has ended.
-    const onEnd = () => setSession(null);
+    const onEnd = (/** @type {any} */ { detail }) => (detail === 'refused' ? setRefused(true) : setSession(null));
     addEventListener('weir-session-ended', onEnd);
     return () => removeEventListener('weir-session-ended', onEnd);
   }, []);
 
   if (session === undefined) return html`<main class="page"><${Failed} error=${failure} /></main>`;
+  const onSignIn = (/** @type {Session} */ next) => {
+    setRefused(false);
+    setSession(next);
+  };
+  // What somebody has typed stays where it is until he has signed in again.
   return html`
-    ${session === null ? html`<${SignIn} waysIn=${waysIn} onSignIn=${setSession} />` : html`<${Shell} session=${session} />`}
+    ${session === null ? html`<${SignIn} waysIn=${waysIn} onSignIn=${onSignIn} />` : html`<${Shell} key=${`${session?.workspace_id} ${session?.actor}`} session=${session} />`}
+    ${session !== null && isRefused && html`<${SignInAgain} onSignIn=${onSignIn} />`}
     <${Toasts} />
   `;
 }

@@ -1,12 +1,27 @@
 /** Data of the service that stay as they are there: read at once, and again every few seconds while the page is looked at. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { ask } from './api.js';
+import { ApiError, ask, forgetAnswers, hasEnded } from './api.js';
 
 /** How often what is shown is read again, ms. */
 export const POLL = 5000;
 /** Answers by what was asked, shown at once when a page is opened again. */
 /** @type {Map<string, string>} */
 const known = new Map();
+/** What the service has failed to answer last, by what was asked: told once for all, in the shell. */
+/** @type {Map<string, string>} */
+const failing = new Map();
+
+/** Notes how a read went; undefined: it went well, or nobody wants it any more. @param {string} name @param {Error} [error] */
+export function noteRead(name, error) {
+  const before = failing.size;
+  if (error !== undefined && isTrouble(error)) failing.set(name, error.message);
+  else failing.delete(name);
+  if (failing.size !== before) dispatchEvent(new CustomEvent('weir-trouble', { detail: [...failing.values()][0] }));
+}
+
+/** Whether an error is the service's, and not that of what was asked. @param {Error} error */
+export const isTrouble = (error) => error instanceof ApiError && (error.status === 0 || error.status >= 500);
+
 /** Answers that are kept. */
 const KEPT = 200;
 
@@ -40,9 +55,10 @@ export function useLiveWork(name, work, { every = POLL } = {}) {
 
   const refresh = async () => {
     const asked = current.current;
-    if (asked.name === null) return;
+    if (asked.name === null || hasEnded()) return;
     try {
       const value = await asked.work();
+      noteRead(asked.name);
       const text = JSON.stringify(value) ?? '';
       const isNew = known.get(asked.name) !== text;
       remember(asked.name, text);
@@ -54,6 +70,7 @@ export function useLiveWork(name, work, { every = POLL } = {}) {
       );
     } catch (error) {
       if (current.current.name !== asked.name) return;
+      noteRead(asked.name, /** @type {Error} */ (error));
       setState((before) => ({
         name: asked.name,
         value: before.name === asked.name ? before.value : undefined,
@@ -81,6 +98,7 @@ export function useLiveWork(name, work, { every = POLL } = {}) {
     return () => {
       stopped = true;
       clearTimeout(timer);
+      if (name !== null) noteRead(name);
       document.removeEventListener('visibilitychange', onVisible);
     };
   }, [name, every]);
@@ -109,7 +127,10 @@ function remember(name, text) {
 }
 
 /** Forgets everything that was read, when another person may sign in. */
-export const forgetData = () => known.clear();
+export function forgetData() {
+  known.clear();
+  forgetAnswers();
+}
 
 /**
  * Work that a button or form starts: whether it runs, and why it failed. Resolves with whether it is done.

@@ -26,6 +26,19 @@ const UNITS = /** @type {const} */ ([
   ['s', 1000],
 ]);
 
+/** What ends so far away ends never, ms: blocks for good last 100 years. */
+const FOR_GOOD = 50 * 365 * 86_400_000;
+
+/** Whether a duration in ms is as good as no end. @param {number} ms */
+export const isForGood = (ms) => ms >= FOR_GOOD;
+
+/** A time that is left, rounded up to its second unit, so that what was given 7 days has `7 d` and not `6 d 23 h`. @param {number} ms */
+export function timeLeft(ms) {
+  const unit = UNITS.findIndex(([, length]) => ms >= length);
+  const step = UNITS[Math.min(UNITS.length - 1, Math.max(0, unit) + 1)][1];
+  return duration(Math.ceil(ms / step) * step);
+}
+
 /** The two largest units of a duration in ms: `2 h 5 min`, `40 s`. @param {number} ms */
 export function duration(ms) {
   const largest = UNITS.findIndex(([, length]) => ms >= length);

@@ -1,7 +1,7 @@
 /** Lists that come in pages, of any length: read ahead of the reader, and kept fresh where he looks. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { ask, manage } from './api.js';
-import { POLL } from './data.js';
+import { ask, hasEnded, manage } from './api.js';
+import { noteRead, POLL } from './data.js';
 
 /**
  * @typedef {object} Part A page as it was read.
@@ -53,10 +53,14 @@ export function useKeyset(path, name, query, { limit, keyOf }) {
 
   /** One read of this list after the other. @param {() => Promise<void>} work */
   const inTurn = (work) => {
-    list.work = list.work.then(work).catch((failure) => {
-      list.hasFailed = true;
-      if (current.current === list) setState({ address, parts: list.parts, error: failure });
-    });
+    list.work = list.work
+      .then(work)
+      .then(() => noteRead(address))
+      .catch((failure) => {
+        list.hasFailed = true;
+        noteRead(address, failure);
+        if (current.current === list) setState({ address, parts: list.parts, error: failure });
+      });
     return list.work;
   };
 
@@ -91,7 +95,7 @@ export function useKeyset(path, name, query, { limit, keyOf }) {
     /** @type {ReturnType<typeof setTimeout>} */
     let timer;
     const tick = () => {
-      const work = document.visibilityState === 'visible' ? inTurn(readSight) : Promise.resolve();
+      const work = document.visibilityState === 'visible' && !hasEnded() ? inTurn(readSight) : Promise.resolve();
       void work.finally(() => {
         if (!stopped) timer = setTimeout(tick, POLL);
       });
@@ -100,6 +104,7 @@ export function useKeyset(path, name, query, { limit, keyOf }) {
     return () => {
       stopped = true;
       clearTimeout(timer);
+      noteRead(address);
     };
   }, [address]);
 

@@ -9,7 +9,7 @@ import { may } from './session.js';
  * @property {{ id: string, name: string, default: boolean, source: string | null }[]} lists
  * @property {(id: string | null | undefined) => string} listName
  * @property {(id: string | null) => { kind: 'workspace' | 'list' | 'composed', id: string, name: string }} feedOf The feed of an id: a list's, one made of lists; null: the workspace's.
- * @property {(id: string | null | undefined) => string} keyName A key, or the source whose refresh it is; one that is not known is told by the end of its id.
+ * @property {(id: string | null | undefined) => string} keyName A key, or the source whose refresh it is; one that is not known is told as that.
  */
 
 /** @param {import('./session.js').Session} session @returns {Names} */
@@ -23,15 +23,18 @@ export function useNames(session) {
     const keys = new Map((value?.keys ?? []).map((/** @type {any} */ { id, name, prefix }) => [id, name ?? prefix]));
     // What a refresh has sent is sent by its source.
     for (const { source, name } of lists) if (source !== null) keys.set(source, `source ${name}`);
-    const shown = (/** @type {string | null | undefined} */ id) => (id ? `…${id.slice(-8)}` : '');
+    const gone = (/** @type {string | null | undefined} */ id, /** @type {string} */ what) => (id && value !== undefined ? what : '');
+    const unknownKey = readsKeys ? 'a key that is gone' : 'another key';
     return {
       lists,
       feedOf(id) {
         if (id === null) return { kind: 'workspace', id: '', name: 'the whole workspace' };
-        return feeds.has(id) ? { kind: 'composed', id, name: feeds.get(id) } : { kind: 'list', id, name: named.get(id) ?? shown(id) };
+        return feeds.has(id)
+          ? { kind: 'composed', id, name: feeds.get(id) }
+          : { kind: 'list', id, name: named.get(id) ?? gone(id, 'a feed that is gone') };
       },
-      listName: (id) => named.get(id ?? '') ?? shown(id),
-      keyName: (id) => (id === session.key_id ? (keys.get(id) ?? 'this key') : (keys.get(id ?? '') ?? shown(id))),
+      listName: (id) => named.get(id ?? '') ?? gone(id, 'a list that is gone'),
+      keyName: (id) => (id === session.key_id ? (keys.get(id) ?? 'this key') : (keys.get(id ?? '') ?? gone(id, unknownKey))),
     };
   }, [value]);
 }

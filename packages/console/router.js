@@ -84,3 +84,17 @@ function onClick(event) {
   event.preventDefault();
   go(anchor.pathname + anchor.search);
 }
+
+/**
+ * Does what an address asks for in `do`, once: what the palette offers.
+ * @param {Place} place
+ * @param {(what: string) => void} work
+ */
+export function useDo(place, work) {
+  const asked = place.query.get('do');
+  useEffect(() => {
+    if (asked === null) return;
+    setQuery({ do: undefined });
+    work(asked);
+  }, [asked]);
+}

@@ -1,5 +1,5 @@
 /** Signing in and out, and what the person who is signed in may do. */
-import { ask, showWorkspace } from './api.js';
+import { ask, showWorkspace, signedIn } from './api.js';
 import { forgetData } from './data.js';
 
 /**
@@ -32,11 +32,14 @@ export async function readSession() {
 export async function signIn(key, name) {
   const { body } = await ask(ADDRESS, { method: 'POST', body: { key, name } });
   forgetData();
+  signedIn(true);
   showWorkspace(body.session.workspace_id);
   return body.session;
 }
 
 export async function signOut() {
+  // What is read by itself reads no more.
+  signedIn(false);
   const { body } = await ask(ADDRESS, { method: 'DELETE' });
   // The provider sends the browser back.
   if (typeof body.leave === 'string') return location.assign(body.leave);

@@ -4,12 +4,14 @@ import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { manage } from './api.js';
 import { useLive, useWork } from './data.js';
+import { dateTime } from './format.js';
 import { PAGES, pageOf } from './pages.js';
-import { go, link, usePlace } from './router.js';
+import { link, usePlace } from './router.js';
+import { Search } from './search.js';
 import { may, signOut, switchWorkspace } from './session.js';
 import { currentTheme, toggleTheme } from './theme.js';
 import { Icon } from './ui/icon.js';
-import { Empty, Failed, Loading } from './ui/states.js';
+import { Empty, Failed, Loading, Notice } from './ui/states.js';
 
 /** @typedef {import('./session.js').Session} Session */
 
@@ -56,10 +58,11 @@ export function Shell({ session }) {
         <button class="button quiet icon menu-button" aria-label="Menu" aria-expanded=${isMenuOpen} onClick=${() => setMenuOpen(!isMenuOpen)}>
           <${Icon} name="menu" />
         </button>
-        <${Search} place=${place} />
+        <${Search} place=${place} session=${session} />
         <div class="bar-end"><${Who} session=${session} workspace=${who?.workspace.name} /></div>
       </header>
       <main class="page" id="main" ref=${main} tabindex="-1">
+        <${Trouble} />
         ${
           found === undefined || !may(session, found.page.permission)
             ? html`<${Empty} icon="search" title="There is no such page"><p><a href=${link('/')}>Go to the overview</a></p><//>`
@@ -68,6 +71,21 @@ export function Shell({ session }) {
       </main>
     </div>
   `;
+}
+
+/** That the service does not answer, once for all parts of a page; they keep what they have shown last. */
+function Trouble() {
+  const [trouble, setTrouble] = useState(/** @type {{ text: string, since: number } | undefined} */ (undefined));
+  useEffect(() => {
+    const onTrouble = (/** @type {any} */ { detail }) =>
+      setTrouble((before) => (detail === undefined ? undefined : { text: detail, since: before?.since ?? Date.now() }));
+    addEventListener('weir-trouble', onTrouble);
+    return () => removeEventListener('weir-trouble', onTrouble);
+  }, []);
+  return (
+    trouble &&
+    html`<${Notice} kind="bad">${trouble.text} What you see is of ${dateTime(trouble.since)}; it is asked again every few seconds.<//>`
+  );
 }
 
 /** @param {{ session: Session, path: string | undefined, workspace: string | undefined }} props */
@@ -94,39 +112,6 @@ function Side({ session, path, workspace }) {
       )}
       <${Where} session=${session} workspace=${workspace} />
     </nav>
-  `;
-}
-
-/** Looks an address up, from every page; `/` goes there. @param {{ place: import('./router.js').Place }} props */
-function Search({ place }) {
-  const input = useRef(/** @type {HTMLInputElement | null} */ (null));
-  const lookedUp = place.path === '/lookup' ? (place.query.get('target') ?? '') : '';
-  const [text, setText] = useState(lookedUp);
-  useEffect(() => setText(lookedUp), [lookedUp]);
-  useEffect(() => {
-    const onKey = (/** @type {KeyboardEvent} */ event) => {
-      const isTyping = /** @type {Element} */ (event.target).closest?.('input, textarea, select, dialog, [contenteditable]');
-      if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || isTyping) return;
-      event.preventDefault();
-      input.current?.focus();
-      input.current?.select();
-    };
-    addEventListener('keydown', onKey);
-    return () => removeEventListener('keydown', onKey);
-  }, []);
-  const onSubmit = (/** @type {Event} */ event) => {
-    event.preventDefault();
-    if (text.trim() !== '') go(`${link('/lookup')}?${new URLSearchParams({ target: text.trim() })}`);
-  };
-  return html`
-    <form role="search" onSubmit=${onSubmit}>
-      <input
-        class="input" ref=${input} type="search" aria-label="Look up an address" placeholder="Look up an address or network" maxlength="100"
-        autocomplete="off" spellcheck=${false} value=${text} onInput=${(/** @type {any} */ event) => setText(event.target.value)}
-      />
-      <${Icon} name="search" size=${14} />
-      <kbd aria-hidden="true">/</kbd>
-    </form>
   `;
 }
 

@@ -7,6 +7,7 @@ import { useWork } from './data.js';
 import { readSession, signIn } from './session.js';
 import { beginWith, isToBegin, whyNot } from './sign-in-with.js';
 import { Button } from './ui/button.js';
+import { Dialog } from './ui/dialog.js';
 import { TextField } from './ui/field.js';
 import { Notice } from './ui/states.js';
 
@@ -46,6 +47,27 @@ export function SignIn({ waysIn: known, onSignIn }) {
         )}</div>`
       }
       ${waysIn.keys && html`<${WithKey} isFirst=${waysIn.providers.length === 0} onSignIn=${onSignIn} />`}
+    <//>
+  `;
+}
+
+/**
+ * The same over a page whose session has ended: what was typed there is kept.
+ * @param {{ onSignIn: (session: import('./session.js').Session) => void }} props
+ */
+export function SignInAgain({ onSignIn }) {
+  const [waysIn, setWaysIn] = useState(/** @type {WaysIn | undefined} */ (undefined));
+  useEffect(() => {
+    readSession().then(
+      ({ sign_in: told }) => setWaysIn(told ?? ONLY_KEYS),
+      () => setWaysIn(ONLY_KEYS),
+    );
+  }, []);
+  return html`
+    <${Dialog} title="You are signed out" onClose=${() => undefined} closes=${false}>
+      <${Notice} kind="warn">The key was revoked or has expired, or twelve hours have passed. What you have typed is kept: sign in to go on.<//>
+      ${waysIn?.providers.map(({ id, name }) => html`<a key=${id} class="button" href="/console/" target="_blank" rel="noopener">Sign in with ${name} in a new tab, then come back and reload</a>`)}
+      ${waysIn?.keys && html`<${WithKey} isFirst=${true} onSignIn=${onSignIn} />`}
     <//>
   `;
 }

@@ -2,6 +2,7 @@ import { lastAddressV4, lastAddressV6 } from './bounds.ts';
 import type { CidrsV4, CidrsV6 } from './coalesce.ts';
 import type { Network } from './network.ts';
 import { V4Ranges, V6Ranges } from './ranges.ts';
+import { sizeV6 } from './words.ts';
 
 /** A set of addresses of both families. */
 export interface AddressSet {
@@ -71,11 +72,6 @@ export function addressCount({ v4, v6 }: AddressSet): { readonly v4: number; rea
   v6.merge();
   const count = { v4: 0, v6: 0 };
   for (let i = 0; i < v4.length; i += 1) count.v4 += v4.pairs[2 * i + 1] - v4.pairs[2 * i] + 1;
-  for (let i = 0; i < v6.length; i += 1) {
-    let size = 0;
-    // Word by word: the ends of a small range differ by less than a double tells of either.
-    for (let word = 8 * i; word < 8 * i + 4; word += 1) size = size * 2 ** 32 + (v6.words[word + 4] - v6.words[word]);
-    count.v6 += size + 1;
-  }
+  for (let i = 0; i < v6.length; i += 1) count.v6 += sizeV6(v6.words, 8 * i, v6.words, 8 * i + 4);
   return count;
 }

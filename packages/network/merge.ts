@@ -125,8 +125,8 @@ function addV6(words: Uint32Array, last: number, from: Uint32Array, at: number):
   return last;
 }
 
-/** The indexes of the ranges, sorted by start, as the second halves of pairs. */
-function orderV6(ranges: Uint32Array, count: number): Uint32Array {
+/** The indexes of IPv6 ranges of eight words, sorted by start, as the second halves of pairs. */
+export function orderV6(ranges: Uint32Array, count: number): Uint32Array {
   const order = new Uint32Array(2 * count);
   for (let i = 0; i < count; i++) order[2 * i + 1] = i;
   sortRun(order, ranges, 0, count);

@@ -57,3 +57,11 @@ export function predecessorV6(words: Uint32Array, at: number, into: Uint32Array,
   }
   if (borrow) into.fill(0, to, to + 4);
 }
+
+/** How many addresses there are from the one at `from[at]` to the one at `end[to]`, as near as a double tells it. */
+export function sizeV6(from: Uint32Array, at: number, end: Uint32Array, to: number): number {
+  let size = 0;
+  // Word by word: the ends of a small range differ by less than a double tells of either.
+  for (let word = 0; word < 4; word += 1) size = size * 2 ** 32 + (end[to + word] - from[at + word]);
+  return size + 1;
+}

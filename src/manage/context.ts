@@ -6,6 +6,7 @@ import type { SecretKeys } from '../account/sealed.ts';
 import type { FeedMeasurer } from '../document/builder.ts';
 import type { DocumentCache } from '../document/serve/cache.ts';
 import type { FeedWatch } from '../document/watch/feed-watch.ts';
+import type { WorthCounter } from '../document/worth/worth.ts';
 import type { ChangeOptions, OnceOnly, TakenBytes } from '../ports/account-store.ts';
 import type { ActivityReads } from '../ports/activity.ts';
 import type { Step } from '../ports/rule-store.ts';
@@ -62,6 +63,8 @@ export interface ManagePorts extends RuleManagement {
   readonly takeWebhookTest: (workspaceId: string) => number;
   /** Tries sources. */
   readonly trySource: SourceTrier;
+  /** Tells what lists are worth. */
+  readonly worth: WorthCounter;
   /** Bytes that what is kept of a workspace may take; 0 = no limit. */
   readonly room: TakenBytes;
   /** What the service protects in every workspace. */
@@ -113,14 +116,14 @@ export interface ManageContext extends ManagePorts, ChangeContext {
   readonly isGone: () => boolean;
 }
 
-const ANY: Most = { maxLists: 0, maxFeeds: 0, maxKeys: 0, maxSources: 0 };
+export const NO_LIMIT: Most = { maxLists: 0, maxFeeds: 0, maxKeys: 0, maxSources: 0 };
 
 /** The context of a command: it may do everything. `by` is who runs it. */
 export const byCommand = (
   store: StoreReads & StoreWrites,
   workspaceId: string,
   by: Author,
-  { maxLists, maxFeeds, maxKeys, maxSources }: Most = ANY,
+  { maxLists, maxFeeds, maxKeys, maxSources }: Most = NO_LIMIT,
 ): ChangeContext => ({
   store,
   workspaceId,

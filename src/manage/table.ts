@@ -29,6 +29,7 @@ import { TARGET_OPERATIONS } from './operations/targets.ts';
 import { WEBHOOK_OPERATIONS } from './operations/webhooks.ts';
 import { WHO_OPERATIONS } from './operations/who.ts';
 import { WORKSPACE_OPERATIONS } from './operations/workspace.ts';
+import { WORTH_OPERATIONS } from './operations/worth.ts';
 
 /** All operations of management. A row is all that there is to one: its route, checks, document and tests follow from it. */
 export const OPERATIONS: readonly Operation[] = [
@@ -48,6 +49,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...BATCH_OPERATIONS,
   ...ANSWER_OPERATIONS,
   ...LOOKUP_OPERATIONS,
+  ...WORTH_OPERATIONS,
   ...EXPRESSION_OPERATIONS,
   ...BACKTEST_OPERATIONS,
   ...DEAD_LETTER_OPERATIONS,

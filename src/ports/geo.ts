@@ -19,3 +19,10 @@ export interface GeoRanges {
   /** Eight words a range: four of the start, four of the end, most significant first. */
   readonly v6: Uint32Array;
 }
+
+/** Where an address is; null: the data know it not. */
+export interface Whereabouts {
+  /** ISO 3166, two letters. */
+  readonly country: string | null;
+  readonly asn: number | null;
+}

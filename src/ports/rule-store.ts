@@ -9,7 +9,16 @@ import type { ProposedFeed } from '../account/feed.ts';
 import type { AccessAction, GeoTarget, Kind, Target } from '../rule.ts';
 import type { AuditedChange, Page, PageRequest } from './account-store.ts';
 import type { DeadLetter, LandingBatch } from './landing.ts';
-import type { KnownRules, ListSink, NamedDirectory, SnapshotHead, SnapshotSink, WholeRules, WorkspaceDirectory } from './snapshot.ts';
+import type {
+  KnownRules,
+  ListSink,
+  NamedDirectory,
+  RuleSink,
+  SnapshotHead,
+  SnapshotSink,
+  WholeRules,
+  WorkspaceDirectory,
+} from './snapshot.ts';
 import type { ComparedPage, ComparedRule, RuleState, StoredRule } from './stored-rule.ts';
 
 /** What a signal finds an access rule by. `target` in its canonical form. */
@@ -114,6 +123,21 @@ export interface RuleOrigin {
   readonly personId?: string;
 }
 
+/** The same of one change: when it landed, ms, and the batch that it undid. */
+export interface ChangeOrigin extends RuleOrigin {
+  readonly landedAt: number;
+  readonly undoes: string | null;
+}
+
+/** An access rule as it was written once. */
+export interface RuleVersion {
+  readonly stored: StoredRule;
+  /** null: not known. */
+  readonly written: ChangeOrigin | null;
+  /** The change that replaced or removed it; null: it is stored like this, whether it has expired or not. */
+  readonly ended: { readonly seq: number; readonly by: ChangeOrigin | null } | null;
+}
+
 /** A batch that has landed, in whole or in part (D9). Times in ms. */
 export interface BatchInfo {
   readonly id: string;
@@ -179,6 +203,12 @@ export interface RuleReads {
     whole?: WholeRules,
   ): Promise<SnapshotHead | undefined>;
   /**
+   * The access rules of a list that are stored, those that have expired and are not swept yet included, and what it had before and lost, as
+   * far as that is kept (SPEC D9.7); in the place of `id` the instant (ms) since which each is there, `expires`: since when it is not. Each
+   * from a read of its own; none for a list that is not the workspace's.
+   */
+  listHistory(workspaceId: string, listId: string, sinks: { readonly stored: RuleSink; readonly lost: RuleSink }): Promise<void>;
+  /**
    * What a feed's rules are at `now` (ms), beyond those that are known, in one read transaction: all rules of those of its lists that are
    * not known, and what has changed in every known list of the workspace, the feed's or not; where that is too much, all of its rules.
    * `too_far` when the changes since then are not known any more: then the sink was given nothing.
@@ -238,8 +268,13 @@ export interface RuleReads {
     of: { readonly kind: Kind; readonly listId: string | null },
     rules: readonly Pick<StoredRule, 'id' | 'seq'>[],
   ): Promise<StoredRule[]>;
+  /**
+   * What is known of the access rules on exactly these targets (as `formatTarget` writes them), in all lists, the newest `limit`: those that
+   * are stored, expired ones too, and those that were replaced or removed. Of rules with a `rule_ref` that is known while one is on it.
+   */
+  ruleVersions(workspaceId: string, targets: readonly string[], limit: number): Promise<RuleVersion[]>;
   /** Where the items of these numbers came from; those that are not known any more are left out. */
-  origins(workspaceId: string, seqs: readonly number[]): Promise<Map<number, RuleOrigin>>;
+  origins(workspaceId: string, seqs: readonly number[]): Promise<Map<number, ChangeOrigin>>;
   /** Oldest first, the newest `limit`. */
   deadLetters(limit: number): Promise<DeadLetter[]>;
   /** Those that the stream carried under the key of a workspace, newest first. */

@@ -6,6 +6,7 @@ import { systemClock } from '../clock.ts';
 import { sourceReach } from '../fetch/reach.ts';
 import { isCountry } from '../geo/iso3166.ts';
 import { geoStatus } from '../geo/status.ts';
+import { whereabouts } from '../geo/whereabouts.ts';
 import { rateLimiter } from '../http/auth/rate-limit.ts';
 import { errorFields } from '../http/errors.ts';
 import type { ManagePorts } from '../manage/context.ts';
@@ -16,6 +17,7 @@ import { processesOn } from '../runtime/ledgers/status-file.ts';
 import { backtestJobs } from '../runtime/threads/backtest-jobs.ts';
 import { expressionTester } from '../runtime/threads/expression-test.ts';
 import { sourceTrier } from '../runtime/threads/source-try.ts';
+import { worthCounter } from '../runtime/threads/worth.ts';
 import { sendPortsOf } from '../runtime/webhooks/sending.ts';
 import { oneByOne } from '../serial.ts';
 import type { Config } from '../settings/settings.ts';
@@ -59,6 +61,10 @@ export function startManage(
     sendWebhook: sendPortsOf(config, systemClock),
     takeWebhookTest: (workspaceId) => tests.take(workspaceId, systemClock.monotonic()),
     trySource: sourceTrier({ settings: trySettings(config), guardRails, geo: () => geo.data() }),
+    worth: worthCounter({
+      ...{ store, guardRails, geo: () => geo.data() },
+      settings: { databaseUrl: config.databaseUrl, dataDir: config.dataDir },
+    }),
     room: { audit: config.maxAuditMb * MEBIBYTE, answers: config.maxAnswersMb * MEBIBYTE },
     guardRails,
     feeds: feedThread && watch,
@@ -86,6 +92,7 @@ export function startManage(
     blockFaults: (caller) => guardOf(caller.guardRails).faults,
     isCountry,
     geo: () => geo.database(),
+    whereabouts: (network) => whereabouts(geo.data(), network),
     sleep: (seconds) => sleep(seconds * 1000),
     stepsOf: (workspaceId) => (work) => steps(workspaceId, work),
     late: lateAnswers({

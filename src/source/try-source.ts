@@ -99,7 +99,7 @@ export async function trySource({ workspace, content, listId }: TriedSource, por
   const holds = guardFaults({ ...plan, failed: counts.faults, refused: counts.refused, expired: counts.expired }, facts, guards);
   const { v4, v6, countries, asns } = rules.counts;
   const at = fetched.lastModified === undefined ? Number.NaN : Date.parse(fetched.lastModified);
-  const addresses = addressCount(rules.addresses);
+  const addresses = addressCount(rules.listed.addresses);
   return {
     ...about,
     fault: null,

@@ -27,6 +27,7 @@ import { type IndexedBy, ruleRows, ruleStep } from './rules/rule-pages.ts';
 import { senderStep } from './rules/rule-senders.ts';
 import { activeCount } from './rules/rule-tables.ts';
 import { rulesBefore, rulesById } from './rules/rules-by-id.ts';
+import { ruleVersions } from './rules/target-history.ts';
 import { bouncerReads } from './seen/bouncers.ts';
 import { deviceCounts, devicePage, keysByHash, workspaceOfKey } from './seen/devices.ts';
 import { feedDays } from './seen/feed-days.ts';
@@ -85,7 +86,17 @@ const WORKS = {
   *positionStreams() {
     return (yield* all('SELECT DISTINCT stream_id FROM positions')).map((row) => String(row.stream_id));
   },
-  ...{ batches: newestBatches, batch: batchOf, origins: originsOf, rulesBefore, rulesById, ruleCount, comparedRules, senderStep },
+  ...{
+    batches: newestBatches,
+    batch: batchOf,
+    origins: originsOf,
+    rulesBefore,
+    rulesById,
+    ruleVersions,
+    ruleCount,
+    comparedRules,
+    senderStep,
+  },
   deadLetterCount: (most: number) => number(DEAD_LETTERS, most),
   countRules: (workspaceId: string, now: number) => number(ACTIVE, now, workspaceId),
   ...{ devices: devicePage, deviceCounts, workspaceOfKey, keysByHash, stoppedClients, feedDays },

@@ -262,6 +262,19 @@ suite('D18 the console', { skip: needs('chromium'), timeout: 600_000 }, () => {
     await page.show('/feeds', 'Feeds');
   });
 
+  test('D18.54 a device is set up on the page of its feed: a bound key, shown once in its lines, and its first pull', async () => {
+    await page.click('perimeter');
+    await page.fill('Device', 'FortiGate');
+    await page.click('Make its key');
+    await page.sees('Waiting for its first pull');
+    const key = /set password "(weir_[^"]+)"/.exec(await page.text())![1]!;
+    assert.equal((await getFeed(weir.url, key)).status, 403, 'it is bound to its feed');
+    assert.equal((await getFeed(weir.url, key, '/perimeter')).status, 200);
+    await page.sees(/It pulls\. .* got 0 entries\./);
+    await page.show('/feeds', 'Feeds');
+    assert.ok(!(await page.text()).includes(key));
+  });
+
   test('D18.7 the keyboard alone: a link past the navigation, / for the search, Escape closes a dialog and the focus goes back', async () => {
     const focus = () => page.evaluate<string>("document.activeElement.getAttribute('aria-label') ?? document.activeElement.innerText");
     const focusIs = (name: string) => eventually(async () => assert.equal((await focus()).trim(), name));
@@ -272,13 +285,22 @@ suite('D18 the console', { skip: needs('chromium'), timeout: 600_000 }, () => {
     await page.press('Enter');
     await eventually(async () => assert.equal(await page.evaluate('document.activeElement.id'), 'main'));
     await page.press('/');
-    await focusIs('Look up an address');
+    await focusIs('Look up an address, or find anything');
     await page.evaluate("[...document.querySelectorAll('button')].find((each) => each.innerText.trim() === 'New list').focus()");
     await page.press('Enter');
     await page.sees('Senders name it');
     await page.press('Escape');
     await page.seesNot('Senders name it');
     await focusIs('New list');
+    await page.press('Enter');
+    await page.fill('Name', 'half a name');
+    await page.press('Escape');
+    await page.sees('Drop what you have typed?');
+    await page.click('Keep it');
+    assert.equal(await page.evaluate("document.querySelector('dialog input').value"), 'half a name');
+    await page.press('Escape');
+    await page.click('Drop it');
+    await page.seesNot('Senders name it');
   });
 
   test('D18.7 every page of feeds and the overview are sound: no serious fault, no error, no other host, no sideways scrolling', async () => {

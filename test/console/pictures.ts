@@ -20,7 +20,7 @@ const PAGES: Readonly<Record<string, { readonly path: string; readonly heading: 
   feed: { path: '/feeds/composed/perimeter', heading: 'perimeter' },
   rules: { path: '/rules', heading: 'Rules' },
   batches: { path: '/batches', heading: 'Batches' },
-  lookup: { path: '/lookup?target=KP', heading: 'Look up' },
+  lookup: { path: `/lookup?target=${encodeURIComponent('45[.]83[.]64[.]1')}`, heading: 'Look up' },
   devices: { path: '/devices', heading: 'Devices' },
   'dead-letters': { path: '/dead-letters', heading: 'Dead letters' },
   geo: { path: '/geo', heading: 'Geo data' },
@@ -35,9 +35,11 @@ const REASONS = [
   'phishing page',
   'probes for /wp-login.php',
 ];
-const LOOKS = { light: [1280, 'light'], dark: [1280, 'dark'], phone: [375, 'light'] } as const;
+const LOOKS = { light: [1440, 'light'], dark: [1440, 'dark'], phone: [390, 'light'] } as const;
 
 const { below, pick } = seededRandom(7);
+/** Of devices, by name. */
+const keys = new Map<string, string>();
 
 mkdirSync(folder, { recursive: true });
 const data = mkdtempSync(join(tmpdir(), 'weir-pictures-'));
@@ -46,6 +48,8 @@ let weir = await startWeir(settings);
 const browser = await startBrowser();
 try {
   await fill(weir.url);
+  // What devices get from now on is newer than that.
+  await new Promise((resolve) => setTimeout(resolve, 3000));
   await poll(weir.url);
   // The ledger of devices is written when it stops.
   await weir.kill('SIGTERM');
@@ -109,6 +113,14 @@ async function fill(url: string): Promise<void> {
     [...blocks, { kind: 'access_rule', op: 'upsert', rule: { action: 'block', target: { ip: 'none' } } }],
     '/v2/signal?list=analysts',
   );
+  const network = (ip: string, reason: string, more: object) => ({
+    ...{ kind: 'access_rule', op: 'upsert', reason, ...more },
+    rule: { action: 'block', target: { ip } },
+  });
+  await postSignals(url, KEY, [network('45.83.64.0/24', 'hoster of scanners', {})], '/v2/signal?list=scanners');
+  const one = { value: '45.83.64.1', reason: 'case 2026-114, C2', list: 'analysts', expires: '604800' };
+  const headers = { ...bearer(KEY), 'x-actor': 'Jana Novak' };
+  await ask(url, '/v1/manage/rules', { method: 'POST', headers, body: JSON.stringify({ ...one, action: 'block' }) });
 }
 
 /** Batches of signals for a list. */
@@ -123,6 +135,16 @@ async function send(url: string, list: string, batches: number): Promise<void> {
   }
 }
 
+/** The key of a device. */
+async function keyOf(url: string, agent: string): Promise<string> {
+  const name = `${agent.split('/')[0]!.toLowerCase()} Prague`;
+  if (!keys.has(name)) {
+    const body = JSON.stringify({ name, permissions: ['feed:read'] });
+    keys.set(name, JSON.parse((await ask(url, '/v1/manage/keys', { method: 'POST', headers: bearer(KEY), body })).text).key);
+  }
+  return keys.get(name)!;
+}
+
 /** Devices pull their feeds. */
 async function poll(url: string): Promise<void> {
   for (const [agent, feed] of [
@@ -131,7 +153,7 @@ async function poll(url: string): Promise<void> {
     ['curl/8.5.0', '/mail-gateway'],
     ['nftables-loader', ''],
   ] as const) {
-    const headers = { ...bearer(KEY), 'user-agent': agent };
+    const headers = { ...bearer(await keyOf(url, agent)), 'user-agent': agent };
     const { headers: first } = await ask(url, `/v1/threat/feeds${feed}`, { headers });
     for (let i = 0; i < 12; i += 1) await ask(url, `/v1/threat/feeds${feed}`, { headers: { ...headers, 'if-none-match': first.etag } });
   }

@@ -331,6 +331,21 @@ suite('management', () => {
     assert.ok(Number(headers['content-length']) > 100);
   });
 
+  test('D15.57 what is read is compressed, and 304 for who has it; what is edited has the tag of its state', async () => {
+    const plain = await call('GET', '/targets', admin);
+    const packed = await ask(server.url, '/v1/manage/targets', { headers: { ...bearer(admin), 'accept-encoding': 'gzip' } });
+    assert.deepEqual([plain.headers['content-encoding'], packed.headers['content-encoding']], [undefined, 'gzip']);
+    assert.ok(packed.headers.vary!.includes('Accept-Encoding'));
+    assert.ok(Number(packed.headers['content-length']) < Number(plain.headers['content-length']));
+    const { headers } = await call('GET', '/targets', admin);
+    assert.match(headers.etag!, /^W\/"[\w-]{22}"$/);
+    const again = await call('GET', '/targets', admin, undefined, { 'if-none-match': `"x", ${headers.etag}` });
+    assert.deepEqual([again.status, again.text, again.headers.etag], [304, '', headers.etag]);
+    assert.equal((await call('GET', '/targets', admin, undefined, { 'if-none-match': 'W/"x"' })).status, 200);
+    const workspace = await call('GET', '/workspace', admin);
+    assert.equal((await call('GET', '/workspace', admin, undefined, { 'if-none-match': workspace.headers.etag! })).status, 200);
+  });
+
   test('D15.7, D15.53 every change is in the audit log: event, object, key, person, fields before and after', async () => {
     const { body: who } = await get('/whoami');
     for (const row of OPERATIONS.filter(({ audit }) => audit !== null)) {
@@ -673,6 +688,38 @@ suite('management', () => {
     const [shown] = (await commandJson<Row[]>(['list', 'ls', '--workspace', workspace], settings)).filter(({ id }) => id === list.id);
     const { feed: _, ...answered } = (await get(`/lists/${list.id}`)).body;
     assert.deepEqual(shown, { ...answered, rules: 3 });
+  });
+
+  test('D29.6 what a feed leaves out is in its answer, in a 304 too, over HTTP and in what a dry run tells before', async () => {
+    const lists: string[] = [];
+    for (const _ of [1, 2]) lists.push((await make('/lists', { name: fresh('list') })).body.name as string);
+    const made = { name: fresh('feed'), lists, fit: 'lists', max_entries: 2 };
+    const { name } = (await make('/feeds', made)).body;
+    const send = (list: number, more = '') => {
+      const entries = ['198.51.100.1', '198.51.100.4'].map((ip) => ({
+        type: 'access_rules',
+        action: 'block',
+        ip: list === 0 ? ip : `${ip}0`,
+      }));
+      return postSignals(server.url, admin, entries, `/v1/signal?list=${lists[list]}${more}`);
+    };
+    await send(0);
+    await eventually(async () => assert.equal((await getFeed(server.url, admin, `/${name}`)).headers['x-feed-entry-count'], '2'));
+    const told = JSON.parse((await send(1, '&dry_run=1')).text).feeds.find((feed: Json) => feed.name === name);
+    assert.deepEqual([told.entries_after, told.left_out.lists], [2, [{ name: lists[1], entries: 2 }]]);
+    assert.match(told.warning, /^would leave out the list \S+ \(2 entries\), to keep within its cap of 2$/);
+    await send(1);
+    await eventually(async () => {
+      const { status, headers } = await getFeed(server.url, admin, `/${name}`);
+      assert.deepEqual([status, headers['x-feed-left-out'], headers['x-feed-entry-count']], [200, `${lists[1]};entries=2`, '2']);
+      const conditional = { ...bearer(admin), 'if-none-match': headers.etag! };
+      const again = await ask(server.url, `/v1/threat/feeds/${name}`, { headers: conditional });
+      assert.deepEqual([again.status, again.headers['x-feed-left-out']], [304, `${lists[1]};entries=2`]);
+    });
+    const { built, events } = (await get(`/feeds/${name}`)).body.feed as { built: Json[]; events: Json[] };
+    assert.deepEqual(built[0]!.left_out, { lists: [{ name: lists[1], entries: 2 }], min_sources: null, entries: null });
+    assert.ok(events.some(({ kind }) => kind === 'left_out'));
+    assert.match((await getFeed(server.url, admin, `/${name}?format=commented`)).text, /\n# left out: the list /);
   });
 
   test('D15.14 the workspace: its guard rails and what its feed leaves out, beside those of the service', async () => {

@@ -3,8 +3,10 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { DEFAULT_GUARDS } from '../../src/account/source.ts';
 import { readConfig } from '../../src/config.ts';
+import { listWorthJson, worthJson } from '../../src/manage/worth.ts';
 import { runTrial } from '../../src/runtime/sources/try-job.ts';
 import { sourceTrier } from '../../src/runtime/threads/source-try.ts';
+import { worthCounter } from '../../src/runtime/threads/worth.ts';
 import type { TryJob, TryReport } from '../../src/source/try-source.ts';
 import { command, commandJson } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
@@ -21,7 +23,7 @@ after(() => world[Symbol.asyncDispose]());
 const hosts = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, i) => `198.51.${(from + i) >> 8}.${(from + i) & 255}\n`).join('');
 server.set('/first', list(hosts(0, 300)));
-const first = await world.add('first', { url: `${server.url}/first` });
+const first = await world.add('first', { url: `${server.url}/first`, copies: ['unknown'] });
 await world.run();
 await world.landed();
 
@@ -85,7 +87,7 @@ test('D23.41 what is there, what is refused, what it has in common, and what fee
     { kind: 'list', name: 'first', ...common },
   ]);
   const row = (kind: string, name: string, before: number, entries: number) => ({
-    ...{ kind, name, action: 'block', entries_before: before, entries_after: entries, entry_limit: 131_072, fits: true },
+    ...{ kind, name, action: 'block', entries_before: before, entries_after: entries, entry_limit: 131_072, fits: true, left_out: null },
   });
   assert.deepEqual(trial?.feeds, [row('list', 'new', 0, 3), row('workspace', 'default', 4, 6)]);
   assert.deepEqual([trial?.present, trial?.added, trial?.removed, trial?.left_out], [0, 5, 0, 0]);
@@ -213,4 +215,22 @@ test('D23.41 one of a workspace is tried at a time, and few in all', async () =>
   while (!server.asked.has('/silent')) await new Promise(setImmediate);
   await server[Symbol.asyncDispose]();
   assert.match(String((await began).fault), /cut short|socket hang up|reset/);
+});
+
+test('D30.1, D30.4 what lists are worth, from a thread of its own and at the command line', async () => {
+  const { store } = world.base;
+  const { workspaceId } = world;
+  const count = worthCounter({ store, settings: config, guardRails, geo: () => geo.data() });
+  const all = await worthJson(store, workspaceId, await count(workspaceId, null));
+  const { entries, idle, copies, overlaps, unique } = all.lists.find(({ name }) => name === 'first')!;
+  assert.ok(entries > 0);
+  assert.deepEqual([idle, copies, overlaps, unique.entries], [true, [{ name: 'unknown', entries: 0 }], [], entries]);
+  const one = await listWorthJson(store, workspaceId, first.listId, await count(workspaceId, first.listId));
+  assert.deepEqual(
+    one!.feeds.map(({ kind, name, entries_without: without }) => (kind === 'list' ? [name, without] : kind)),
+    [['first', 0], 'workspace'],
+  );
+  const told = await command(['worth', 'first', '--workspace', workspaceId], settings);
+  assert.match(told.stdout, new RegExp(`^only here    ${entries} entries`, 'm'));
+  assert.match((await command(['worth', '--workspace', workspaceId], settings)).stdout, /^without a detection in 30 days: first\b/m);
 });

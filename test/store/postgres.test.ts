@@ -31,6 +31,7 @@ import { access, collectingSink, ip, storeConformance, upsert, waf } from '../co
 import { togetherConformance } from '../conformance/together.ts';
 import { undoConformance } from '../conformance/undo.ts';
 import { webhookConformance } from '../conformance/webhooks.ts';
+import { worthConformance } from '../conformance/worth.ts';
 import { makeAuthority, makeCertificate } from '../support/certificates.ts';
 import { command } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
@@ -232,6 +233,7 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
   deletedConformance({ name: 'postgres', open });
   togetherConformance({ name: 'postgres', open });
   senderConformance({ name: 'postgres', open });
+  worthConformance({ name: 'postgres', open });
 
   test('D4.12 store postgres: every statement of the tests above finds its rows through an index', async (t) => {
     const recorded = [...statements];

@@ -22,6 +22,7 @@ import { access, fixture, ip, type StoreDriver, storeConformance, T0, upsert } f
 import { togetherConformance } from '../conformance/together.ts';
 import { undoConformance } from '../conformance/undo.ts';
 import { webhookConformance } from '../conformance/webhooks.ts';
+import { worthConformance } from '../conformance/worth.ts';
 import { temporaryFolder } from '../support/folder.ts';
 
 /** Every statement that a store has prepared, instants aside. */
@@ -62,6 +63,7 @@ deletedConformance(driver);
 togetherConformance(driver);
 senderConformance(driver);
 counterBounds(driver);
+worthConformance(driver);
 
 test('D4.12 store sqlite: every statement of the tests above finds its rows through an index', () => {
   const recorded = [...statements];

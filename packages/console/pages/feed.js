@@ -23,9 +23,9 @@ import { Ago } from '../ui/time.js';
 import { ACTIONS, FAMILIES } from '../words.js';
 import { DeleteFeed } from './feeds/delete-feed.js';
 import { FeedForm } from './feeds/feed-form.js';
-import { builtOf, nameOfKind, stateOf, WORKSPACE_FEED } from './feeds/feed-state.js';
+import { nameOfKind, stateOf, WORKSPACE_FEED } from './feeds/feed-state.js';
 import { readFeed } from './feeds/read-feeds.js';
-import { SET_UPS } from './feeds/setup.js';
+import { SetUpCard } from './feeds/set-up-card.js';
 
 /** @typedef {import('./feeds/feed-state.js').FeedRow} FeedRow */
 /** @typedef {import('../session.js').Session} Session */
@@ -68,7 +68,7 @@ function Feed({ feed, tag, session, refresh }) {
     </div>
     <${ContentCard} feed=${feed} address=${address} />
     <${DevicesCard} feed=${feed} />
-    <${SetUpCard} address=${address} path=${new URL(address).pathname} />
+    <${SetUpCard} feed=${feed} address=${address} path=${new URL(address).pathname} session=${session} />
     ${open === 'edit' && html`<${FeedForm} feed=${feed} tag=${tag} onClose=${close} onDone=${refresh} />`}
     ${open === 'delete' && html`<${DeleteFeed} feed=${feed} tag=${tag} onClose=${close} />`}
   `;
@@ -82,11 +82,10 @@ function SizeCard({ feed }) {
     async () => (await ask(manage('/measure'), { method: 'POST', body: { feed: named(feed) } })).body.before,
     { every: 60_000 },
   );
-  const built = builtOf(feed);
   return html`
     <${Card} title="Size" note="In the format and family that the feed stores.">
       <${Shown} live=${live}>${(/** @type {any} */ measure) => {
-        const entries = built?.entries ?? measure.entries;
+        const { entries } = measure;
         return html`
           <${Figures}>
             <${Figure} label="Entries" value=${count(entries)} note=${`${count(measure.v4)} IPv4, ${count(measure.v6)} IPv6`} />
@@ -219,17 +218,3 @@ const DEVICE_COLUMNS = [
     },
   },
 ];
-
-/** @param {{ address: string, path: string }} props */
-function SetUpCard({ address, path }) {
-  const [name, setName] = useState(SET_UPS[0].name);
-  const chosen = SET_UPS.find((each) => each.name === name) ?? SET_UPS[0];
-  return html`
-    <${Card} title="Set a device up" note="Give each device a key of its own, bound to this feed; put it where the dots are.">
-      <div class="form-row">
-        <${SelectField} label="Device" value=${name} onValue=${setName} options=${SET_UPS.map((each) => ({ value: each.name, label: each.name }))} hint=${chosen.advice} />
-      </div>
-      <${Code} label=${`Set-up of ${name}`} text=${chosen.text({ address, origin: location.origin, path })} />
-    <//>
-  `;
-}

@@ -2,9 +2,10 @@
 
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
+import { ask, hasEnded, manage } from '../api.js';
 import { useLiveWork } from '../data.js';
 import { count } from '../format.js';
-import { go } from '../router.js';
+import { go, useDo } from '../router.js';
 import { may } from '../session.js';
 import { Badge } from '../ui/badge.js';
 import { Button } from '../ui/button.js';
@@ -12,10 +13,11 @@ import { Gauge } from '../ui/gauge.js';
 import { PageHead } from '../ui/page-head.js';
 import { Empty, Shown } from '../ui/states.js';
 import { Table } from '../ui/table.js';
+import { Ago } from '../ui/time.js';
 import { FeedPage } from './feed.js';
 import { DeletedFeeds } from './feeds/delete-feed.js';
 import { FeedForm } from './feeds/feed-form.js';
-import { builtOf, nameOfKind, stateOf } from './feeds/feed-state.js';
+import { builtOf, countOf, isOld, nameOfKind, stateOf, WORKSPACE_FEED } from './feeds/feed-state.js';
 import { linkToFeed, readFeeds } from './feeds/read-feeds.js';
 
 /** @typedef {import('./feeds/feed-state.js').FeedRow} FeedRow */
@@ -24,6 +26,9 @@ import { linkToFeed, readFeeds } from './feeds/read-feeds.js';
 export function Page({ session, place }) {
   const live = useLiveWork('feeds', readFeeds);
   const [open, setOpen] = useState(/** @type {'list' | 'composed' | undefined} */ (undefined));
+  useDo(place, (what) => {
+    if (what === 'list' || what === 'composed') setOpen(what);
+  });
   if (place.parts.length > 0) {
     const [kind, id = ''] = place.parts;
     return html`<${FeedPage} key=${place.path} kind=${kind} id=${id} session=${session} />`;
@@ -55,17 +60,19 @@ export function Page({ session, place }) {
 }
 
 /** @param {{ feeds: FeedRow[] }} props */
-function FeedTable({ feeds }) {
+function FeedTable({ feeds: read }) {
+  const fresh = useFresh(read);
+  const feeds = read.map((feed) => ({ ...feed, fresh: fresh.get(feed.id) }));
   /** @type {import('../ui/table.js').Column<FeedRow>[]} */
   const columns = [
     { label: 'Feed', cell: (feed) => html`<a class="text" href=${linkToFeed(feed)}>${feed.name}</a>` },
     { label: 'Made of', cell: (feed) => html`<span>${nameOfKind(feed)}</span>` },
-    { label: 'Entries', number: true, cell: (feed) => builtOf(feed) && count(/** @type {any} */ (builtOf(feed)).entries) },
+    { label: 'Entries', number: true, cell: (feed) => html`<${Entries} feed=${feed} />` },
     {
       label: 'Of its cap',
       cell: (feed) => {
-        const built = builtOf(feed);
-        if (built === undefined) return html`<span class="soft">not asked for yet</span>`;
+        const built = countOf(feed);
+        if (built === undefined) return html`<span class="soft">not counted yet</span>`;
         return html`<${Gauge} value=${built.entries} most=${built.entry_limit} label="Entries" />`;
       },
     },
@@ -78,4 +85,38 @@ function FeedTable({ feeds }) {
     },
   ];
   return html`<${Table} label="Feeds" columns=${columns} rows=${feeds} keyOf=${(/** @type {FeedRow} */ { id }) => id} />`;
+}
+
+/** @param {{ feed: FeedRow }} props */
+function Entries({ feed }) {
+  const known = countOf(feed);
+  if (known === undefined) return html`<span class="soft">–</span>`;
+  return html`<span>${count(known.entries)}${isOld(known) && html`<br /><span class="soft small">counted <${Ago} at=${known.built_at} /></span>`}</span>`;
+}
+
+/** Feeds that are counted for the table at most; those beyond say how old their count is. */
+const COUNTED = 30;
+
+/** What feeds have now of which this process has built nothing lately, by id; read one after the other. @param {FeedRow[]} feeds */
+function useFresh(feeds) {
+  const asked = feeds.filter((feed) => isOld(builtOf(feed))).slice(0, COUNTED);
+  const live = useLiveWork(
+    asked.length === 0 ? null : 'fresh counts',
+    async () => {
+      /** @type {Record<string, import('./feeds/feed-state.js').Built>} */
+      const found = {};
+      for (const { id } of asked) {
+        if (hasEnded()) break;
+        const named = id === WORKSPACE_FEED ? undefined : id;
+        const content = await ask(manage('/content', { feed: named, lines: 1 })).then(
+          ({ body }) => body,
+          () => undefined,
+        );
+        if (content !== undefined) found[id] = { ...content, formats: [content.format], built_at: new Date().toISOString() };
+      }
+      return found;
+    },
+    { every: 30_000 },
+  );
+  return new Map(Object.entries(live.value ?? {}));
 }

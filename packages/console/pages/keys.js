@@ -6,6 +6,7 @@ import { ApiError, allPages, ask, manage } from '../api.js';
 import { curlOf } from '../curl.js';
 import { useLiveWork, useWork } from '../data.js';
 import { counted } from '../format.js';
+import { useDo } from '../router.js';
 import { may } from '../session.js';
 import { Badge } from '../ui/badge.js';
 import { Button } from '../ui/button.js';
@@ -47,11 +48,12 @@ const EXPIRIES = [
 ];
 
 /** @param {import('../pages.js').PageProps} props */
-export function Page({ session }) {
+export function Page({ session, place }) {
   const live = useLiveWork('keys', readKeys);
   const [isMaking, setMaking] = useState(false);
   const [revoked, setRevoked] = useState(/** @type {Key | undefined} */ (undefined));
   const [isAll, setAll] = useState(false);
+  useDo(place, (what) => what === 'make' && setMaking(true));
   const actions = html`<${Button} kind="main" icon="plus" onClick=${() => setMaking(true)}>New key<//>`;
   return html`
     <${PageHead} title="Keys" actions=${actions}>What senders, firewalls and people show to be let in. The text of a key is shown once, when it is made.<//>

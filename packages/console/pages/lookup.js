@@ -1,31 +1,35 @@
-/** Why an address is in feeds, or is not. */
+/** Who blocks an address, and which boxes enforce that: one sentence, one picture, its history, and every feed and rule. */
 
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
-import { manage } from '../api.js';
+import { ApiError, manage } from '../api.js';
 import { curlOf } from '../curl.js';
 import { useLive } from '../data.js';
-import { count, counted, dateTime } from '../format.js';
 import { useNames } from '../names.js';
 import { go, link, setQuery } from '../router.js';
 import { may } from '../session.js';
-import { Badge } from '../ui/badge.js';
 import { Button } from '../ui/button.js';
 import { Card } from '../ui/card.js';
 import { SameWithCurl } from '../ui/code.js';
 import { SelectField, TextField } from '../ui/field.js';
 import { PageHead } from '../ui/page-head.js';
-import { Empty, Notice, Shown } from '../ui/states.js';
-import { Table } from '../ui/table.js';
-import { Ago, Countdown } from '../ui/time.js';
-import { linkToFeed } from './feeds/read-feeds.js';
-import { agreementText, CUTS, IDLE, RELATIONS, Verdict, whyText } from './lookup/words.js';
+import { Empty, Failed, Notice, Shown } from '../ui/states.js';
+import { FeedByFeed } from './lookup/feed-cards.js';
+import { History } from './lookup/history.js';
+import { Path } from './lookup/path.js';
+import { modelOf, staying } from './lookup/path-model.js';
+import { having, Sentence } from './lookup/sentence.js';
+import { Stays } from './lookup/stays.js';
+import { targetsOf } from './lookup/targets.js';
 import { BlockForm } from './rules/block.js';
 import { UnblockForm } from './rules/unblock.js';
 
-/** @typedef {import('./lookup/words.js').ExplainedFeed} ExplainedFeed */
-/** @typedef {import('./lookup/words.js').ExplainedRule} ExplainedRule */
+/** @typedef {import('./lookup/path-model.js').Answer} Answer */
+/** @typedef {import('./lookup/path-model.js').Outlook} Outlook */
+/** @typedef {{ form: 'unblock' | 'block', value: string, action?: string }} Open */
 
+/** How often the answer is read again, ms: it looks at all devices. */
+const EVERY = 15_000;
 const ACTIONS = [
   { value: 'block', label: 'Block feeds' },
   { value: 'allow', label: 'Allow feeds' },
@@ -33,48 +37,38 @@ const ACTIONS = [
 
 /** @param {import('../pages.js').PageProps} props */
 export function Page({ session, place }) {
-  const target = place.query.get('target') ?? '';
+  const text = place.query.get('target') ?? '';
   const action = place.query.get('action') === 'allow' ? 'allow' : 'block';
-  const names = useNames(session);
-  const [open, setOpen] = useState(/** @type {'block' | 'unblock' | undefined} */ (undefined));
-  const address = manage('/lookup', { target, action });
-  const live = useLive(target === '' ? null : address);
-  const opened = { value: target, names, onClose: () => setOpen(undefined), onDone: live.refresh };
-  const actions =
-    target !== '' &&
-    may(session, 'rules:write') &&
-    html`
-      <${Button} onClick=${() => setOpen('unblock')}>Unblock<//>
-      <${Button} onClick=${() => setOpen('block')}>Block or allow<//>
-    `;
+  const asked = targetsOf(text);
+  const targets = asked.flatMap((each) => ('target' in each ? [each.target] : []));
   return html`
-    <${PageHead} title="Look up" actions=${actions}>Which feeds have an address, network, ASN or country, and the rules that put it there or keep it out.<//>
-    <${Asked} key=${target} target=${target} action=${action} />
+    <${PageHead} title="Look up">Who blocks an address, why, and which devices enforce it.<//>
+    <${AskedFor} key=${text} text=${text} action=${action} />
+    ${asked.map((each) => 'name' in each && html`<${Notice} key=${each.name}><bdi>${each.name}</bdi> is a name. Feeds have addresses: ask about those that it stands for.<//>`)}
+    ${asked.map((each) => 'wrong' in each && html`<${Notice} key=${each.wrong}><bdi>${each.wrong}</bdi> is no address, network, ASN or country.<//>`)}
     ${
-      target === ''
-        ? html`<${Empty} icon="search" title="Ask about an address"><p>Somebody cannot reach a service, or an alert names an address: type it above, or press <kbd>/</kbd> on any page.</p><//>`
-        : html`
-          <${Shown} live=${live}>${(/** @type {{ feeds: ExplainedFeed[] }} */ { feeds }) => html`<${Explanation} target=${target}
-            action=${action} feeds=${feeds} />`}<//>
-          <${SameWithCurl} text=${curlOf('GET', address)} />
-        `
+      text.trim() === '' &&
+      html`<${Empty} icon="search" title="Ask about an address"><p>Somebody cannot reach a service, or an alert names an address: type it above, as the report has it, or press <kbd>/</kbd> on any page.</p><//>`
     }
-    ${open === 'block' && html`<${BlockForm} ...${opened} />`}
-    ${open === 'unblock' && html`<${UnblockForm} ...${opened} />`}
+    ${
+      targets.length === 1
+        ? html`<${One} key=${targets[0]} target=${targets[0]} action=${action} session=${session} />`
+        : targets.map((target) => html`<${Row} key=${target} target=${target} action=${action} />`)
+    }
   `;
 }
 
-/** @param {{ target: string, action: string }} props */
-function Asked({ target, action }) {
-  const [text, setText] = useState(target);
+/** @param {{ text: string, action: string }} props */
+function AskedFor({ text: given, action }) {
+  const [text, setText] = useState(given);
   const submit = (/** @type {Event} */ event) => {
     event.preventDefault();
     if (text.trim() !== '') go(`${link('/lookup')}?${new URLSearchParams({ target: text.trim(), action })}`);
   };
   return html`
     <form class="asked" onSubmit=${submit}>
-      <${TextField} label="Address, network, ASN or country" value=${text} onValue=${setText} maxlength="64" autocomplete="off"
-        spellcheck=${false} />
+      <${TextField} label="Address, network, ASN or country" value=${text} onValue=${setText} maxlength="2000" autocomplete="off"
+        spellcheck=${false} placeholder="45[.]83[.]64[.]1, hxxp://192.0.2.7:8080, AS64500, NL" />
       <${SelectField} label="In" value=${action} onValue=${(/** @type {string} */ value) => setQuery({ action: value })}
         options=${ACTIONS} />
       <${Button} kind="main" type="submit">Look up<//>
@@ -82,88 +76,82 @@ function Asked({ target, action }) {
   `;
 }
 
-/** @param {{ target: string, action: string, feeds: ExplainedFeed[] }} props */
-function Explanation({ target, action, feeds }) {
-  const concerned = feeds.filter(({ rules, protected_by: guards, verdict }) => rules.length > 0 || guards.length > 0 || verdict !== 'out');
-  const others = feeds.filter((feed) => !concerned.includes(feed));
-  const [has, partly] = ['in', 'partly'].map((wanted) => feeds.filter(({ verdict }) => verdict === wanted).length);
+/** One of several. @param {{ target: string, action: string }} props */
+function Row({ target, action }) {
+  const { value, error } = useLive(manage('/lookup', { target, action, path: true }), { every: 60_000 });
+  const href = `${link('/lookup')}?${new URLSearchParams({ target, action })}`;
   return html`
-    <${Notice} kind=${has + partly > 0 ? (action === 'block' ? 'bad' : 'good') : ''} role="status">
-      <strong><bdi>${target}</bdi> is ${has > 0 ? `in ${counted(has, `${action} feed`)}` : partly > 0 ? `partly in ${counted(partly, `${action} feed`)}` : `in no ${action} feed`}</strong>${has > 0 && partly > 0 && `, and partly in ${count(partly)}`}.
-      ${has + partly === 0 && concerned.length === 0 && ' No rule concerns it.'}
+    <${Notice} kind=${toneOf(value)}>
+      <a class="text" href=${href}>${value === undefined ? target : html`<${Sentence} answer=${value} />`}</a>
+      ${value === undefined && (error === undefined ? ' …' : ` ${wrongText(error)}`)}
     <//>
-    ${concerned.map((feed) => html`<${FeedCard} key=${feed.id} feed=${feed} action=${action} target=${target} />`)}
-    ${
-      concerned.length > 0 &&
-      others.length > 0 &&
-      html`<p class="soft">No rule concerns it in ${others.map(({ id, kind, name }, i) => html`${i > 0 ? ', ' : ''}<a key=${id} class="text" href=${linkToFeed({ kind, id: id ?? '' })}>${name}</a>`)}.</p>`
-    }
   `;
 }
 
-const KINDS = { workspace: 'the whole workspace', list: 'list', composed: 'feed of lists' };
+/** @param {Answer | undefined} answer @returns {'bad' | 'good' | ''} */
+const toneOf = (answer) => (answer === undefined || having(answer).length === 0 ? '' : answer.action === 'block' ? 'bad' : 'good');
 
-/** @param {{ feed: ExplainedFeed, action: string, target: string }} props */
-function FeedCard({ feed, action, target }) {
-  const title = html`<a class="text" href=${linkToFeed({ kind: feed.kind, id: feed.id ?? '' })}>${feed.name}</a> <span class="soft small">${KINDS[feed.kind]}${feed.family !== 'both' && `, ${feed.family} only`}</span>`;
-  const size =
-    feed.entries === null
-      ? undefined
-      : html`${count(feed.entries)} of ${count(feed.max_entries ?? 0)} entries${feed.over_cap ? ', over its cap' : ''}`;
+/** @param {Error} error */
+const wrongText = (error) => (error instanceof ApiError && error.faults.length > 0 ? error.faults[0].message : error.message);
+
+/** @param {{ target: string, action: string, session: import('../session.js').Session }} props */
+function One({ target, action, session }) {
+  const names = useNames(session);
+  const [open, setOpen] = useState(/** @type {Open | undefined} */ (undefined));
+  const address = manage('/lookup', { target, action, path: true });
+  const live = useLive(address, { every: EVERY });
+  const opened = { names, onClose: () => setOpen(undefined), onDone: live.refresh };
+  if (live.value === undefined && live.error instanceof ApiError && live.error.faults.length > 0) {
+    return html`<${Notice}><bdi>${target}</bdi> ${live.error.faults[0].message}.<//>`;
+  }
+  if (live.value === undefined && live.error !== undefined) return html`<${Failed} error=${live.error} retry=${live.refresh} />`;
   return html`
-    <${Card} title=${title} actions=${html`<${Verdict} verdict=${feed.verdict} />`} note=${size}>
-      ${feed.protected_by.map((network) => html`<${Notice} key=${network}>The protected network <bdi class="mono">${network}</bdi> keeps it out, whatever rules say.<//>`)}
-      ${feed.agreement !== null && html`<p class="small">${agreementText(feed.agreement)}</p>`}
-      ${feed.verdict !== 'out' && action === 'block' && html`<p class="small">${unblockText(feed, target)}</p>`}
-      ${feed.subtract_allow !== null && html`<${Notice} kind="warn">${subtractText(feed.subtract_allow)}<//>`}
+    <${Shown} live=${live}>${(/** @type {Answer} */ answer) => html`
+      <${Found} answer=${answer} mayChange=${may(session, 'rules:write')} maySet=${may(session, 'manage')} onOpen=${setOpen} onDone=${live.refresh} />
+    `}<//>
+    <${SameWithCurl} text=${curlOf('GET', address)} />
+    ${open?.form === 'block' && html`<${BlockForm} value=${open.value} action=${open.action} ...${opened} />`}
+    ${open?.form === 'unblock' && html`<${UnblockForm} value=${open.value} ...${opened} />`}
+  `;
+}
+
+/** @param {{ answer: Answer, mayChange: boolean, maySet: boolean, onOpen: (open: Open) => void, onDone: () => void }} props */
+function Found({ answer, mayChange, maySet, onOpen, onDone }) {
+  const [outlook, setOutlook] = useState(/** @type {Outlook | undefined} */ (undefined));
+  const { target, action, feeds } = answer;
+  const isIn = having(answer).length > 0;
+  const leave = () => setOutlook(undefined);
+  const act = (/** @type {Outlook} */ name, /** @type {string} */ label, /** @type {Open} */ open, /** @type {string} */ kind = '') => html`
+    <${Button} kind=${kind} onMouseEnter=${() => setOutlook(name)} onFocus=${() => setOutlook(name)} onClick=${() => onOpen(open)}>${label}<//>
+  `;
+  const actions =
+    mayChange &&
+    action === 'block' &&
+    (isIn
+      ? html`
+          ${act('unblock', 'Unblock', { form: 'unblock', value: target })}
+          ${act('never', 'Never block', { form: 'block', value: target, action: 'allow' })}
+          ${act('extend', 'Extend', { form: 'block', value: target })}
+        `
+      : html`<${Button} kind="main" onClick=${() => onOpen({ form: 'block', value: target })}>Block<//>`);
+  const model = modelOf(answer, outlook);
+  const concerned = model.columns.some(({ nodes }) => nodes.length > 0);
+  return html`
+    <div class="stack" onMouseLeave=${leave} onKeyDown=${(/** @type {KeyboardEvent} */ event) => event.key === 'Escape' && leave()}>
+      <div class=${`verdict ${toneOf(answer)}`} role="status"><p><${Sentence} answer=${answer} /></p><div class="row">${actions}</div></div>
       ${
-        feed.rules.length > 0 &&
-        html`<${Table} label=${`Rules that concern it in ${feed.name}`} columns=${COLUMNS} rows=${feed.rules}
-        keyOf=${(/** @type {ExplainedRule} */ { id }) => id} />`
+        concerned
+          ? html`<${Card} class="card path-card">
+              <${Path} model=${model} label=${`The way from who asked for it, by rules and feeds, to the devices: ${model.columns.map(({ title, nodes }) => `${title}: ${nodes.map((node) => node.title).join(', ') || 'none'}`).join('; ')}`} />
+              ${outlook !== undefined && html`<${Stays} answer=${answer} outlook=${outlook} stays=${staying(answer, outlook)} mayChange=${mayChange} maySet=${maySet} onOpen=${onOpen} onDone=${onDone} />`}
+            <//>`
+          : html`<p class="soft">No rule concerns it.</p>`
       }
-      ${feed.rules_left_out > 0 && html`<p class="small soft">And ${counted(feed.rules_left_out, 'more rule')}.</p>`}
-    <//>
+    </div>
+    ${(answer.devices_left_out_feeds ?? 0) > 0 && html`<p class="small soft">Of ${answer.devices_left_out_feeds} more feeds that it concerns devices are not told.</p>`}
+    ${answer.history !== undefined && html`<${Card} title="History" note="Of its own rules and those around it, as far back as an undo reaches."><${History} events=${answer.history} /><//>`}
+    <details id="feeds" open=${feeds.length <= 6}><summary>Feed by feed, every rule</summary>
+      <div class="stack"><${FeedByFeed} target=${target} action=${action} feeds=${feeds} /></div>
+    </details>
   `;
 }
-
-/** What an unblock would do here. @param {ExplainedFeed} feed @param {string} target */
-function unblockText(feed, target) {
-  const { removes, verdict } = feed.unblock;
-  if (removes.length === 0) return html`An unblock of <bdi>${target}</bdi> changes nothing here, because ${whyText(feed)}.`;
-  const does = `An unblock removes ${counted(removes.length, 'rule')} here`;
-  return verdict === 'out' ? `${does}, and it is out of the feed then.` : html`${does}, but it stays, because ${whyText(feed)}.`;
-}
-
-/** What cutting never-block rules out would do here. @param {NonNullable<ExplainedFeed['subtract_allow']>} subtract */
-const subtractText = ({ value, verdict }) =>
-  `A never-block rule names it, and this feed has it all the same: its setting “Cut out never-block rules”, set to “${CUTS[value]}”, takes ${verdict === 'out' ? 'it' : 'a part of it'} out.`;
-
-/** Nothing where there is nothing: on a phone the row is left out. @param {string | null} text */
-const textOf = (text) => (text === null ? '' : html`<bdi>${text}</bdi>`);
-
-/** @type {Record<string, [kind: string, text: string]>} */
-const EFFECTS = { in: ['bad', 'puts it in'], out: ['good', 'keeps it out'], none: ['', ''] };
-
-/** @type {import('../ui/table.js').Column<ExplainedRule>[]} */
-const COLUMNS = [
-  {
-    label: 'Rule',
-    cell: ({ target, list_id: list }) =>
-      html`<a class="mono text" href=${`${link('/rules/access')}?${new URLSearchParams({ address: target ?? '', match: 'exact', list: list ?? '' })}`}>${target}</a>`,
-  },
-  {
-    label: 'Effect',
-    cell: ({ effect, idle }) => html`<${Badge} kind=${EFFECTS[effect][0]}>${idle === null ? EFFECTS[effect][1] : IDLE[idle]}<//>`,
-  },
-  { label: 'It is', cell: ({ relation }) => RELATIONS[relation] },
-  { label: 'List', cell: ({ list_name: name }) => html`<bdi>${name}</bdi>` },
-  { label: 'Reason', cell: ({ reason, rule_ref: ref }) => textOf(reason ?? ref) },
-  {
-    label: 'Sent by',
-    cell: ({ actor, key_name: key, batch_id: batch, source }) => html`
-      ${batch === null ? html`<bdi>${actor ?? key ?? ''}</bdi>` : html`<a class="text" href=${link('/batches', batch)}>${actor ?? key ?? 'batch'}</a>`}
-      ${source && html`<div class="small soft">from source <bdi>${source.name}</bdi>, refresh of ${dateTime(source.refresh)}, there since ${dateTime(source.since)}</div>`}`,
-  },
-  { label: 'Made', cell: ({ created_at: at }) => html`<${Ago} at=${at} />` },
-  { label: 'Expires in', number: true, cell: ({ expires_at: until }) => html`<${Countdown} until=${until} forever="never" />` },
-];

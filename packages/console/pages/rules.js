@@ -6,7 +6,7 @@ import { ApiError } from '../api.js';
 import { count } from '../format.js';
 import { useKeyset } from '../keyset.js';
 import { useNames } from '../names.js';
-import { link } from '../router.js';
+import { link, useDo } from '../router.js';
 import { may } from '../session.js';
 import { Button } from '../ui/button.js';
 import { LongList } from '../ui/long-list.js';
@@ -42,6 +42,9 @@ export function Page({ session, place }) {
   const conditions = { kind: tab.kind, ...(!isAccess && { type: type.type }), ...narrowing };
   const rules = useKeyset('/rules', 'rules', conditions, { limit: LIMIT, keyOf });
 
+  useDo(place, (name) => {
+    if (name === 'block' || name === 'unblock' || name === 'paste') setOpen({ name });
+  });
   const close = () => setOpen(undefined);
   const opened = { names, session, onClose: close, onDone: rules.refresh };
   const actions = isAccess ? accessActions(session, setOpen) : expressionActions(session, setOpen);

@@ -5,7 +5,7 @@ import { useState } from 'preact/hooks';
 import { allPages } from '../api.js';
 import { useLiveWork } from '../data.js';
 import { count } from '../format.js';
-import { go } from '../router.js';
+import { go, useDo } from '../router.js';
 import { may } from '../session.js';
 import { Badge } from '../ui/badge.js';
 import { Button } from '../ui/button.js';
@@ -23,6 +23,7 @@ import { linkToSource, stateOf } from './sources/source-state.js';
 export function Page({ session, place }) {
   const live = useLiveWork('sources', () => allPages('/sources', 'sources'));
   const [isAdding, setAdding] = useState(false);
+  useDo(place, (what) => what === 'add' && setAdding(true));
   const [id] = place.parts;
   if (id !== undefined) return html`<${SourcePage} key=${id} id=${id} session=${session} />`;
   const actions = may(session, 'manage') && html`<${Button} icon="plus" kind="main" onClick=${() => setAdding(true)}>Add a source<//>`;

@@ -1,16 +1,24 @@
 /** Dialogs: the browser's own, which hold the focus and close with Escape. */
 
 import { html } from 'htm/preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { useWork } from '../data.js';
 import { Button, IconButton } from './button.js';
 import { Failed } from './states.js';
 
 /**
  * A dialog, open as long as it is there.
- * @param {{ title: any, onClose: () => void, wide?: boolean, footer?: any, children?: any, onSubmit?: () => void }} props With `onSubmit` it is a form.
+ * @param {{ title: any, onClose: () => void, wide?: boolean, footer?: any, children?: any, onSubmit?: () => void, closes?: boolean }} props
+ * With `onSubmit` it is a form; what was typed into it is not dropped without a question. `closes` false: it cannot be closed.
  */
-export function Dialog({ title, onClose, wide = false, footer, children, onSubmit }) {
+export function Dialog({ title, onClose, wide = false, footer, children, onSubmit, closes = true }) {
+  const typed = useRef(false);
+  const [isAsking, setAsking] = useState(false);
+  const leave = () => {
+    if (!closes) return;
+    if (onSubmit !== undefined && typed.current && !isAsking) setAsking(true);
+    else onClose();
+  };
   const element = useRef(/** @type {HTMLDialogElement | null} */ (null));
   const id = useId();
   useEffect(() => {
@@ -20,9 +28,13 @@ export function Dialog({ title, onClose, wide = false, footer, children, onSubmi
     return () => before?.focus();
   }, []);
   const inside = html`
-    <header><h2 id=${id} class="text">${title}</h2><${IconButton} icon="close" label="Close" onClick=${onClose} /></header>
+    <header><h2 id=${id} class="text">${title}</h2>${closes && html`<${IconButton} icon="close" label="Close" onClick=${leave} />`}</header>
     ${children}
-    ${footer !== undefined && html`<footer>${footer}</footer>`}
+    ${
+      isAsking
+        ? html`<footer role="alert"><span>Drop what you have typed?</span><${Button} autofocus onClick=${() => setAsking(false)}>Keep it<//><${Button} kind="danger" onClick=${onClose}>Drop it<//></footer>`
+        : footer !== undefined && html`<footer>${footer}</footer>`
+    }
   `;
   const submit = (/** @type {Event} */ event) => {
     event.preventDefault();
@@ -30,10 +42,17 @@ export function Dialog({ title, onClose, wide = false, footer, children, onSubmi
   };
   const cancel = (/** @type {Event} */ event) => {
     event.preventDefault();
-    onClose();
+    leave();
+  };
+  // Browsers let a second Escape close it without asking.
+  const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
+    if (event.key === 'Escape') cancel(event);
+  };
+  const onInput = () => {
+    typed.current = true;
   };
   return html`
-    <dialog class=${`dialog ${wide ? 'wide' : ''}`} ref=${element} aria-labelledby=${id} onCancel=${cancel}>
+    <dialog class=${`dialog ${wide ? 'wide' : ''}`} ref=${element} aria-labelledby=${id} onCancel=${cancel} onKeyDown=${onKeyDown} onInput=${onInput}>
       ${onSubmit === undefined ? html`<div class="dialog-inner">${inside}</div>` : html`<form class="dialog-inner" onSubmit=${submit}>${inside}</form>`}
     </dialog>
   `;

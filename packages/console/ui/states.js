@@ -1,5 +1,6 @@
 /** What stands where data are not, or not yet; and what somebody has to be told. */
 import { html } from 'htm/preact';
+import { isTrouble } from '../data.js';
 import { Button } from './button.js';
 import { Icon } from './icon.js';
 
@@ -37,9 +38,13 @@ export const Notice = ({ kind = '', children, ...rest }) => html`
  */
 export function Shown({ live, children }) {
   const { value, error, refresh } = live;
-  if (value === undefined) return error === undefined ? html`<${Loading} />` : html`<${Failed} error=${error} retry=${refresh} />`;
+  const isToldAbove = error !== undefined && isTrouble(error);
+  if (value === undefined) {
+    if (isToldAbove) return html`<p class="soft">Not read yet.</p>`;
+    return error === undefined ? html`<${Loading} />` : html`<${Failed} error=${error} retry=${refresh} />`;
+  }
   return html`
-    ${error !== undefined && html`<${Notice} kind="warn">${error.message} What you see is older.<//>`}
+    ${error !== undefined && !isToldAbove && html`<${Notice} kind="warn">${error.message} What you see is older.<//>`}
     ${children(value)}
   `;
 }

@@ -2,7 +2,7 @@
 
 import { html } from 'htm/preact';
 import { useEffect, useState } from 'preact/hooks';
-import { ago, dateTime, duration } from '../format.js';
+import { ago, dateTime, isForGood, timeLeft } from '../format.js';
 
 /** The instant now, ms, anew every second; one timer for all. */
 export function useNow() {
@@ -40,5 +40,6 @@ export function Countdown({ until, forever = 'no expiry' }) {
   const now = useNow();
   if (until === null || until === undefined) return html`<span class="soft">${forever}</span>`;
   const left = new Date(until).getTime() - now;
-  return html`<time class="nowrap" datetime=${new Date(until).toISOString()} title=${dateTime(until)}>${left <= 0 ? 'expired' : duration(left)}</time>`;
+  if (isForGood(left)) return html`<span class="soft" title=${dateTime(until)}>${forever}</span>`;
+  return html`<time class="nowrap" datetime=${new Date(until).toISOString()} title=${dateTime(until)}>${left <= 0 ? 'expired' : timeLeft(left)}</time>`;
 }

@@ -7,9 +7,9 @@ import type { FeedSource, Idle, Relation } from '../../document/explain/explain-
 import { WeirError } from '../../errors.ts';
 import { geoDatabase } from '../../geo/database.ts';
 import { loadGeo } from '../../geo/load.ts';
-import { explanationJson, type FeedJson, type RuleJson } from '../../manage/explanation.ts';
 import { findFeed, findList } from '../../manage/find.ts';
 import { subtractionCommand } from '../../manage/kept-blocked.ts';
+import { explanationJson, type FeedJson, type RuleJson } from '../../manage/lookup/explanation.ts';
 import { namesIn, type RuleSource } from '../../manage/rules/rule-json.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { ACCESS_ACTIONS, type AccessAction } from '../../rule.ts';

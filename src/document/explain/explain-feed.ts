@@ -112,6 +112,29 @@ export interface FeedExplanation {
   readonly subtract: Subtraction | null;
 }
 
+/** What a never-block rule on the target would do to a block feed, and what cutting never-block rules out would do then. */
+export interface NeverBlockOutlook {
+  readonly verdict: Verdict;
+  readonly subtract: Subtraction | null;
+}
+
+/** The same question with a never-block rule more; its list is that of the rule. */
+export function neverBlockOutlook(
+  feed: FeedSource,
+  rules: readonly StoredAccessRule[],
+  never: StoredAccessRule,
+  question: Question,
+): NeverBlockOutlook {
+  const { family } = storedVariant(feed.profile);
+  const asked = addressesOf(question.target, family, question.geo);
+  const touching = [
+    ...rules.filter((stored) => isActive(stored, question.asOf) && touches(stored.rule.target, asked, question.geo)),
+    never,
+  ];
+  const now = verdict(asked, contentOf(feed, roled(touching, feed, 'block'), question, family));
+  return { verdict: now, subtract: now === 'out' ? null : subtractionOf(feed, touching, { ...question, asked, family }) };
+}
+
 /** The addresses behind a target, of these families. */
 export function addressesOf(target: Target, family: Family, geo: GeoDatabase): AddressSet {
   const isAsked = (of: Family) => family === 'both' || family === of;

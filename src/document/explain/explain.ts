@@ -1,14 +1,23 @@
 /** Explains the feeds of a workspace: reads what concerns a target, and nothing else where that can be found (SPEC D10). */
 import type { Workspace } from '../../account/workspace.ts';
-import { secondOf } from '../../clock.ts';
-import type { RuleOrigin } from '../../ports/rule-store.ts';
+import { DAY, secondOf } from '../../clock.ts';
+import type { ChangeOrigin } from '../../ports/rule-store.ts';
 import type { AccessAction, Target } from '../../rule.ts';
 import { readSnapshot } from '../held/snapshot.ts';
 import { renderFeed } from '../make/render-feed.ts';
 import { storedVariant, variantOf } from '../variant.ts';
-import { explainFeed, type FeedExplanation, type FeedSource } from './explain-feed.ts';
-import type { KeptBlocked, NeverBlocked } from './kept-blocked.ts';
-import { type ExplainOptions, feedSources, rulesByFeed, touchingRules } from './sources.ts';
+import {
+  explainFeed,
+  type FeedExplanation,
+  type FeedSource,
+  isActive,
+  type NeverBlockOutlook,
+  neverBlockOutlook,
+  roled,
+  type StoredAccessRule,
+} from './explain-feed.ts';
+import { type KeptBlocked, type NeverBlocked, neverBlockRule } from './kept-blocked.ts';
+import { type ExplainOptions, feedSources, isHost, rulesByFeed, touchingRules } from './sources.ts';
 
 /** What is asked; without `feedIds` about every feed. */
 export interface Asked {
@@ -19,6 +28,8 @@ export interface Asked {
   readonly feedIds?: readonly string[];
   /** Whether to count entries, which reads every rule of the feeds that the target concerns. */
   readonly counts: boolean;
+  /** Asks for `since` and `never` too, with a never-block rule that would lie in this list. */
+  readonly outlook?: { readonly listId: string };
 }
 
 /** How many entries a feed has, and how many it may have. */
@@ -34,12 +45,16 @@ export interface Explained {
   readonly size: FeedSize | undefined;
   /** How many more rules concern the target than are told. */
   readonly leftOut: number;
+  /** When the last rule that put it there, and the last that kept it out, has expired, ms; null: none did lately. */
+  readonly expired?: { readonly in: number | null; readonly out: number | null };
+  /** What a never-block rule on it would do; of block feeds. */
+  readonly never?: NeverBlockOutlook;
 }
 
 export interface ExplainedTarget {
   readonly feeds: readonly Explained[];
   /** By `seq` of the rules, as far as it is known. */
-  readonly origins: ReadonlyMap<number, RuleOrigin>;
+  readonly origins: ReadonlyMap<number, ChangeOrigin>;
 }
 
 /** Explains on the feed thread, where the serving of requests does not wait for it. */
@@ -55,10 +70,16 @@ export const EXPLAIN_RULES = 100_000;
 export const EXPLAIN_TOLD = 20;
 
 /** Explains the workspace's feed, those of its lists and the composed ones, in this order. */
-export async function explain({ workspace, target, action, feedIds, counts }: Asked, options: ExplainOptions): Promise<ExplainedTarget> {
+export async function explain(
+  { workspace, target, action, feedIds, counts, outlook }: Asked,
+  options: ExplainOptions,
+): Promise<ExplainedTarget> {
   const { store, geo, now } = options;
   const guard = options.guard(workspace);
-  const rules = await touchingRules(workspace.id, target, options);
+  // Of anything wider it would be every rule that the workspace has had.
+  const since = outlook !== undefined && isHost(target) ? now.wall - LATELY : now.wall;
+  const found = await touchingRules(workspace.id, target, options, since);
+  const [rules, expired] = [true, false].map((wanted) => found.filter((stored) => isActive(stored, secondOf(now.wall)) === wanted));
   const sources = (await feedSources(options, workspace)).filter(
     ({ id }) => feedIds === undefined || (id !== null && feedIds.includes(id)),
   );
@@ -71,10 +92,31 @@ export async function explain({ workspace, target, action, feedIds, counts }: As
     const isConcerned = explanation.rules.length > 0 || feedIds !== undefined;
     const size = counts && isConcerned ? await feedSize(source, workspace, action, options) : undefined;
     const told = explanation.rules.slice(0, options.mostTold);
-    feeds.push({ source, explanation: { ...explanation, rules: told }, size, leftOut: explanation.rules.length - told.length });
+    feeds.push({
+      source,
+      explanation: { ...explanation, rules: told },
+      size,
+      leftOut: explanation.rules.length - told.length,
+      ...(outlook !== undefined && { expired: lastEnds(expired, source, action) }),
+      ...(outlook !== undefined &&
+        action === 'block' &&
+        explanation.verdict !== 'out' && {
+          never: neverBlockOutlook(source, rulesOf(source), neverBlockRule(target, outlook.listId), question),
+        }),
+    });
   }
   const shown = new Set(feeds.flatMap(({ explanation }) => explanation.rules.map(({ stored }) => stored.seq)));
   return { feeds, origins: await store.origins(workspace.id, [...shown]) };
+}
+
+/** How far back expired rules are looked for, ms: as long as they are stored. */
+const LATELY = 7 * DAY;
+
+/** When the last of these rules that were something for a feed has expired. */
+function lastEnds(expired: readonly StoredAccessRule[], source: FeedSource, action: AccessAction): NonNullable<Explained['expired']> {
+  const ends = Map.groupBy(roled(expired, source, action), ({ role }) => (role === action ? 'in' : 'out'));
+  const last = (of: 'in' | 'out') => ends.get(of)?.reduce((most, { stored }) => Math.max(most, stored.rule.expiresAt!), 0) ?? null;
+  return { in: last('in'), out: last('out') };
 }
 
 /** The size of what a request gets that names the action only. */

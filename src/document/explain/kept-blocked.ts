@@ -86,7 +86,7 @@ export async function keptBlocked({ workspace, target, listId }: NeverBlocked, o
 }
 
 /** The rule as it lands, but that it never expires. */
-function neverBlockRule(target: Target, listId: string): StoredAccessRule {
+export function neverBlockRule(target: Target, listId: string): StoredAccessRule {
   const nothing = { name: null, reason: null, labels: null, config: null, confidence: null, severity: null };
   const rule: AccessRule = { ...nothing, ruleRef: null, action: 'allow', target, expiresAt: null };
   return { id: -1, seq: 0, kind: 'access_rule', createdAt: 0, updatedAt: 0, listId, rule };

@@ -29,18 +29,26 @@ export interface ExplainOptions {
   readonly pause?: (() => Promise<void> | undefined) | undefined;
 }
 
-/** The active access rules of a workspace that have an address in common with a target, or are on this very one. */
+/** Whether a target is one address. */
+export const isHost = (target: Target): boolean =>
+  target.kind === 'ip' && target.network.prefix === (target.network.family === 4 ? 32 : 128);
+
+/**
+ * The access rules of a workspace that have an address in common with a target, or are on this very one: those that are active, and with
+ * `since` (ms) those that have expired since then, as far as they are stored.
+ */
 export async function touchingRules(
   workspaceId: string,
   target: Target,
   { store, geo, now, mostRules, pause }: ExplainOptions,
+  since: number = now.wall,
 ): Promise<StoredAccessRule[]> {
   let looked = 0;
   const asked = addressesOf(target, 'both', geo);
   const name = formatTarget(target);
   const find = async (match?: RuleMatch, isMeant: (rule: StoredAccessRule) => boolean = () => true) => {
     const found: StoredAccessRule[] = [];
-    for await (const rule of store.rules(workspaceId, { kind: 'access_rule', now: now.wall, ...(match && { match }) })) {
+    for await (const rule of store.rules(workspaceId, { kind: 'access_rule', now: since, ...(match && { match }) })) {
       looked += 1;
       if (looked % TURN === 0) await pause?.();
       if (looked > (mostRules ?? Number.POSITIVE_INFINITY)) throw tooManyRules(looked - 1);
@@ -52,10 +60,9 @@ export async function touchingRules(
   const isTouching = ({ rule }: StoredAccessRule) => formatTarget(rule.target) === name || touches(rule.target, asked, geo);
   if (target.kind !== 'ip') return find(undefined, isTouching);
   const { network } = target;
-  const isHost = network.prefix === (network.family === 4 ? 32 : 128);
   const found = [
     ...(await find({ how: 'covering', network })),
-    ...(isHost ? [] : await find({ how: 'covered', network })),
+    ...(isHost(target) ? [] : await find({ how: 'covered', network })),
     ...(await find({ how: 'geo' }, isTouching)),
   ];
   // A rule on exactly this network covers it and lies in it.

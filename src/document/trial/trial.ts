@@ -1,5 +1,5 @@
 /** What a list would do before it is kept (SPEC D23.41): what it has in common with lists and feeds, and what each feed would have. */
-import { type AddressSet, addressCount, addressSet, intersection, isEmpty, overlaps, pushNetworks } from '@weir/network/address-set.ts';
+import { type AddressSet, addressSet, intersection, isEmpty, overlaps, pushNetworks } from '@weir/network/address-set.ts';
 import { countV4, countV6 } from '@weir/network/coalesce.ts';
 import type { FeedKind } from '../../account/feed.ts';
 import type { BlockGuard } from '../../account/guard-rails.ts';
@@ -14,7 +14,8 @@ import { readSnapshot, rulesOfList, type Snapshot, withNewList } from '../held/s
 import type { LeftOut } from '../left-out.ts';
 import { contentOfFeed } from '../make/render-feed.ts';
 import { DEFAULT_ENTRY_LIMIT, storedVariant, variantOf } from '../variant.ts';
-import { networkAt, pushRanges, type TriedRules, targetKey } from './tried-rules.ts';
+import { pushRanges, type Share } from '../worth/listed.ts';
+import { networkAt, type TriedRules, targetKey } from './tried-rules.ts';
 
 /** What a trial works with. */
 export interface TrialOptions {
@@ -36,17 +37,14 @@ export interface TrialSubject {
   readonly listId: string | null;
   /** What it is, or would be, called. */
   readonly name: string;
+  /** Whether these rules are what the list has, and what is tried is to be without them. */
+  readonly isLeaving?: boolean;
 }
 
 /** What a list or feed blocks that is tried too. */
-export interface TrialOverlap {
+export interface TrialOverlap extends Share {
   readonly kind: FeedKind;
   readonly name: string;
-  /** How many of the tried entries have an address there. */
-  readonly entries: number;
-  /** Addresses that both have; of IPv6 as near as a double tells it. */
-  readonly v4: number;
-  readonly v6: number;
 }
 
 /** What a feed would have. */
@@ -78,9 +76,10 @@ const MOST_TOLD = 50;
 const MOST_NEVER_BLOCK = 20;
 
 /** Compares; feeds first. Rejects when the store does not answer. */
-export async function tryRules({ workspace, rules, listId, name }: TrialSubject, options: TrialOptions): Promise<Trial> {
+export async function tryRules({ workspace, rules, listId, name, isLeaving = false }: TrialSubject, options: TrialOptions): Promise<Trial> {
   const { store, geo, guard, clock, onStep, limit } = options;
-  const { action, addresses } = rules;
+  const { action } = rules;
+  const { addresses } = rules.listed;
   const begun = clock.monotonic();
   const now = instantOf(clock);
   const asOf = secondOf(now.wall);
@@ -136,9 +135,8 @@ export async function tryRules({ workspace, rules, listId, name }: TrialSubject,
   }
 
   function tell(kind: FeedKind, called: string, set: AddressSet): void {
-    const common = intersection(addresses, set);
-    if (isEmpty(common)) return;
-    overlapping.push({ kind, name: called, entries: rules.countIn(common), ...addressCount(common) });
+    const share = rules.listed.shareIn(set);
+    if (share.entries > 0) overlapping.push({ kind, name: called, ...share });
   }
 
   function tryFeed(snapshot: Snapshot, { called, isList, hasRules }: { called: string; isList: boolean; hasRules: boolean }): void {
@@ -158,8 +156,8 @@ export async function tryRules({ workspace, rules, listId, name }: TrialSubject,
     const whole = hasRules && listId === null ? withNewList(snapshot, asOf) : snapshot;
     const tables = rulesOfList(whole, listId);
     for (const table of [tables.v4, tables.v6, tables.geo]) table.remove(oldIds, 0);
-    if (hasRules) rules.addTo(tables, action);
-    if (isExcepted) rules.addTo(tables, 'exception');
+    if (hasRules && !isLeaving) rules.addTo(tables, action);
+    if (isExcepted && !isLeaving) rules.addTo(tables, 'exception');
     for (const [i, of] of actions.entries()) {
       const { entryCount: after, entryLimit: limit, fitted } = contentOf(of, whole);
       feeds.push({ kind, name: called, action: of, before: before[i]!, after, limit, leftOut: fitted?.leftOut });
@@ -216,8 +214,8 @@ function changeOf(old: Snapshot | undefined, rules: TriedRules, asOf: number, ge
 }
 
 /** The feed of a list that is not there yet. */
-function newFeed(name: string, { action, addresses }: TriedRules, guard: BlockGuard): TrialFeed {
-  const { v4, v6 } = addresses;
+function newFeed(name: string, { action, listed }: TriedRules, guard: BlockGuard): TrialFeed {
+  const { v4, v6 } = listed.addresses;
   const cut = action === 'block' ? guard.protected : undefined;
   const after = cut === undefined ? countV4(v4) + countV6(v6) : countV4(v4.without(cut.v4)) + countV6(v6.without(cut.v6));
   return { kind: 'list', name, action, before: 0, after, limit: DEFAULT_ENTRY_LIMIT };

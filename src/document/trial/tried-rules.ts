@@ -1,11 +1,12 @@
 /** Rules that are not stored, but tried: their tables, as snapshots have them, and their addresses. */
-import { type AddressSet, addressSet, intersection, isEmpty, overlaps } from '@weir/network/address-set.ts';
+import { type AddressSet, addressSet } from '@weir/network/address-set.ts';
 import { formatNetwork } from '@weir/network/format.ts';
 import type { Network } from '@weir/network/network.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { AccessAction, RuleRole, Target } from '../../rule.ts';
 import { type RuleTable, type RuleTables, roleTag } from '../held/rule-table.ts';
 import { RuleColumns } from '../held/snapshot.ts';
+import { Listed } from '../worth/listed.ts';
 
 /** The id of a rule that is not stored. */
 const NEW = 0;
@@ -15,8 +16,9 @@ export class TriedRules {
   readonly action: AccessAction;
   readonly #columns = new RuleColumns();
   readonly #known = new Set<number | string>();
-  readonly addresses: AddressSet = addressSet([]);
+  readonly #direct: AddressSet = addressSet([]);
   readonly #geo: GeoDatabase;
+  #listed: Listed | undefined;
 
   constructor(action: AccessAction, geo: GeoDatabase) {
     this.action = action;
@@ -37,19 +39,18 @@ export class TriedRules {
     this.#known.add(key);
     if (target.kind !== 'ip') {
       this.#columns.geo(NEW, this.action, target, 0, 0);
-      pushRanges(this.addresses, this.#geo.ranges(target));
       return true;
     }
     const { network } = target;
     if (network.family === 4) {
       this.#columns.v4(NEW, this.action, network.address, network.prefix, 0, 0);
-      this.addresses.v4.pushNetwork(network.address, network.prefix);
+      this.#direct.v4.pushNetwork(network.address, network.prefix);
     } else {
       const table = this.#columns.tableV6;
       // Adding may give the table other columns.
       const row = table.add(NEW, this.action, network.prefix, 0, 0);
       table.words.set(network.address, 4 * row);
-      this.addresses.v6.pushNetwork(network.address, 0, network.prefix);
+      this.#direct.v6.pushNetwork(network.address, 0, network.prefix);
     }
     return true;
   }
@@ -58,17 +59,10 @@ export class TriedRules {
     return this.#known.has(targetKey(target));
   }
 
-  /** How many of the targets have an address in common with a set. */
-  countIn(set: AddressSet): number {
-    let count = 0;
-    for (const each of networksOf(this.#columns.tableV4)) if (overlaps(set, each)) count += 1;
-    for (const each of networksOf(this.#columns.tableV6)) if (overlaps(set, each)) count += 1;
-    for (const target of this.#columns.geoTargets) {
-      const ranges = addressSet([]);
-      pushRanges(ranges, this.#geo.ranges(target));
-      if (!isEmpty(intersection(ranges, set))) count += 1;
-    }
-    return count;
+  /** What they are beside others. Nothing may be taken any more. */
+  get listed(): Listed {
+    this.#listed ??= new Listed(this.#direct, this.#columns.geoTargets, this.#geo);
+    return this.#listed;
   }
 
   /** Adds all of it to the tables of a snapshot, which nothing else holds, in a role. */
@@ -95,16 +89,7 @@ export function targetKey(target: Target): number | string {
   return network.family === 4 ? network.address * 64 + network.prefix : formatNetwork(network);
 }
 
-export function pushRanges(set: AddressSet, { v4, v6 }: { readonly v4: Uint32Array; readonly v6: Uint32Array }): void {
-  set.v4.pushAll(v4);
-  set.v6.pushAll(v6);
-}
-
-/** The networks of a table of addresses. */
-export function* networksOf(table: RuleTable): Generator<Network> {
-  for (let row = 0; row < table.length; row += 1) yield networkAt(table, row);
-}
-
+/** The network of a row of a table of addresses. */
 export function networkAt({ width, words, prefixes }: RuleTable, row: number): Network {
   const prefix = prefixes[row]!;
   if (width === 1) return { family: 4, address: words[row]!, prefix };

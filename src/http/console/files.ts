@@ -42,7 +42,7 @@ const LIBRARIES: Readonly<Record<string, { readonly file: string; readonly path:
 };
 
 /** The style sheets in their order. They are sent as one: nothing is painted before the last one is there. */
-const STYLES = ['tokens', 'base', 'shell', 'surfaces', 'controls', 'tables', 'details', 'dialogs', 'plots', 'pages'].map(
+const STYLES = ['tokens', 'base', 'shell', 'surfaces', 'controls', 'tables', 'details', 'dialogs', 'plots', 'path', 'pages'].map(
   (name) => new URL(`styles/${name}.css`, FOLDER),
 );
 const STYLE = 'styles.css';

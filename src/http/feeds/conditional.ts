@@ -47,6 +47,9 @@ function matches(field: string, etag: string, weakly: boolean): boolean {
   return false;
 }
 
+/** Whether an If-None-Match names this opaque tag (with its quotes), weak or not. */
+export const namesTag = (field: string, tag: string): boolean => matches(field, tag, true);
+
 /** The strong tags of an If-Match; undefined for `*`, which any state meets. */
 export function strongTags(field: string): string[] | undefined {
   if (field.trim() === '*') return undefined;

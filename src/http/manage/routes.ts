@@ -9,11 +9,12 @@ import type { Outcome } from '../../manage/outcome.ts';
 import { requireRoom } from '../../manage/room.ts';
 import { OPERATIONS } from '../../manage/table.ts';
 import { ANSWER_KEPT } from '../../ports/account-store.ts';
-import { type Answer, jsonAnswer } from '../answer.ts';
+import type { Answer } from '../answer.ts';
 import type { BodyLimit } from '../bodies/body.ts';
 import type { Call } from '../call.ts';
 import { errorFields, type HttpFault } from '../errors.ts';
 import { strongTags } from '../feeds/conditional.ts';
+import { outcomeAnswer, type Takes, takesOf } from './answered.ts';
 import { faultOf, NO_TOKEN, OTHER_REQUEST, refusalOf, tooLarge, WHICH_STATE } from './faults.ts';
 import type { Identity } from './identify.ts';
 import { inputReader } from './input.ts';
@@ -38,6 +39,7 @@ export const bodyOf = ({ method, bodyBytes = USUAL_BODY }: Operation): BodyLimit
 interface Asked {
   readonly given: GivenInput;
   readonly about: About;
+  readonly takes: Takes;
 }
 type About = Pick<ManageContext, 'workspaceId' | 'caller' | 'by' | 'permissions' | 'keyExpiresAt' | 'ifMatch' | 'once' | 'isGone'>;
 
@@ -48,7 +50,7 @@ export function readOperation(operation: Operation): (call: Call, who: Identity,
     const given = read({ params: call.params, query: parse(call.query, '&', '=', ALL), bytes });
     const about = aboutOf(operation, who, call, bytes);
     if ('status' in given) return given as HttpFault;
-    return 'status' in about ? about : { given, about };
+    return 'status' in about ? about : { given, about, takes: takesOf(operation.method, call.request.headers) };
   };
 }
 
@@ -58,7 +60,7 @@ const ALL = { maxKeys: 0 };
 /** Does an operation. */
 export const done =
   (operation: Operation, ports: ManagePorts) =>
-  async ({ given, about }: Asked): Promise<Answer | HttpFault> => {
+  async ({ given, about, takes }: Asked): Promise<Answer | HttpFault> => {
     const { workspaceId, isGone } = about;
     const steps = ports.stepsOf(workspaceId);
     const step: ManageContext['step'] = async (work) => {
@@ -68,7 +70,7 @@ export const done =
     };
     const work = () => perform(operation, { ...ports, ...about, step, pause: () => step(async () => undefined) }, given);
     const outcome = operation.isLong ? await inTime(ports, about, work) : await work();
-    return 'body' in outcome ? outcomeAnswer(outcome) : outcome;
+    return 'body' in outcome ? outcomeAnswer(outcome, takes, MANAGE) : outcome;
   };
 
 /** What work comes to, or that it is late. */
@@ -161,13 +163,3 @@ async function currentState(
   const { body, tag } = reads.show(await reads.run(context, given), context);
   return { current: body, ...(tag !== undefined && { headers: { ETag: tag } }) };
 }
-
-const outcomeAnswer = ({ status = 200, body, tag, location, headers, until }: Outcome): Answer => ({
-  ...jsonAnswer(status, JSON.stringify(body), {
-    'Cache-Control': 'no-store',
-    ...(tag !== undefined && { ETag: tag }),
-    ...(location !== undefined && { Location: MANAGE + location }),
-    ...headers,
-  }),
-  ...(until !== undefined && { until }),
-});

@@ -3,10 +3,11 @@
 import { within } from '../../clock.ts';
 import type { WatchedFeed } from '../../document/watch/feed-watch.ts';
 import { WeirError } from '../../errors.ts';
-import { answerOf, listOf, nullable, objectOf, Type, textField, wordField } from '../../json-schema.ts';
+import { answerOf, flagField, listOf, nullable, objectOf, Type, textField, wordField } from '../../json-schema.ts';
 import { ACCESS_ACTIONS, type AccessAction } from '../../rule.ts';
 import { formatTarget, targetNamed } from '../../signal/target.ts';
-import { explanationJson, type FeedJson } from '../explanation.ts';
+import { explanationJson, type FeedJson } from '../lookup/explanation.ts';
+import { FEED_PATH, pathOf, WHOLE_PATH } from '../lookup/path.ts';
 import { fieldFault, type Operation, operation } from '../operation.ts';
 import { namesIn } from '../rules/rule-json.ts';
 import { RULE_EXAMPLE, Rule } from './rules/rule-schema.ts';
@@ -15,47 +16,55 @@ import { RULE_EXAMPLE, Rule } from './rules/rule-schema.ts';
 const LIMIT = 10_000;
 const VERDICT = Type.Enum(['in', 'partly', 'out']);
 
-const EXPLAINED = answerOf('Explanation', {
-  target: '192.0.2.1',
-  action: ['block', Type.Enum([...ACCESS_ACTIONS])],
-  feeds: listOf({
-    kind: ['workspace', Type.Enum(['workspace', 'list', 'composed'])],
-    id: [null, nullable(Type.String())],
-    name: 'default',
-    verdict: ['in', VERDICT],
-    family: 'both',
-    entries: [1204, nullable(Type.Integer({ description: 'When it was built last; null: this process has not built it.' }))],
-    max_entries: [131_072, nullable(Type.Integer())],
-    over_cap: [false, nullable(Type.Boolean())],
-    rules: [
-      [{ effect: 'in', idle: null, relation: 'covering', ...RULE_EXAMPLE, list_name: 'default', key_name: 'siem', source: null }],
-      Type.Array(Rule, {
-        description:
-          'With effect (in, out, none), relation, list_name, key_name and, where a source keeps the list, source: its name, the refresh that wrote the rule last, since when it is there. The first 20. idle says why one has no effect: not_cut_out, no_ranges, other_family, too_few_lists, left_out.',
-      }),
-    ],
-    rules_left_out: 0,
-    protected_by: [[], Type.Array(Type.String())],
-    agreement: [
-      null,
-      nullable(
-        objectOf({
-          min_sources: 2,
-          found: [1, Type.Integer({ description: 'Independent lists that have the address which most of them have.' })],
-          lists: listOf({ name: 'firehol', always: [false, Type.Boolean()], copies: [[], Type.Array(Type.String())] }),
-        }),
-        { description: 'Where lists have to agree, which of them have it; null: they do not have to, or none has it.' },
-      ),
-    ],
-    unblock: { removes: [[], Type.Array(Type.Integer())], verdict: ['in', VERDICT] },
-    subtract_allow: [
-      null,
-      nullable(Type.Object({ value: Type.Enum(['on', 'workspace']), verdict: VERDICT }), {
-        description: 'What cutting never-block rules out would do; null: no such rule concerns what the feed has of it.',
-      }),
-    ],
-  }),
-});
+const EXPLAINED = answerOf(
+  'Explanation',
+  {
+    target: '192.0.2.1',
+    action: ['block', Type.Enum([...ACCESS_ACTIONS])],
+    feeds: listOf(
+      {
+        kind: ['workspace', Type.Enum(['workspace', 'list', 'composed'])],
+        id: [null, nullable(Type.String())],
+        name: 'default',
+        verdict: ['in', VERDICT],
+        family: 'both',
+        entries: [1204, nullable(Type.Integer({ description: 'When it was built last; null: this process has not built it.' }))],
+        max_entries: [131_072, nullable(Type.Integer())],
+        over_cap: [false, nullable(Type.Boolean())],
+        rules: [
+          [{ effect: 'in', idle: null, relation: 'covering', ...RULE_EXAMPLE, list_name: 'default', key_name: 'siem', source: null }],
+          Type.Array(Rule, {
+            description:
+              'With effect (in, out, none), relation, list_name, key_name and, where a source keeps the list, source: its name, the refresh that wrote the rule last, since when it is there. The first 20. idle says why one has no effect: not_cut_out, no_ranges, other_family, too_few_lists, left_out.',
+          }),
+        ],
+        rules_left_out: 0,
+        protected_by: [[], Type.Array(Type.String())],
+        agreement: [
+          null,
+          nullable(
+            objectOf({
+              min_sources: 2,
+              found: [1, Type.Integer({ description: 'Independent lists that have the address which most of them have.' })],
+              lists: listOf({ name: 'firehol', always: [false, Type.Boolean()], copies: [[], Type.Array(Type.String())] }),
+            }),
+            { description: 'Where lists have to agree, which of them have it; null: they do not have to, or none has it.' },
+          ),
+        ],
+        unblock: { removes: [[], Type.Array(Type.Integer())], verdict: ['in', VERDICT] },
+        subtract_allow: [
+          null,
+          nullable(Type.Object({ value: Type.Enum(['on', 'workspace']), verdict: VERDICT }), {
+            description: 'What cutting never-block rules out would do; null: no such rule concerns what the feed has of it.',
+          }),
+        ],
+      },
+      undefined,
+      FEED_PATH,
+    ),
+  },
+  WHOLE_PATH,
+);
 
 /** A feed with the size that it had when it was built last in the family that is explained. */
 function sized(feed: FeedJson, action: AccessAction, known: readonly WatchedFeed[]): FeedJson {
@@ -71,14 +80,16 @@ export const LOOKUP_OPERATIONS: readonly Operation[] = [
       target: Type.String({ maxLength: 64, description: 'An address, a network, an ASN such as AS64500, or a country such as NL.' }),
       action: wordField(ACCESS_ACTIONS, 'Block feeds (when absent), or allow feeds.'),
       feed: textField(200, 'Only the feed of this list, or made of lists: UUID or name.'),
+      path: flagField('Also who enforces it, what happened to it, and what a never-block rule would do.'),
     }),
     answer: EXPLAINED,
     refusals: {
       404: 'there is no list or feed "edge"',
       409: 'more than 100000 rules would have to be looked at; ask about an address or a smaller network',
     },
-    async run({ store, workspaceId, explainer, isCountry, feeds: known }, { query: { target: asked, action = 'block', feed } }) {
-      const target = targetNamed(asked, isCountry);
+    async run(context, { query: { target: text, action = 'block', feed, path: wantsPath = false } }) {
+      const { store, workspaceId, explainer, isCountry, feeds: known } = context;
+      const target = targetNamed(text, isCountry);
       if (typeof target === 'string') throw fieldFault('target', target);
       if (explainer === undefined) throw new WeirError('REFUSED', 'this process builds no feeds: ask one that does');
       const workspace = await store.workspace(workspaceId);
@@ -86,19 +97,20 @@ export const LOOKUP_OPERATIONS: readonly Operation[] = [
       const found = feed === undefined ? undefined : await store.findNamed(workspaceId, feed);
       const feedIds = found && [...found.lists, ...found.feeds].map(({ id }) => id);
       if (feedIds?.length === 0) throw new WeirError('NOT_FOUND', `there is no list or feed "${feed}"`);
-      const explained = await within(
-        explainer.explain({ workspace, target, action, counts: false, ...(feedIds !== undefined && { feedIds }) }),
-        LIMIT,
-        'the explanation',
-      );
-      const feeds = explanationJson(explained, await namesIn(store, workspaceId));
+      const listId = wantsPath ? await store.defaultList(workspaceId) : undefined;
+      const asked = { workspace, target, action, counts: false, ...(feedIds && { feedIds }), ...(listId && { outlook: { listId } }) };
+      const explained = await within(explainer.explain(asked), LIMIT, 'the explanation');
+      const names = await namesIn(store, workspaceId);
+      const path = wantsPath ? await pathOf(context, { target, action }, explained, names) : undefined;
       return {
         target: formatTarget(target),
         action,
-        feeds: feeds.map((each, i) => ({
+        feeds: explanationJson(explained, names).map((each, i) => ({
           ...sized(each, action, known?.of({ workspaceId, feedId: each.id }) ?? []),
           rules_left_out: explained.feeds[i]!.leftOut,
+          ...path?.feeds.get(i),
         })),
+        ...path?.whole,
       };
     },
   }),

@@ -5,7 +5,7 @@ import type { Network } from '@weir/network/network.ts';
 import type { Caller } from '../../account/caller.ts';
 import type { FeedExplainer } from '../../document/explain/explain.ts';
 import type { FeedForecast } from '../../document/watch/forecast.ts';
-import type { GeoDatabase } from '../../ports/geo.ts';
+import type { GeoDatabase, Whereabouts } from '../../ports/geo.ts';
 import type { Step } from '../../ports/rule-store.ts';
 import type { Message } from '../../ports/stream.ts';
 import type { Accept } from '../../signal/accept.ts';
@@ -30,5 +30,7 @@ export interface RuleManagement {
   readonly isCountry: (code: string) => boolean;
   /** The geo data in use. */
   readonly geo: () => GeoDatabase;
+  /** Where the first address of a network is, by the same data. */
+  readonly whereabouts: (network: Network) => Whereabouts;
   sleep(seconds: number): Promise<void>;
 }

@@ -1,5 +1,4 @@
 /** Trials of sources as the main thread sees them: each on a thread of its own, which ends with it. */
-import { Worker } from 'node:worker_threads';
 import type { ServiceGuardRails } from '../../account/guard-rails.ts';
 import { WeirError } from '../../errors.ts';
 import type { GeoData } from '../../geo/data.ts';
@@ -7,6 +6,7 @@ import type { Config } from '../../settings/settings.ts';
 import { leastInterval } from '../../source/catalogue.ts';
 import type { SourceTrier, TryJob, TryReport } from '../../source/try-source.ts';
 import type { FetchSettings } from '../sources/fetching.ts';
+import { threadAnswer } from './thread-answer.ts';
 
 /** What the thread works with. */
 export interface TryData {
@@ -16,15 +16,9 @@ export interface TryData {
   readonly geo: GeoData;
 }
 
-/** What it tells in the end. */
-export type TryMessage =
-  | { readonly report: TryReport }
-  | { readonly error: { readonly code: string | undefined; readonly message: string } };
-
-/** Trials in all, how long one may take, ms, and what its thread may hold, MiB. */
+/** Trials in all. */
 const RUNNING = 2;
-const TIME = 60_000;
-const MEMORY = 512;
+const THREAD = { name: 'source-try', doing: 'trying it', time: 60_000, memory: 512 };
 
 /** Trials of a workspace from one host in an hour: of those that let themselves be asked now and then only, and of others. */
 const PATIENT = 3;
@@ -62,36 +56,10 @@ export function sourceTrier({
     countTrial(job);
     running.add(job.workspaceId);
     try {
-      return await runOn({ job, settings, guardRails, geo: geo() });
+      const data: TryData = { job, settings, guardRails, geo: geo() };
+      return await threadAnswer<TryReport>(new URL('./source-try.thread.ts', import.meta.url), data, THREAD);
     } finally {
       running.delete(job.workspaceId);
     }
   };
-}
-
-async function runOn(data: TryData): Promise<TryReport> {
-  const worker = new Worker(new URL('./source-try.thread.ts', import.meta.url), {
-    name: 'source-try',
-    workerData: data,
-    resourceLimits: { maxOldGenerationSizeMb: MEMORY },
-  });
-  worker.unref();
-  const { promise, resolve, reject } = Promise.withResolvers<TryReport>();
-  const timer = setTimeout(() => reject(new WeirError('TIMEOUT', `trying takes longer than ${TIME / 1000} s`)), TIME).unref();
-  worker.on('message', (message: TryMessage) => {
-    if ('report' in message) resolve(message.report);
-    else reject(Object.assign(new Error(message.error.message), { code: message.error.code }));
-  });
-  worker.on('error', (error: Error & { code?: unknown }) =>
-    reject(
-      error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? new WeirError('REFUSED', `trying it takes more than ${MEMORY} MiB of memory`) : error,
-    ),
-  );
-  worker.on('exit', () => reject(new Error('the thread has ended')));
-  try {
-    return await promise;
-  } finally {
-    clearTimeout(timer);
-    await worker.terminate();
-  }
 }

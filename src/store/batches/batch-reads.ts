@@ -1,5 +1,5 @@
 /** What is known of batches, the same in both dialects (D9). */
-import type { BatchInfo, RuleOrigin } from '../../ports/rule-store.ts';
+import type { BatchInfo, ChangeOrigin } from '../../ports/rule-store.ts';
 import { workspacePk } from '../places.ts';
 import { type Row, textOrNull } from '../rows.ts';
 import { all, one, type Work } from '../work.ts';
@@ -91,23 +91,28 @@ function* reaches(workspace: number, batchId: string): Work<boolean> {
 const ASKED = 500;
 
 /** `origins` of the port. */
-export function* originsOf(workspaceId: string, seqs: readonly number[]): Work<Map<number, RuleOrigin>> {
-  const found = new Map<number, RuleOrigin>();
+export function* originsOf(workspaceId: string, seqs: readonly number[]): Work<Map<number, ChangeOrigin>> {
   const workspace = yield* workspacePk(workspaceId);
-  if (workspace === undefined) return found;
+  return workspace === undefined ? new Map() : yield* originsIn(workspace, seqs);
+}
+
+/** The same of a workspace by the store's own number. */
+export function* originsIn(workspace: number, seqs: readonly number[]): Work<Map<number, ChangeOrigin>> {
+  const found = new Map<number, ChangeOrigin>();
   const wanted = [...new Set(seqs)];
   for (let at = 0; at < wanted.length; at += ASKED) {
     const slice = wanted.slice(at, at + ASKED);
     const values = slice.map((_, i) => (i === 0 ? '(CAST($2 AS BIGINT))' : `($${i + 2})`));
     const rows = yield* all(
       `WITH wanted (seq) AS (VALUES ${values})
-       SELECT w.seq, b.batch_id, b.key_id, b.actor, b.person FROM wanted w JOIN batches b ON b.workspace_pk = $1
+       SELECT w.seq, b.batch_id, b.key_id, b.actor, b.person, b.undoes, b.landed_at FROM wanted w JOIN batches b ON b.workspace_pk = $1
        AND b.first_seq = (SELECT max(x.first_seq) FROM batches x WHERE x.workspace_pk = $1 AND x.first_seq <= w.seq) AND b.last_seq >= w.seq`,
       workspace,
       ...slice,
     );
     for (const row of rows) {
-      found.set(Number(row.seq), { batchId: textOrNull(row.batch_id), keyId: textOrNull(row.key_id), ...namedIn(row) });
+      const origin = { batchId: textOrNull(row.batch_id), keyId: textOrNull(row.key_id), ...namedIn(row) };
+      found.set(Number(row.seq), { ...origin, undoes: textOrNull(row.undoes), landedAt: Number(row.landed_at) });
     }
   }
   return found;

@@ -9,12 +9,13 @@ import { undoPreview } from '../batches/undo-preview.ts';
 import { actionCode } from '../columns.ts';
 import { follow } from '../follow.ts';
 import { callerOf, namedRuleOf, ruleStateOf } from '../rows.ts';
+import { listPlace } from '../rules/list-history.ts';
 import { withLevels } from '../rules/list-levels.ts';
 import { takeRules } from '../rules/rule-pages.ts';
 import { senderStep } from '../rules/rule-senders.ts';
 import { sharedReads } from '../shared-reads.ts';
 import { type Database, drive, NOW, type Session } from './database.ts';
-import { exceptionsQuery, scanInto, scanQuery } from './snapshot.ts';
+import { exceptionsQuery, historyQueries, scanInto, scanQuery } from './snapshot.ts';
 
 /** The pieces of an undo preview. */
 const UNDO_PACE = { least: 250, most: 1000, long: 200, short: 50 };
@@ -63,6 +64,20 @@ export function postgresReads(db: Database, watch: Pick<Database, 'one'>): Store
         },
         // The sink keeps what it was given.
         () => !begun,
+      );
+    },
+    async listHistory(workspaceId, listId, { stored, lost }) {
+      const place = await drive(db, listPlace(workspaceId, listId));
+      if (place === undefined) return;
+      const queries = historyQueries(place.list, place.workspace);
+      // The sinks keep what they were given: neither is read again.
+      await db.view(
+        (session) => session.copy(queries.stored, scanInto(stored)),
+        () => false,
+      );
+      await db.view(
+        (session) => session.copy(queries.lost, scanInto(lost)),
+        () => false,
       );
     },
     async follow(workspaceId, feedId, at, known, sink) {

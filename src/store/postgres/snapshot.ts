@@ -1,5 +1,6 @@
 import type { RuleSink } from '../../ports/snapshot.ts';
 import { actionCode, EXCEPTION, roleOf, targetOf } from '../columns.ts';
+import { lostRows, storedRows } from '../rules/list-history.ts';
 import type { RowHandler } from './copy.ts';
 
 /** The rules of these lists that are active at `now`, as a feed needs them, here with their lists; numbers that are never NULL first. */
@@ -15,6 +16,16 @@ export function exceptionsQuery(workspacePk: number, now: number): string {
     WHERE l.workspace_pk = ${Number(workspacePk)} AND (r.expires_at IS NULL OR r.expires_at > ${Number(now)})`;
   return `${part('NULL')} UNION ALL ${part('NOT NULL')}`;
 }
+
+/** `listHistory` of the port: the rules of a list with since when they are there, and those that it lost; the same columns. */
+export const historyQueries = (list: number, workspace: number) => ({
+  stored: ofHistory(storedRows(String(Number(list)))),
+  lost: ofHistory(lostRows(String(Number(list)), String(Number(workspace)))),
+});
+const ofHistory = (
+  rows: string,
+) => `SELECT id, action, levels, coalesce(expires_at, 0), v4, v6, CASE WHEN v4 IS NULL AND v6 IS NULL THEN target END
+    FROM (${rows}) AS r`;
 
 // Where the data of each field of the query lies in a row, after its length.
 const ID = 4;

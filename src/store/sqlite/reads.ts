@@ -7,6 +7,7 @@ import { findNamed, keyOf, ruleSource } from '../accounts/lists.ts';
 import { actionCode } from '../columns.ts';
 import { follow } from '../follow.ts';
 import { callerOf, namedRuleOf, type Row, ruleStateOf } from '../rows.ts';
+import { listPlace } from '../rules/list-history.ts';
 import { withLevels } from '../rules/list-levels.ts';
 import { takeRules } from '../rules/rule-pages.ts';
 import { sharedReads } from '../shared-reads.ts';
@@ -73,6 +74,12 @@ export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
         }
         if (whole !== undefined) drive(db, takeRules(found, whole, at));
         return found.head;
+      });
+    },
+    async listHistory(workspaceId, listId, sinks) {
+      readTransaction(db, () => {
+        const place = drive(db, listPlace(workspaceId, listId));
+        if (place !== undefined) scans.history(place.list, place.workspace, sinks);
       });
     },
     async follow(workspaceId, feedId, at, known, sink) {

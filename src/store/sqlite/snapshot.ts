@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { RuleSink } from '../../ports/snapshot.ts';
 import { actionCode, EXCEPTION, roleOf, targetOf } from '../columns.ts';
+import { lostRows, storedRows } from '../rules/list-history.ts';
 
 /**
  * Hands each row to the scan's sink from within the statement: no row of a large list becomes an object, and the scan leaves no
@@ -24,12 +25,18 @@ const SCAN_EXCEPTIONS = Object.entries(BY_ACTION)
   )
   .join(' UNION ALL ');
 
+/** The rules of a list with since when they are there; those that it lost. */
+const SCAN_STORED = `SELECT ${take('r.action')} FROM (${storedRows('?1')}) AS r`;
+const SCAN_LOST = `SELECT ${take('r.action')} FROM (${lostRows('?1', '?2')}) AS r`;
+
 /** Scans of rules, as a feed needs them, on one connection. */
 export interface RuleScans {
   /** Hands the rules of a list that are active at `now` (ms) to `sink`. */
   list(listPk: number, now: number, sink: RuleSink): void;
   /** Hands the never-block rules of a workspace that are active at `now` (ms) to `sink`, as exceptions. */
   exceptions(workspacePk: number, now: number, sink: RuleSink): void;
+  /** `listHistory` of the port. */
+  history(listPk: number, workspacePk: number, sinks: { readonly stored: RuleSink; readonly lost: RuleSink }): void;
 }
 
 /** The scans of a connection, which `prepare` prepares statements for. */
@@ -46,16 +53,20 @@ export function ruleScans(db: DatabaseSync, prepare: (text: string) => Statement
     return null;
   };
   db.function('take_rule', { directOnly: true }, takeRule as (...args: unknown[]) => null);
-  const scan = (text: string, pk: number, now: number, into: RuleSink) => {
+  const scan = (text: string, into: RuleSink, ...values: number[]) => {
     sink = into;
     try {
-      prepare(text).all(pk, now);
+      prepare(text).all(...values);
     } finally {
       sink = undefined;
     }
   };
   return {
-    list: (listPk, now, into) => scan(SCAN_LIST, listPk, now, into),
-    exceptions: (workspacePk, now, into) => scan(SCAN_EXCEPTIONS, workspacePk, now, into),
+    list: (listPk, now, into) => scan(SCAN_LIST, into, listPk, now),
+    exceptions: (workspacePk, now, into) => scan(SCAN_EXCEPTIONS, into, workspacePk, now),
+    history(listPk, workspacePk, { stored, lost }) {
+      scan(SCAN_STORED, stored, listPk);
+      scan(SCAN_LOST, lost, listPk, workspacePk);
+    },
   };
 }

@@ -34,6 +34,7 @@ export const WORKSPACE_FEED = 'workspace';
  * @property {string | null} [severity]
  * @property {string | null} [subtract_allow]
  * @property {State | null} feed
+ * @property {Built} [fresh] What it has now, where that was counted apart.
  */
 
 /** The entries that matter most: of the stored family and action where they are known, else any. @param {FeedRow} feed */
@@ -41,6 +42,15 @@ export function builtOf({ feed, family, action }) {
   const built = feed?.built ?? [];
   return built.find((each) => each.family === (family ?? 'both') && each.action === (action ?? 'block')) ?? built[0];
 }
+
+/** What a feed has: the newest count. @param {FeedRow} feed */
+export const countOf = (feed) => feed.fresh ?? builtOf(feed);
+
+/** After how long a count says its age, ms. */
+const OLD = 45_000;
+
+/** Whether a count is missing or so old that rules may have changed since. @param {Built | undefined} built */
+export const isOld = (built) => built === undefined || Date.now() - Date.parse(built.built_at) > OLD;
 
 /** @param {FeedRow} feed */
 export function nameOfKind({ kind, default: isDefault, all_lists: isAll, lists = [], min_sources: least }) {
@@ -50,11 +60,13 @@ export function nameOfKind({ kind, default: isDefault, all_lists: isAll, lists =
   return (least ?? 1) > 1 ? `${made}, ${least} of which have to agree` : made;
 }
 
-/** @param {FeedRow} feed @returns {{ kind: 'good' | 'warn' | 'bad' | '', text: string }} */
-export function stateOf({ feed }) {
+/** @param {FeedRow} row @returns {{ kind: 'good' | 'warn' | 'bad' | '', text: string }} */
+export function stateOf(row) {
+  const { feed, fresh } = row;
   if (feed === null) return { kind: '', text: 'not built by this process' };
-  if (feed.built.some((each) => each.over_cap)) return { kind: 'bad', text: 'over its cap' };
+  if (fresh?.over_cap ?? feed.built.some((each) => each.over_cap)) return { kind: 'bad', text: 'over its cap' };
   if (feed.stale_since !== null) return { kind: 'bad', text: 'stale' };
   if (feed.events.length > 0) return { kind: 'warn', text: 'needs attention' };
-  return feed.built.length === 0 ? { kind: '', text: 'no poll yet' } : { kind: 'good', text: 'up to date' };
+  if (isOld(countOf(row))) return { kind: '', text: feed.built.length === 0 ? 'no poll yet' : 'not polled lately' };
+  return { kind: 'good', text: 'up to date' };
 }

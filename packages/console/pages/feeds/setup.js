@@ -1,13 +1,14 @@
 /** How a device is told of a feed: ready to be copied, the key aside. The pages in docs/appliances/ say more. */
 
 /** Where the key goes. */
-const KEY = 'weir_…';
+export const KEY = 'weir_…';
 
 /**
  * @typedef {object} SetUp
  * @property {string} name
  * @property {string} advice What the feed should store for it.
- * @property {(feed: { address: string, origin: string, path: string }) => string} text
+ * @property {(feed: { address: string, origin: string, path: string }) => string} text With KEY where the key goes.
+ * @property {'config:read'} [needs] The permission that its key has, where that is not feed:read.
  */
 
 /** @type {readonly SetUp[]} */
@@ -79,6 +80,7 @@ api_key: ${KEY}`,
   },
   {
     name: 'Agent',
+    needs: 'config:read',
     advice: 'A key with config:read that is bound to no feed: the document is of the whole workspace.',
     text: ({ origin }) => `curl -s -H "Authorization: Bearer ${KEY}" ${origin}/authcheck
 curl -s --compressed -H "Authorization: Bearer ${KEY}" ${origin}/config`,

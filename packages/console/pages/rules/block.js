@@ -25,9 +25,9 @@ const ACTIONS = [
   { value: 'allow', label: 'Never block (allow)' },
 ];
 
-/** @param {{ names: import('../../names.js').Names, value?: string, onClose: () => void, onDone: () => void }} props */
-export function BlockForm({ names, value: given = '', onClose, onDone }) {
-  const [form, setForm] = useState({ value: given, action: 'block', list: '', expires: '', reason: '', confidence: '', severity: '' });
+/** @param {{ names: import('../../names.js').Names, value?: string, action?: string, onClose: () => void, onDone: () => void }} props */
+export function BlockForm({ names, value: given = '', action = 'block', onClose, onDone }) {
+  const [form, setForm] = useState({ value: given, action, list: '', expires: '', reason: '', confidence: '', severity: '' });
   const set = (/** @type {string} */ field) => (/** @type {string} */ text) => setForm((before) => ({ ...before, [field]: text }));
   const [once] = useState(() => crypto.randomUUID());
   const { busy, error, run } = useWork();

@@ -1,10 +1,19 @@
 /** Why a target is in feeds, in the words of programs (SPEC D10). */
-import type { Explained, ExplainedTarget } from '../document/explain/explain.ts';
-import type { ExplainedRule, FeedSource, FoundAgreement, Idle, Relation, Subtraction, Verdict } from '../document/explain/explain-feed.ts';
-import type { RuleOrigin } from '../ports/rule-store.ts';
-import type { AccessAction } from '../rule.ts';
-import { ruleJson } from '../signal/rule-json.ts';
-import { type Names, originJson, type RuleSource, ruleSource } from './rules/rule-json.ts';
+
+import type { Explained, ExplainedTarget } from '../../document/explain/explain.ts';
+import type {
+  ExplainedRule,
+  FeedSource,
+  FoundAgreement,
+  Idle,
+  Relation,
+  Subtraction,
+  Verdict,
+} from '../../document/explain/explain-feed.ts';
+import type { RuleOrigin } from '../../ports/rule-store.ts';
+import type { AccessAction } from '../../rule.ts';
+import { ruleJson } from '../../signal/rule-json.ts';
+import { type Names, originJson, type RuleSource, ruleSource } from '../rules/rule-json.ts';
 
 export interface RuleJson extends Record<string, unknown> {
   readonly effect: ExplainedRule['effect'];

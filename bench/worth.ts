@@ -1,0 +1,167 @@
+/**
+ * What lists are worth: `node bench/worth.ts [--lists 20] [--entries 100000] [--detections 20000]`.
+ * Lists of scattered networks, a tenth of them IPv6, each of which shares a third with the next. First its parts, in this process: reading, the whole
+ * matrix, the detections. Then as it is asked for over HTTP: how long, what the process has more then, and 304s beside it and without.
+ * Limits: the matrix 2 s; 150 MiB more; the p99 of 304s as without, and 5 ms.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { keyParts } from '../src/account/key.ts';
+import { NO_SETTINGS } from '../src/account/list.ts';
+import { ActiveRules } from '../src/document/held/active-rules.ts';
+import { RuleColumns } from '../src/document/held/snapshot.ts';
+import { Detections } from '../src/document/worth/detections.ts';
+import { listed } from '../src/document/worth/listed.ts';
+import { overlapsOf } from '../src/document/worth/overlaps.ts';
+import type { LandingItem } from '../src/ports/landing.ts';
+import { openSqliteStore } from '../src/store/sqlite/store.ts';
+import { openSqliteStream } from '../src/stream/sqlite/stream.ts';
+import { GEO } from '../test/support/feed-world.ts';
+import { KEY, startWeir } from '../test/support/weir.ts';
+import { blockHost, scattered } from './support/fill.ts';
+import { printTable } from './support/load.ts';
+import { memoryMb } from './support/process.ts';
+
+const { values } = parseArgs({
+  options: {
+    lists: { type: 'string', default: '20' },
+    entries: { type: 'string', default: '100000' },
+    detections: { type: 'string', default: '20000' },
+  },
+});
+const [LISTS, ENTRIES, DETECTIONS] = [values.lists, values.entries, values.detections].map(Number);
+const BATCH = 8000;
+
+const dir = mkdtempSync(join(tmpdir(), 'weir-bench-'));
+const settings = { DATA_DIR: join(dir, 'data'), RATE_LIMIT_FEEDS: '0', MAX_RULES: '0', LOG_LEVEL: 'error' };
+const store = await openSqliteStore(settings.DATA_DIR);
+const { workspaceId } = await store.bootstrap({ ...keyParts(KEY), onlyWhenEmpty: true });
+
+/** The n-th network of all. */
+const change = (n: number) => {
+  const made = blockHost(scattered(n), null);
+  if (n % 10 !== 0 || !('rule' in made)) return made;
+  const target = { kind: 'ip', network: { family: 6, address: [0x20010db8, 0, scattered(n), 0], prefix: 64 } } as const;
+  return { ...made, rule: { ...made.rule, target } } as typeof made;
+};
+
+let position = 0;
+async function fillList(listId: string, from: number, rules: number): Promise<void> {
+  for (let at = 0; at < rules; at += BATCH) {
+    const now = Date.now();
+    const items = Array.from({ length: Math.min(BATCH, rules - at) }, (_, i) => {
+      const record = { offset: position + i, timestamp: now, key: workspaceId, headers: {}, value: '' };
+      return { record, workspaceId, listId, receivedAt: now, batchId: null, keyId: null, change: change(from + at + i) } as LandingItem;
+    });
+    const to = position + items.length;
+    await store.apply({ streamId: 'bench', partition: 0, from: position === 0 ? null : position, to, items, poison: [], now });
+    position = to;
+  }
+}
+
+const own = (await store.directory(workspaceId))!.lists[0].id;
+await fillList(own, 0, DETECTIONS);
+for (let n = 0; n < LISTS; n += 1) {
+  const { id } = await store.createList(workspaceId, `list-${n}`, NO_SETTINGS);
+  await fillList(id, Math.round((n * ENTRIES * 2) / 3), ENTRIES);
+}
+
+const rows: (string | number)[][] = [['', 'took', 'limit']];
+async function timed<T>(what: string, limit: string, work: () => T | Promise<T>): Promise<T> {
+  const begun = performance.now();
+  const done = await work();
+  rows.push([what, `${Math.round(performance.now() - begun)} ms`, limit]);
+  return done;
+}
+
+const p99 = (times: readonly number[]) => times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.99)];
+const headers = { authorization: `Bearer ${KEY}` };
+
+try {
+  const second = Math.floor(Date.now() / 1000);
+  const read = await timed('read from the store', '', async () => {
+    const found = [];
+    for (const { id } of (await store.directory(workspaceId))!.lists) {
+      const [stored, lost] = [new RuleColumns(), new RuleColumns()];
+      await store.listHistory(workspaceId, id, { stored, lost });
+      found.push({ stored: stored.rules(second), lost: lost.rules(second) });
+    }
+    return found;
+  });
+  const all = await timed('as sorted ranges', '', () =>
+    read.map(({ stored }) => listed(new ActiveRules(stored, second, GEO, 'both'), 'block', GEO)),
+  );
+  await timed(`the matrix of ${LISTS} lists of ${ENTRIES}`, '2000 ms', () => overlapsOf(all, async () => {}));
+  const detections = new Detections();
+  detections.add(read[0].stored, 0, 0);
+  await timed(`${detections.count} detections`, '', () => {
+    for (const [place, { stored, lost }] of read.entries()) detections.seenBy([stored, lost], place, GEO);
+  });
+  await store.close();
+  const stream = openSqliteStream(settings.DATA_DIR);
+  const again = await openSqliteStore(settings.DATA_DIR);
+  await again.adoptStream(await stream.id());
+  await stream.close();
+  await again.createList(workspaceId, 'small', NO_SETTINGS);
+  await again.close();
+
+  const weir = await startWeir(settings);
+  try {
+    const feed = `${weir.url}/v1/threat/feeds/small`;
+    const etag = (await fetch(feed, { headers })).headers.get('etag')!;
+    const poll = async (until: () => boolean) => {
+      const times: number[] = [];
+      while (!until()) {
+        const begun = performance.now();
+        // Connections are closed after a while; who polls opens another.
+        const status = await fetch(feed, { headers: { ...headers, 'if-none-match': etag } }).then(
+          (response) => response.status,
+          () => undefined,
+        );
+        if (status === undefined) continue;
+        if (status !== 304) throw new Error(`a poll was answered with ${status}`);
+        times.push(performance.now() - begun);
+        await sleep(5);
+      }
+      return times;
+    };
+    const pollsFor = (ms: number) => {
+      const end = performance.now() + ms;
+      return poll(() => performance.now() > end);
+    };
+    await pollsFor(2000);
+    const without = await pollsFor(5000);
+    const before = memoryMb(weir.pid);
+    let isDone = false;
+    let most = before;
+    const watch = setInterval(() => {
+      most = Math.max(most, memoryMb(weir.pid));
+    }, 20);
+    const answer = timed('the answer of GET /v1/manage/worth', '', async () => {
+      let response = await fetch(`${weir.url}/v1/manage/worth`, { headers });
+      while (response.status === 202) {
+        await sleep(50);
+        response = await fetch(weir.url + response.headers.get('location'), { headers });
+      }
+      if (response.status !== 200) throw new Error(`worth was answered with ${response.status}: ${await response.text()}`);
+    }).finally(() => {
+      isDone = true;
+    });
+    const beside = await poll(() => isDone);
+    await answer;
+    clearInterval(watch);
+    await timed('the same again', '', async () => (await fetch(`${weir.url}/v1/manage/worth`, { headers })).text());
+    rows.push(
+      ['memory while it is counted', `${Math.round(most - before)} MiB more`, '150 MiB'],
+      ['304s beside it, p99', `${p99(beside).toFixed(1)} ms of ${beside.length}`, `${(p99(without) + 5).toFixed(1)} ms`],
+    );
+  } finally {
+    await weir.kill('SIGTERM');
+  }
+} finally {
+  printTable(rows);
+  rmSync(dir, { recursive: true });
+}

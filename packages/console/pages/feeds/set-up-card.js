@@ -1,0 +1,106 @@
+/** Setting a device up: its own key, the lines that it needs with that key in them, once, and then its first pull. */
+
+import { html } from 'htm/preact';
+import { useEffect, useState } from 'preact/hooks';
+import { ask, manage } from '../../api.js';
+import { useWork } from '../../data.js';
+import { counted } from '../../format.js';
+import { may } from '../../session.js';
+import { Button } from '../../ui/button.js';
+import { Card } from '../../ui/card.js';
+import { Code } from '../../ui/code.js';
+import { SelectField } from '../../ui/field.js';
+import { Failed, Notice } from '../../ui/states.js';
+import { KEY, SET_UPS } from './setup.js';
+
+/** @typedef {import('./feed-state.js').FeedRow} FeedRow */
+/** @typedef {import('./setup.js').SetUp} SetUp */
+
+/** How often it is looked whether the device has pulled, ms. */
+const LOOK = 2000;
+
+/** @param {{ feed: FeedRow, address: string, path: string, session: import('../../session.js').Session }} props */
+export function SetUpCard({ feed, address, path, session }) {
+  const [name, setName] = useState(SET_UPS[0].name);
+  const [made, setMade] = useState(/** @type {{ id: string, key: string | null } | undefined} */ (undefined));
+  const { busy, error, run } = useWork();
+  const chosen = SET_UPS.find((each) => each.name === name) ?? SET_UPS[0];
+  const choose = (/** @type {string} */ next) => {
+    setName(next);
+    setMade(undefined);
+  };
+  const make = () =>
+    run(async () => {
+      const body = keyOf(feed, chosen);
+      setMade((await ask(manage('/keys'), { method: 'POST', once: crypto.randomUUID(), body })).body);
+    });
+  const text = chosen.text({ address, origin: location.origin, path });
+  const key = made?.key ?? undefined;
+  return html`
+    <${Card} title="Set a device up" note="Each device has a key of its own, which pulls this feed and does nothing else.">
+      ${error !== undefined && html`<${Failed} error=${error} />`}
+      <div class="form-row">
+        <${SelectField} label="Device" value=${name} onValue=${choose} options=${SET_UPS.map((each) => ({ value: each.name, label: each.name }))} hint=${chosen.advice} />
+      </div>
+      ${key !== undefined && html`<${Notice} kind="warn">The key stands in these lines, and is shown only now: weir keeps a hash of it.<//>`}
+      <${Code} label=${`Set-up of ${name}`} text=${key === undefined ? text : withKey(text, key)} />
+      ${made === undefined && may(session, 'keys:write') && may(session, chosen.needs ?? 'feed:read') && html`<div class="row"><${Button} kind="main" icon="keys" busy=${busy} onClick=${make}>Make its key<//></div>`}
+      ${made !== undefined && html`<${FirstPull} key=${made.id} keyId=${made.id} feed=${feed} isBouncer=${name === 'Bouncer'} />`}
+    <//>
+  `;
+}
+
+/** @param {FeedRow} feed @param {SetUp} setUp */
+function keyOf({ kind, id, name }, { name: device, needs }) {
+  const bound = needs !== undefined || kind === 'workspace' ? {} : kind === 'list' ? { list: id } : { feed: id };
+  return { name: `${device}, ${name}`.slice(0, 200), permissions: [needs ?? 'feed:read'], ...bound };
+}
+
+/** The lines with the key; where they have none, it stands below. @param {string} text @param {string} key */
+const withKey = (text, key) => (text.includes(KEY) ? text.replaceAll(KEY, key) : `${text}\n\n# key: ${key}`);
+
+/** @param {{ keyId: string, feed: FeedRow, isBouncer: boolean }} props */
+function FirstPull({ keyId, feed, isBouncer }) {
+  const [got, setGot] = useState(/** @type {{ who: string, status: number, entries: number | undefined } | undefined} */ (undefined));
+  useEffect(() => {
+    if (got !== undefined && got.status < 400) return;
+    const timer = setInterval(
+      () =>
+        void look(keyId, feed, isBouncer).then(
+          (found) => found && setGot(found),
+          () => undefined,
+        ),
+      LOOK,
+    );
+    return () => clearInterval(timer);
+  }, [got]);
+  return html`
+    <div aria-live="polite">
+      ${got === undefined && html`<p class="loading">Waiting for its first pull…</p>`}
+      ${got !== undefined && got.status >= 400 && html`<${Notice} kind="bad">${got.who} asked, and was answered ${got.status}. Waiting for its next pull…<//>`}
+      ${got !== undefined && got.status < 400 && html`<${Notice} kind="good"><strong>It pulls.</strong> ${got.who} got ${got.entries === undefined ? 'it' : counted(got.entries, 'entry', 'entries')}.<//>`}
+    </div>
+  `;
+}
+
+/** What has pulled with a key. @param {string} keyId @param {FeedRow} feed @param {boolean} isBouncer */
+async function look(keyId, feed, isBouncer) {
+  if (isBouncer) {
+    const { body } = await ask(manage('/bouncers', { limit: 1000 }));
+    const bouncer = body.bouncers.find((/** @type {any} */ each) => each.key_id === keyId);
+    return bouncer && { who: `${bouncer.user_agent} at ${bouncer.address}`, status: 200, entries: bouncer.decisions };
+  }
+  const { body } = await ask(manage('/devices', { key: keyId, limit: 1 }));
+  const [device] = body.devices;
+  if (device === undefined) return undefined;
+  const [document] = device.documents;
+  const { format, family, action } = document ?? {};
+  const isFeed = document !== undefined && device.last_status < 400 && (document.feed_id === null || document.feed_id === feed.id);
+  const entries = isFeed
+    ? await ask(manage('/content', { feed: document.feed_id ?? undefined, format, family, action, lines: 1 })).then(
+        (answer) => answer.body.entries,
+        () => undefined,
+      )
+    : undefined;
+  return { who: `${device.user_agent} at ${device.address}`, status: device.last_status, entries };
+}

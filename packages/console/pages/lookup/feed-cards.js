@@ -1,0 +1,95 @@
+/** Every feed that a target concerns, with every rule that puts it there or keeps it out. */
+
+import { html } from 'htm/preact';
+import { count, counted, dateTime } from '../../format.js';
+import { link } from '../../router.js';
+import { Badge } from '../../ui/badge.js';
+import { Card } from '../../ui/card.js';
+import { Notice } from '../../ui/states.js';
+import { Table } from '../../ui/table.js';
+import { Ago, Countdown } from '../../ui/time.js';
+import { linkToFeed } from '../feeds/read-feeds.js';
+import { agreementText, CUTS, IDLE, RELATIONS, Verdict, whyText } from './words.js';
+
+/** @typedef {import('./words.js').ExplainedFeed} ExplainedFeed */
+/** @typedef {import('./words.js').ExplainedRule} ExplainedRule */
+
+/** @param {{ target: string, action: string, feeds: ExplainedFeed[] }} props */
+export function FeedByFeed({ target, action, feeds }) {
+  const concerned = feeds.filter(({ rules, protected_by: guards, verdict }) => rules.length > 0 || guards.length > 0 || verdict !== 'out');
+  const others = feeds.filter((feed) => !concerned.includes(feed));
+  return html`
+    ${concerned.map((feed) => html`<${FeedCard} key=${feed.id} feed=${feed} action=${action} target=${target} />`)}
+    ${
+      others.length > 0 &&
+      html`<p class="soft">No rule concerns it in ${others.map(({ id, kind, name }, i) => html`${i > 0 ? ', ' : ''}<a key=${id} class="text" href=${linkToFeed({ kind, id: id ?? '' })}>${name}</a>`)}.</p>`
+    }
+  `;
+}
+
+const KINDS = { workspace: 'the whole workspace', list: 'list', composed: 'feed of lists' };
+
+/** @param {{ feed: ExplainedFeed, action: string, target: string }} props */
+function FeedCard({ feed, action, target }) {
+  const title = html`<a class="text" href=${linkToFeed({ kind: feed.kind, id: feed.id ?? '' })}>${feed.name}</a> <span class="soft small">${KINDS[feed.kind]}${feed.family !== 'both' && `, ${feed.family} only`}</span>`;
+  const size =
+    feed.entries === null
+      ? undefined
+      : html`${count(feed.entries)} of ${count(feed.max_entries ?? 0)} entries${feed.over_cap ? ', over its cap' : ''}`;
+  return html`
+    <${Card} title=${title} actions=${html`<${Verdict} verdict=${feed.verdict} />`} note=${size}>
+      ${feed.protected_by.map((network) => html`<${Notice} key=${network}>The protected network <bdi class="mono">${network}</bdi> keeps it out, whatever rules say.<//>`)}
+      ${feed.agreement !== null && html`<p class="small">${agreementText(feed.agreement)}</p>`}
+      ${feed.verdict !== 'out' && action === 'block' && html`<p class="small">${unblockText(feed, target)}</p>`}
+      ${feed.subtract_allow !== null && html`<${Notice} kind="warn">${subtractText(feed.subtract_allow)}<//>`}
+      ${
+        feed.rules.length > 0 &&
+        html`<${Table} label=${`Rules that concern it in ${feed.name}`} columns=${COLUMNS} rows=${feed.rules}
+        keyOf=${(/** @type {ExplainedRule} */ { id }) => id} />`
+      }
+      ${feed.rules_left_out > 0 && html`<p class="small soft">And ${counted(feed.rules_left_out, 'more rule')}.</p>`}
+    <//>
+  `;
+}
+
+/** What an unblock would do here. @param {ExplainedFeed} feed @param {string} target */
+function unblockText(feed, target) {
+  const { removes, verdict } = feed.unblock;
+  if (removes.length === 0) return html`An unblock of <bdi>${target}</bdi> changes nothing here, because ${whyText(feed)}.`;
+  const does = `An unblock removes ${counted(removes.length, 'rule')} here`;
+  return verdict === 'out' ? `${does}, and it is out of the feed then.` : html`${does}, but it stays, because ${whyText(feed)}.`;
+}
+
+/** What cutting never-block rules out would do here. @param {NonNullable<ExplainedFeed['subtract_allow']>} subtract */
+const subtractText = ({ value, verdict }) =>
+  `A never-block rule names it, and this feed has it all the same: its setting “Cut out never-block rules”, set to “${CUTS[value]}”, takes ${verdict === 'out' ? 'it' : 'a part of it'} out.`;
+
+/** Nothing where there is nothing: on a phone the row is left out. @param {string | null} text */
+const textOf = (text) => (text === null ? '' : html`<bdi>${text}</bdi>`);
+
+/** @type {Record<string, [kind: string, text: string]>} */
+const EFFECTS = { in: ['bad', 'puts it in'], out: ['good', 'keeps it out'], none: ['', ''] };
+
+/** @type {import('../../ui/table.js').Column<ExplainedRule>[]} */
+const COLUMNS = [
+  {
+    label: 'Rule',
+    cell: ({ target, list_id: list }) =>
+      html`<a class="mono text" href=${`${link('/rules/access')}?${new URLSearchParams({ address: target ?? '', match: 'exact', list: list ?? '' })}`}>${target}</a>`,
+  },
+  {
+    label: 'Effect',
+    cell: ({ effect, idle }) => html`<${Badge} kind=${EFFECTS[effect][0]}>${idle === null ? EFFECTS[effect][1] : IDLE[idle]}<//>`,
+  },
+  { label: 'It is', cell: ({ relation }) => RELATIONS[relation] },
+  { label: 'List', cell: ({ list_name: name }) => html`<bdi>${name}</bdi>` },
+  { label: 'Reason', cell: ({ reason, rule_ref: ref }) => textOf(reason ?? ref) },
+  {
+    label: 'Sent by',
+    cell: ({ actor, key_name: key, batch_id: batch, source }) => html`
+      ${batch === null ? html`<bdi>${actor ?? key ?? ''}</bdi>` : html`<a class="text" href=${link('/batches', batch)}>${actor ?? key ?? 'batch'}</a>`}
+      ${source && html`<div class="small soft">from source <bdi>${source.name}</bdi>, refresh of ${dateTime(source.refresh)}, there since ${dateTime(source.since)}</div>`}`,
+  },
+  { label: 'Made', cell: ({ created_at: at }) => html`<${Ago} at=${at} />` },
+  { label: 'Expires in', number: true, cell: ({ expires_at: until }) => html`<${Countdown} until=${until} forever="never" />` },
+];

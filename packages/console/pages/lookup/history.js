@@ -1,0 +1,45 @@
+/** What happened to a target: added, renewed, expired, removed, undone, and by whom. */
+
+import { html } from 'htm/preact';
+import { dateTime, isForGood } from '../../format.js';
+import { link } from '../../router.js';
+import { Badge } from '../../ui/badge.js';
+import { Table } from '../../ui/table.js';
+import { Ago } from '../../ui/time.js';
+
+/** @typedef {{ at: string, event: string, target: string, action: string, list_name: string, reason: string | null, expires_at: string | null, batch_id: string | null, key_name: string | null, actor?: string }} TargetEvent */
+
+/** @param {{ events: TargetEvent[] }} props */
+export const History = ({ events }) =>
+  events.length === 0
+    ? html`<p class="soft">Nothing is known to have happened to it.</p>`
+    : html`<${Table} label="History" columns=${COLUMNS} rows=${events.map((each, i) => ({ ...each, i }))} keyOf=${(/** @type {any} */ { i }) => i} />`;
+
+/** What is told of a rule that begins or ends. @param {TargetEvent} event */
+const kindOf = ({ event, action }) => (['added', 'renewed', 'restored'].includes(event) ? (action === 'block' ? 'bad' : 'good') : '');
+
+/** @type {import('../../ui/table.js').Column<TargetEvent>[]} */
+const COLUMNS = [
+  { label: 'When', cell: ({ at }) => html`<${Ago} at=${at} />` },
+  { label: 'What', cell: (event) => html`<${Badge} kind=${kindOf(event)}>${event.event}<//>` },
+  {
+    label: 'Rule',
+    cell: ({ target, action }) =>
+      html`<span><bdi class="mono">${target}</bdi>${action === 'allow' && html` <span class="soft small">never block</span>`}</span>`,
+  },
+  { label: 'List', cell: ({ list_name: name }) => html`<bdi>${name}</bdi>` },
+  {
+    label: 'By',
+    cell: ({ event, actor, key_name: key, batch_id: batch }) => {
+      if (event === 'expired') return html`<span class="soft">its time</span>`;
+      const name = actor ?? key ?? (batch === null ? 'not known' : 'a command');
+      return batch === null ? html`<bdi>${name}</bdi>` : html`<a class="text" href=${link('/batches', batch)}>${name}</a>`;
+    },
+  },
+  { label: 'Reason', cell: ({ reason }) => (reason === null ? '' : html`<bdi>${reason}</bdi>`) },
+  {
+    label: 'Until',
+    cell: ({ expires_at: until }) =>
+      until === null || isForGood(Date.parse(until) - Date.now()) ? 'for good' : html`<span class="nowrap">${dateTime(until)}</span>`,
+  },
+];

@@ -1,0 +1,208 @@
+/** The path of a target as a picture has it: four columns of nodes, and what leads from one to the other. Pure. */
+import { count, counted } from '../../format.js';
+import { link } from '../../router.js';
+import { linkToFeed } from '../feeds/read-feeds.js';
+
+/** @typedef {import('./words.js').ExplainedRule} ExplainedRule */
+/** @typedef {'in' | 'partly' | 'out'} Verdict */
+/** @typedef {{ kind: 'device' | 'bouncer', id: string | null, key_name: string | null, user_agent: string, address: string, state: 'has' | 'behind' | 'unknown', content_at: string | null, last_pull: string, stopped_at: string | null }} Puller */
+/** @typedef {{ total: number, has: number, behind: number, unknown: number, told: Puller[] }} PulledBy */
+/** @typedef {import('./words.js').ExplainedFeed & { pulled_by?: PulledBy, never_block?: { verdict: Verdict, subtract: { value: 'on' | 'workspace', verdict: Verdict } | null } | null }} PathFeed */
+/**
+ * @typedef {object} Answer What the service tells of a target.
+ * @property {string} target
+ * @property {'block' | 'allow'} action
+ * @property {PathFeed[]} feeds
+ * @property {{ country: string | null, asn: number | null } | null} [where]
+ * @property {{ by: number, of: number }} [enforced]
+ * @property {number} [devices_left_out_feeds]
+ * @property {any[]} [history]
+ */
+/** @typedef {'unblock' | 'never' | 'extend'} Outlook What is thought of. */
+/** @typedef {'block' | 'part' | 'free' | 'late' | ''} Tone */
+/**
+ * @typedef {object} Node
+ * @property {string} id
+ * @property {string} title
+ * @property {string} note
+ * @property {string} href
+ * @property {Tone} tone
+ * @property {boolean} [goes] It would not be there any more.
+ * @property {boolean} [isNew] It would be there.
+ * @property {string} [expires] The instant at which it ends.
+ * @property {string} [at] An instant of it.
+ */
+/** @typedef {{ from: string, to: string, tone: Tone, goes: boolean }} Edge */
+/** @typedef {{ columns: { title: string, nodes: Node[] }[], edges: Edge[] }} Model */
+
+/** Nodes of a column at most; what is beyond stands together. */
+const MOST = 7;
+/** Devices of a feed in one state that stand alone. */
+const ALONE = 2;
+const KINDS = { workspace: 'whole workspace', list: 'list', composed: 'feed of lists' };
+const STATES = { has: ['has it', 'have it'], behind: ['older content', 'older content'], unknown: ['not known', 'not known'] };
+
+/** What a feed would say then. @param {PathFeed} feed @param {Outlook | undefined} outlook @returns {Verdict} */
+export function verdictThen(feed, outlook) {
+  if (outlook === 'unblock') return feed.unblock.verdict;
+  return outlook === 'never' && feed.never_block ? feed.never_block.verdict : feed.verdict;
+}
+
+/** The feeds that a rule concerns, or concerned lately, those that have it first. @param {Answer} answer */
+export function concernedFeeds({ feeds }) {
+  const rank = { in: 0, partly: 1, out: 2 };
+  return feeds
+    .filter(
+      ({ rules, protected_by: guards, verdict, pulled_by: by }) =>
+        rules.length + guards.length > 0 || verdict !== 'out' || by !== undefined,
+    )
+    .toSorted((a, b) => rank[a.verdict] - rank[b.verdict]);
+}
+
+/** @param {Answer} answer @param {Outlook | undefined} outlook @returns {Model} */
+export function modelOf(answer, outlook) {
+  const feeds = concernedFeeds(answer);
+  const rules = [...new Map(feeds.flatMap((feed) => feed.rules).map((rule) => [rule.id, rule])).values()];
+  const removed = new Set(outlook === 'unblock' ? feeds.flatMap(({ unblock }) => unblock.removes) : []);
+  const [shown, more] = cut(rules);
+  const [near, far] = cut(feeds);
+  /** @type {Map<string, Node>} */
+  const who = new Map();
+  /** @type {Edge[]} */
+  const edges = [];
+  const alone = new Set(shown.map(({ id }) => id));
+  const idOfRule = (/** @type {ExplainedRule} */ rule) => (alone.has(rule.id) ? `rule ${rule.id}` : 'rule more');
+
+  for (const rule of shown) {
+    const node = whoOf(rule);
+    const isGone = removed.has(rule.id);
+    const known = who.get(node.id);
+    who.set(node.id, { ...node, goes: (known?.goes ?? true) && isGone, tone: known?.tone === 'block' ? 'block' : node.tone });
+    edges.push({ from: node.id, to: `rule ${rule.id}`, tone: toneOf(rule), goes: isGone });
+  }
+  const ruleNodes = shown.map((rule) => ruleNode(rule, removed.has(rule.id)));
+  if (more.length > 0) ruleNodes.push({ id: 'rule more', title: counted(more.length, 'more rule'), note: '', href: '#feeds', tone: '' });
+  if (outlook === 'never') {
+    const node = {
+      title: answer.target,
+      note: 'never block, in the default list',
+      href: link('/rules/access'),
+      tone: /** @type {Tone} */ ('free'),
+    };
+    ruleNodes.push({ id: 'rule new', ...node, isNew: true });
+  }
+
+  /** @type {Node[]} */
+  const boxes = [];
+  for (const feed of near) {
+    const id = idOf(feed);
+    const then = verdictThen(feed, outlook);
+    const goes = feed.verdict !== 'out' && then === 'out';
+    for (const rule of feed.rules) {
+      if (rule.effect === 'none') continue;
+      const tone = rule.effect === 'in' ? toneOfVerdict(feed.verdict, answer.action) : 'free';
+      edges.push({ from: idOfRule(rule), to: id, tone, goes: goes || removed.has(rule.id) });
+    }
+    if (outlook === 'never' && then !== feed.verdict) edges.push({ from: 'rule new', to: id, tone: 'free', goes: false });
+    for (const box of boxesOf(feed, answer.action)) {
+      boxes.push({ ...box, goes });
+      edges.push({ from: id, to: box.id, tone: box.tone, goes });
+    }
+  }
+  const feedNodes = near.map((feed) => feedNode(feed, answer.action, outlook));
+  if (far.length > 0) feedNodes.push({ id: 'feed more', title: counted(far.length, 'more feed'), note: '', href: '#feeds', tone: '' });
+  return {
+    columns: [
+      { title: 'Who', nodes: [...who.values()] },
+      { title: 'Rules', nodes: ruleNodes },
+      { title: 'Feeds', nodes: feedNodes },
+      { title: 'Devices', nodes: boxes },
+    ],
+    edges: [...new Map(edges.map((edge) => [`${edge.from} ${edge.to}`, edge])).values()],
+  };
+}
+
+/** @template T @param {T[]} items @returns {[T[], T[]]} */
+const cut = (items) => (items.length <= MOST ? [items, []] : [items.slice(0, MOST - 1), items.slice(MOST - 1)]);
+
+const idOf = (/** @type {PathFeed} */ { id }) => `feed ${id ?? 'workspace'}`;
+
+/** @param {ExplainedRule} rule @returns {Tone} */
+const toneOf = ({ action, effect }) => (action === 'allow' ? 'free' : effect === 'in' ? 'block' : '');
+
+/** @param {Verdict} verdict @param {string} action @returns {Tone} */
+const toneOfVerdict = (verdict, action) => (verdict === 'out' ? '' : action === 'allow' ? 'free' : verdict === 'in' ? 'block' : 'part');
+
+/** @param {ExplainedRule} rule @returns {Node} */
+function whoOf({ actor, key_name: key, source, batch_id: batch, reason, updated_at: at, action }) {
+  const title = source?.name ?? actor ?? key ?? (batch === null ? 'not known' : 'a command');
+  const notes = [source ? 'source' : actor && key ? `key ${key}` : '', reason ?? ''].filter(Boolean);
+  const href = batch === null ? link('/batches') : link('/batches', batch);
+  return { id: `who ${title} ${batch}`, title, note: notes.join(' · '), href, tone: action === 'allow' ? 'free' : 'block', at };
+}
+
+/** @param {ExplainedRule} rule @param {boolean} goes @returns {Node} */
+function ruleNode(rule, goes) {
+  const { id, target = '', list_name: list, list_id: listId, action, effect, expires_at: expires } = rule;
+  const href = `${link('/rules/access')}?${new URLSearchParams({ address: target, match: 'exact', list: listId ?? '' })}`;
+  const note = `${action === 'allow' ? 'never block, ' : ''}${list}${effect === 'none' ? ', no effect' : ''}`;
+  return { id: `rule ${id}`, title: target, note, href, tone: toneOf(rule), goes, expires: expires ?? 'never' };
+}
+
+/** @param {PathFeed} feed @param {string} action @param {Outlook | undefined} outlook @returns {Node} */
+function feedNode(feed, action, outlook) {
+  const then = verdictThen(feed, outlook);
+  const goes = feed.verdict !== 'out' && then === 'out';
+  const does = action === 'block' ? 'blocks it' : 'allows it';
+  const words = { in: does, partly: 'has a part of it', out: 'does not have it' };
+  const stays = outlook !== undefined && outlook !== 'extend' && then === 'in';
+  const state = goes ? 'lets it through then' : stays ? `still ${does}` : words[then];
+  const guarded = feed.protected_by.length > 0 ? `, protected by ${feed.protected_by[0]}` : '';
+  return {
+    id: idOf(feed),
+    title: feed.name,
+    note: `${KINDS[feed.kind]} · ${state}${guarded}`,
+    href: linkToFeed({ kind: feed.kind, id: feed.id ?? '' }),
+    tone: toneOfVerdict(feed.verdict, action),
+    goes,
+  };
+}
+
+/** What pulls a feed: each in its state, alone where they are few. @param {PathFeed} feed @param {string} action @returns {Node[]} */
+function boxesOf(feed, action) {
+  const { pulled_by: by } = feed;
+  if (by === undefined || by.total === 0) return [];
+  const states = /** @type {const} */ (['has', 'behind', 'unknown']);
+  return states.flatMap((state) => {
+    const number = by[state];
+    const told = by.told.filter((each) => each.state === state);
+    const tone = state === 'has' ? toneOfVerdict(feed.verdict, action) : 'late';
+    const [does, doTogether] = state === 'has' && feed.verdict === 'out' ? ['lets it through', 'let it through'] : STATES[state];
+    if (number === 0) return [];
+    if (number <= ALONE && told.length === number) {
+      return told.map((each) => ({
+        id: `box ${idOf(feed)} ${each.kind} ${each.id ?? each.address} ${each.user_agent}`,
+        title: each.key_name ?? each.address,
+        note: [does, each.stopped_at !== null && 'stopped pulling', programOf(each)].filter(Boolean).join(' · '),
+        href: link('/devices'),
+        tone,
+        at: each.content_at ?? each.last_pull,
+      }));
+    }
+    return [{ id: `box ${idOf(feed)} ${state}`, title: `${count(number)} devices`, note: doTogether, href: link('/devices'), tone }];
+  });
+}
+
+/** @param {Puller} puller */
+const programOf = ({ kind, user_agent: agent }) => `${kind === 'bouncer' ? 'bouncer ' : ''}${agent.split(/[ (]/)[0]}`;
+
+/** What stays, because of what, and what would take that out too. @param {Answer} answer @param {Outlook} outlook */
+export function staying(answer, outlook) {
+  return concernedFeeds(answer)
+    .filter((feed) => feed.verdict !== 'out' && verdictThen(feed, outlook) !== 'out')
+    .map((feed) => ({
+      feed,
+      because: feed.rules.filter(({ effect, id }) => effect === 'in' && !(outlook === 'unblock' && feed.unblock.removes.includes(id))),
+      subtract: outlook === 'never' ? (feed.never_block?.subtract ?? null) : null,
+    }));
+}

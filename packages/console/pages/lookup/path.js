@@ -1,0 +1,83 @@
+/** The path of a target: columns of nodes, each a link, with lines between them; on a phone a list of the same steps. */
+
+import { html } from 'htm/preact';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { isForGood } from '../../format.js';
+import { Ago, Countdown } from '../../ui/time.js';
+
+/** @typedef {import('./path-model.js').Model} Model */
+/** @typedef {import('./path-model.js').Node} Node */
+
+/** @param {{ model: Model, label: string }} props `label`: what the picture says, for those who do not see it. */
+export function Path({ model, label }) {
+  const box = useRef(/** @type {HTMLElement | null} */ (null));
+  const [drawn, setDrawn] = useState(
+    /** @type {{ width: number, height: number, lines: { key: string, d: string, kind: string }[] }} */ ({
+      width: 0,
+      height: 0,
+      lines: [],
+    }),
+  );
+  const drawnOf = JSON.stringify(model);
+  useLayoutEffect(() => {
+    const element = /** @type {HTMLElement} */ (box.current);
+    const draw = () => setDrawn(linesOf(element, model));
+    draw();
+    const observer = new ResizeObserver(draw);
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [drawnOf]);
+  return html`
+    <div class="path" ref=${box}>
+      <svg class="path-lines" role="img" aria-label=${label} viewBox=${`0 0 ${drawn.width} ${drawn.height}`}>
+        ${drawn.lines.map(({ key, d, kind }) => html`<path key=${key} class=${`line ${kind}`} d=${d} />`)}
+      </svg>
+      <ol class="path-steps">
+        ${model.columns.map(
+          ({ title, nodes }) => html`
+            <li key=${title}>
+              <h3>${title}</h3>
+              ${
+                nodes.length === 0
+                  ? html`<p class="small soft">${title === 'Devices' ? 'Nothing pulls these feeds yet' : 'None'}</p>`
+                  : html`<ul>${nodes.map((node) => html`<li key=${node.id}><${PathNode} node=${node} /></li>`)}</ul>`
+              }
+            </li>
+          `,
+        )}
+      </ol>
+    </div>
+  `;
+}
+
+/** @param {{ node: Node }} props */
+const PathNode = ({ node: { id, title, note, href, tone, goes, isNew, expires, at } }) => html`
+  <a class=${`path-node ${tone} ${goes ? 'goes' : ''} ${isNew ? 'new' : ''}`} href=${href} data-node=${id} title=${`${title}: ${note}`}>
+    <strong><bdi>${title}</bdi></strong>
+    ${note !== '' && html`<span><bdi>${note}</bdi></span>`}
+    ${expires !== undefined && html`<span>${expires === 'never' || isForGood(Date.parse(expires) - Date.now()) ? 'for good' : html`<${Countdown} until=${expires} /> left`}</span>`}
+    ${at !== undefined && html`<span><${Ago} at=${at} /></span>`}
+    ${goes && html`<span class="hidden-visually">would go</span>`}
+  </a>
+`;
+
+/** Lines from the right of a node to the left of another. @param {HTMLElement} element @param {Model} model */
+function linesOf(element, { edges }) {
+  const all = element.getBoundingClientRect();
+  const places = new Map(
+    [...element.querySelectorAll('[data-node]')].map((node) => [
+      /** @type {HTMLElement} */ (node).dataset.node,
+      node.getBoundingClientRect(),
+    ]),
+  );
+  const lines = edges.flatMap(({ from, to, tone, goes }) => {
+    const [a, b] = [places.get(from), places.get(to)];
+    if (a === undefined || b === undefined || b.left < a.right) return [];
+    const [x1, y1, x2, y2] = [a.right - all.left, a.top + a.height / 2 - all.top, b.left - all.left, b.top + b.height / 2 - all.top];
+    const bend = (x2 - x1) / 2;
+    return [
+      { key: `${from} ${to}`, d: `M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`, kind: `${tone} ${goes ? 'goes' : ''}` },
+    ];
+  });
+  return { width: all.width, height: all.height, lines };
+}

@@ -1,0 +1,38 @@
+/** What a look-up says in one sentence. */
+
+import { html } from 'htm/preact';
+import { count, counted } from '../../format.js';
+import { countryName } from './targets.js';
+
+/** @typedef {import('./path-model.js').Answer} Answer */
+
+/** Where an address is: `(Germany, AS64500)`. @param {Answer} answer */
+export function whereText({ where }) {
+  const parts = [where?.country && countryName(where.country), where?.asn && `AS${where.asn}`].filter(Boolean);
+  return parts.length === 0 ? '' : ` (${parts.join(', ')})`;
+}
+
+/** How many feeds have it. @param {Answer} answer */
+export const having = ({ feeds }) => feeds.filter(({ verdict }) => verdict !== 'out');
+
+/** @param {{ answer: Answer }} props */
+export function Sentence({ answer }) {
+  const { target, action, feeds, enforced } = answer;
+  const known = /^[A-Z]{2}$/.test(target) ? html`${countryName(target)} (${target})` : html`<bdi>${target}</bdi>${whereText(answer)}`;
+  const has = having(answer).length;
+  const whole = feeds.filter(({ verdict }) => verdict === 'in').length;
+  const does = action === 'block' ? 'blocked' : 'allowed';
+  if (has === 0) return html`${known} is ${does} on no feed.${lateText(answer)}`;
+  const part = whole === 0 ? 'in part ' : '';
+  const on = `${part}${does} on ${counted(has, 'feed')}`;
+  if (enforced === undefined) return html`${known} is ${on}.`;
+  if (enforced.of === 0) return html`${known} is ${on}, which nothing pulls yet.`;
+  return html`${known} is ${on}, enforced by ${count(enforced.by)} of ${counted(enforced.of, 'device')}.`;
+}
+
+/** What devices may still do that have older content. @param {Answer} answer */
+function lateText({ action, feeds }) {
+  const late = feeds.reduce((sum, { pulled_by: by }) => sum + (by?.behind ?? 0), 0);
+  if (late === 0 || action !== 'block') return '';
+  return ` ${counted(late, 'device has', 'devices have')} older content, and may block it until the next pull.`;
+}

@@ -1,0 +1,68 @@
+/** What would be so after a change that is only thought of: what stays, because of what, and the button that takes that out too. */
+
+import { html } from 'htm/preact';
+import { useState } from 'preact/hooks';
+import { ask, manage } from '../../api.js';
+import { counted } from '../../format.js';
+import { Button } from '../../ui/button.js';
+import { Confirm } from '../../ui/dialog.js';
+import { toast } from '../../ui/toast.js';
+import { PATHS } from '../feeds/read-feeds.js';
+import { RELATIONS } from './words.js';
+
+/** @typedef {import('./path-model.js').Answer} Answer */
+/** @typedef {ReturnType<typeof import('./path-model.js').staying>[number]} Staying */
+
+const WHEN = { unblock: 'After an unblock', never: 'On the never-block list', extend: 'With a later end' };
+
+/**
+ * @param {{ answer: Answer, outlook: import('./path-model.js').Outlook, stays: Staying[], mayChange: boolean, maySet: boolean,
+ *   onOpen: (open: any) => void, onDone: () => void }} props
+ */
+export function Stays({ answer, outlook, stays, mayChange, maySet, onOpen, onDone }) {
+  const [cutting, setCutting] = useState(/** @type {Staying | undefined} */ (undefined));
+  const had = answer.feeds.filter(({ verdict }) => verdict !== 'out').length;
+  if (outlook === 'extend')
+    return html`<p class="path-then" role="status">${WHEN.extend} everything stays as it is, for longer. Choose the end in the form.</p>`;
+  const gone = had - stays.length;
+  const rules = [...new Map(stays.flatMap(({ because }) => because).map((rule) => [rule.id, rule])).values()];
+  return html`
+    <div class="path-then stack" role="status">
+      <p>${WHEN[outlook]} ${gone === 0 ? 'no feed lets it through' : `${counted(gone, 'feed lets', 'feeds let')} it through`}${stays.length > 0 && `, ${counted(stays.length, 'has', 'have')} it still`}.</p>
+      ${
+        outlook === 'unblock' &&
+        rules.map(
+          (
+            rule,
+          ) => html`<p key=${rule.id} class="row"><span><bdi class="mono">${rule.target}</bdi>, ${RELATIONS[rule.relation]}, is blocked in <bdi>${rule.list_name}</bdi>${rule.source && html` by the source <bdi>${rule.source.name}</bdi>`}.</span>
+            ${mayChange && (rule.source ? html`<${Button} tiny onClick=${() => onOpen({ form: 'block', value: answer.target, action: 'allow' })}>Never block ${answer.target}<//>` : html`<${Button} tiny onClick=${() => onOpen({ form: 'unblock', value: rule.target })}>Unblock ${rule.target} too<//>`)}</p>`,
+        )
+      }
+      ${
+        outlook === 'never' &&
+        stays.map(
+          (
+            each,
+          ) => html`<p key=${each.feed.id} class="row"><span><bdi>${each.feed.name}</bdi> does not cut never-block rules out${each.subtract === null ? ', and that alone would not help' : ''}.</span>
+            ${maySet && each.subtract !== null && html`<${Button} tiny onClick=${() => setCutting(each)}>Cut them out of ${each.feed.name}<//>`}</p>`,
+        )
+      }
+      ${cutting !== undefined && html`<${CutOut} staying=${cutting} onClose=${() => setCutting(undefined)} onDone=${onDone} />`}
+    </div>
+  `;
+}
+
+/** @param {{ staying: Staying, onClose: () => void, onDone: () => void }} props */
+function CutOut({ staying: { feed, subtract }, onClose, onDone }) {
+  const path = feed.kind === 'workspace' ? '/workspace' : `${PATHS[feed.kind]}/${feed.id}`;
+  const work = async () => {
+    await ask(manage(path), { method: 'PATCH', ifMatch: '*', body: { subtract_allow: subtract?.value } });
+    toast(html`Never-block rules are cut out of <bdi>${feed.name}</bdi> now.`);
+    onDone();
+  };
+  return html`
+    <${Confirm} title="Cut never-block rules out?" action="Cut them out" work=${work} onClose=${onClose}>
+      <p>What the never-block rules of ${subtract?.value === 'workspace' ? 'the whole workspace' : 'its lists'} name is taken out of <bdi>${feed.name}</bdi>, now and from then on.</p>
+    <//>
+  `;
+}

@@ -1,0 +1,163 @@
+/** What can be found from every page: targets, pages, actions, feeds, lists, sources, keys, devices, batches, rules. */
+import { allPages, ask, manage } from './api.js';
+import { dateTime } from './format.js';
+import { targetsOf } from './pages/lookup/targets.js';
+import { PAGES } from './pages.js';
+import { link } from './router.js';
+import { may } from './session.js';
+
+/** @typedef {import('./session.js').Session} Session */
+/** @typedef {{ kind: string, label: string, note?: string, href: string }} Entry What can be gone to. */
+
+/** Entries that are shown, and of one kind. */
+const MOST = 12;
+const MOST_OF_KIND = 5;
+/** How long what was read is good for, ms, and how much of each is read. */
+const GOOD_FOR = 60_000;
+const READ = 500;
+
+/** @type {{ at: number, of: string, entries: Promise<Entry[]> } | undefined} */
+let known;
+
+const lookup = (/** @type {string} */ target) => `${link('/lookup')}?${new URLSearchParams({ target })}`;
+const rulesWith = (/** @type {Record<string, string>} */ query, tab = 'access') => `${link('/rules', tab)}?${new URLSearchParams(query)}`;
+
+/** @type {readonly { label: string, href: string, permission: string }[]} */
+const ACTIONS = [
+  { label: 'Block or allow an address', href: `${link('/rules/access')}?do=block`, permission: 'rules:write' },
+  { label: 'Unblock an address', href: `${link('/rules/access')}?do=unblock`, permission: 'rules:write' },
+  { label: 'Paste a list', href: `${link('/rules/access')}?do=paste`, permission: 'rules:write' },
+  { label: 'Make a list', href: `${link('/feeds')}?do=list`, permission: 'manage' },
+  { label: 'Compose a feed', href: `${link('/feeds')}?do=composed`, permission: 'manage' },
+  { label: 'Add a source', href: `${link('/sources')}?do=add`, permission: 'manage' },
+  { label: 'Make a key', href: `${link('/keys')}?do=make`, permission: 'keys:write' },
+];
+
+/** What is there without being read. @param {Session} session @returns {Entry[]} */
+const fixed = (session) => [
+  ...PAGES.filter(({ permission }) => may(session, permission)).map(({ path, title }) => ({
+    kind: 'Page',
+    label: title,
+    href: link(path),
+  })),
+  ...ACTIONS.filter(({ permission }) => may(session, permission)).map(({ label, href }) => ({ kind: 'Action', label, href })),
+];
+
+/** What the service knows by name, read at most once a minute. @param {Session} session @returns {Promise<Entry[]>} */
+function named(session) {
+  const of = `${session.workspace_id} ${session.actor}`;
+  if (known === undefined || known.of !== of || Date.now() - known.at > GOOD_FOR)
+    known = { at: Date.now(), of, entries: readNamed(session) };
+  return known.entries;
+}
+
+/** @param {Session} session @returns {Promise<Entry[]>} */
+async function readNamed(session) {
+  // What cannot be read is not found; the rest is.
+  const pages = (/** @type {string} */ path, /** @type {string} */ name) => allPages(path, name, {}, READ).catch(() => []);
+  const first = (/** @type {string} */ kind) =>
+    ask(manage('/rules', { kind, limit: READ })).then(
+      ({ body }) => body.rules,
+      () => [],
+    );
+  const [lists, feeds, sources, keys, devices, batches, ...rules] = await Promise.all([
+    pages('/lists', 'lists'),
+    pages('/feeds', 'feeds'),
+    pages('/sources', 'sources'),
+    may(session, 'keys:write') ? pages('/keys', 'keys') : [],
+    pages('/devices', 'devices'),
+    ask(manage('/batches', { limit: 100 })).then(
+      ({ body }) => body.batches,
+      () => [],
+    ),
+    first('access_rule'),
+    first('waf_rule'),
+    first('smart_firewall_rule'),
+  ]);
+  const [access, waf, smart] = rules;
+  const reasons = new Set(access.flatMap((/** @type {any} */ { reason }) => reason ?? []));
+  const refs = (/** @type {any[]} */ of, /** @type {string} */ tab) =>
+    of
+      .filter(({ rule_ref: ref }) => ref !== null)
+      .map(({ rule_ref: ref, name, target, batch_id: batch }) => ({
+        kind: 'Rule',
+        label: ref,
+        note: name ?? target ?? '',
+        href: tab === 'access' ? rulesWith({ address: target, match: 'exact' }) : rulesWith(batch === null ? {} : { batch }, tab),
+      }));
+  return [
+    ...lists.map(({ id, name }) => ({ kind: 'List', label: name, href: link('/feeds', 'list', id) })),
+    ...feeds.map(({ id, name }) => ({ kind: 'Feed', label: name, href: link('/feeds', 'composed', id) })),
+    ...sources.map(({ id, name }) => ({ kind: 'Source', label: name, href: link('/sources', id) })),
+    ...keys.map(({ name, prefix }) => ({ kind: 'Key', label: name ?? prefix, href: link('/keys') })),
+    ...devices.map(({ address, user_agent: agent }) => ({ kind: 'Device', label: address, note: agent, href: link('/devices') })),
+    ...batches.map((/** @type {any} */ { id, actor, received_at: at, entries }) => ({
+      kind: 'Batch',
+      label: `${dateTime(at)}${actor ? `, ${actor}` : ''}`,
+      note: `${entries} entries ${id}`,
+      href: link('/batches', id),
+    })),
+    ...[...reasons].map((reason) => ({ kind: 'Reason', label: reason, href: rulesWith({ reason }) })),
+    ...refs(access, 'access'),
+    ...refs(waf, 'waf'),
+    ...refs(smart, 'smart-firewall'),
+  ];
+}
+
+/** What a text finds; without one what was gone to last. @param {string} text @param {Session} session @returns {Promise<Entry[]>} */
+export async function find(text, session) {
+  const wanted = text.trim().toLowerCase();
+  if (wanted === '') return recent();
+  const asked = targetsOf(text).flatMap((each) => ('target' in each ? [each.target] : []));
+  const whole = asked.length === 0 ? [] : [{ kind: 'Look up', label: asked.join(', '), href: lookup(asked.join(' ')) }];
+  const words = wanted.split(/\s+/);
+  const matching = [...fixed(session), ...(await named(session))].filter(({ kind, label, note = '' }) => {
+    const shown = `${kind} ${label} ${note}`.toLowerCase();
+    return words.every((word) => shown.includes(word));
+  });
+  const ranked = matching.toSorted((a, b) => rankOf(a, wanted) - rankOf(b, wanted));
+  const counts = new Map();
+  const few = ranked.filter(({ kind }) => {
+    counts.set(kind, (counts.get(kind) ?? 0) + 1);
+    return counts.get(kind) <= MOST_OF_KIND;
+  });
+  const isPage = few.some(
+    ({ kind, label }) => (kind === 'Page' || kind === 'Feed' || kind === 'List') && label.toLowerCase().startsWith(wanted),
+  );
+  const beyond =
+    asked.length === 0 ? [{ kind: 'Rules', label: `with the reason “${text.trim()}”`, href: rulesWith({ reason: text.trim() }) }] : [];
+  // Two letters may be a country, and the beginning of a name.
+  return (isPage ? [...few, ...whole, ...beyond] : [...whole, ...few, ...beyond]).slice(0, MOST);
+}
+
+/** @param {Entry} entry @param {string} wanted */
+const rankOf = ({ label }, wanted) => (label.toLowerCase() === wanted ? 0 : label.toLowerCase().startsWith(wanted) ? 1 : 2);
+
+const RECENT = 'weir-recent';
+const MOST_RECENT = 8;
+
+/** What was gone to last. @returns {Entry[]} */
+function recent() {
+  try {
+    return JSON.parse(sessionStorage.getItem(RECENT) ?? '[]');
+  } catch {
+    return [];
+  }
+}
+
+/** @param {Entry} entry */
+export function remember(entry) {
+  const others = recent().filter(({ href }) => href !== entry.href);
+  sessionStorage.setItem(RECENT, JSON.stringify([entry, ...others].slice(0, MOST_RECENT)));
+}
+
+/** The entry of a text that is addresses and nothing else, which needs no reading. @param {string} text @returns {Entry | undefined} */
+export function addressesIn(text) {
+  const asked = targetsOf(text);
+  const targets = asked.flatMap((each) => ('target' in each && /\d/.test(each.target) ? [each.target] : []));
+  if (targets.length === 0 || targets.length < asked.length) return undefined;
+  return { kind: 'Look up', label: targets.join(', '), href: lookup(targets.join(' ')) };
+}
+
+/** Where a text leads that finds nothing: what it is, is said there. @param {string} text */
+export const elsewhere = (text) => lookup(text.trim());

@@ -1,0 +1,103 @@
+/** The field above every page that finds everything: `/` and Ctrl-K go to it, arrows choose, Enter goes there. */
+
+import { html } from 'htm/preact';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { addressesIn, elsewhere, find, remember } from './palette.js';
+import { go } from './router.js';
+import { Icon } from './ui/icon.js';
+
+/** @typedef {import('./palette.js').Entry} Entry */
+
+/** How long typing rests before it is looked for, ms. */
+const REST = 80;
+
+/** @param {{ place: import('./router.js').Place, session: import('./session.js').Session }} props */
+export function Search({ place, session }) {
+  const input = useRef(/** @type {HTMLInputElement | null} */ (null));
+  const id = useId();
+  const lookedUp = place.path === '/lookup' ? (place.query.get('target') ?? '') : '';
+  const [text, setText] = useState(lookedUp);
+  const [isOpen, setOpen] = useState(false);
+  const [entries, setEntries] = useState(/** @type {Entry[]} */ ([]));
+  const [chosen, setChosen] = useState(0);
+  useEffect(() => setText(lookedUp), [lookedUp]);
+  useEffect(() => {
+    const onKey = (/** @type {KeyboardEvent} */ event) => {
+      const isTyping = /** @type {Element} */ (event.target).closest?.('input, textarea, select, dialog, [contenteditable]');
+      const isSlash = event.key === '/' && !event.ctrlKey && !event.metaKey && !event.altKey && !isTyping;
+      const isPalette = event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey) && !document.querySelector('dialog[open]');
+      if (!isSlash && !isPalette) return;
+      event.preventDefault();
+      input.current?.focus();
+      input.current?.select();
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
+  useEffect(() => {
+    if (!isOpen) return;
+    let gone = false;
+    const timer = setTimeout(() => {
+      void find(text === lookedUp ? '' : text, session).then((found) => {
+        if (gone) return;
+        setEntries(found);
+        setChosen(0);
+      });
+    }, REST);
+    return () => {
+      gone = true;
+      clearTimeout(timer);
+    };
+  }, [text, isOpen]);
+
+  const follow = (/** @type {Entry} */ entry) => {
+    remember(entry);
+    setOpen(false);
+    input.current?.blur();
+    go(entry.href);
+  };
+  const submit = async (/** @type {Event} */ event) => {
+    event.preventDefault();
+    // Who is quicker than the list gets what it would have had first.
+    const addresses = chosen === 0 ? addressesIn(text) : undefined;
+    const found = addresses !== undefined ? [addresses] : text === lookedUp ? entries : await find(text, session);
+    const entry = found[Math.min(chosen, found.length - 1)];
+    if (entry !== undefined) follow(entry);
+    else if (text.trim() !== '') go(elsewhere(text));
+  };
+  const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (event.key === 'Escape') {
+      setOpen(false);
+      input.current?.blur();
+    } else if (step !== undefined && entries.length > 0) {
+      event.preventDefault();
+      setChosen((chosen + step + entries.length) % entries.length);
+    }
+  };
+  const isShown = isOpen && entries.length > 0;
+  return html`
+    <form role="search" onSubmit=${submit}>
+      <input
+        class="input" ref=${input} type="search" aria-label="Look up an address, or find anything" placeholder="Look up an address, find anything" maxlength="2000"
+        role="combobox" aria-expanded=${isShown} aria-controls=${id} aria-autocomplete="list" aria-activedescendant=${isShown ? `${id}-${chosen}` : undefined}
+        autocomplete="off" spellcheck=${false} value=${text} onInput=${(/** @type {any} */ event) => {
+          setText(event.target.value);
+          setOpen(true);
+        }} onFocus=${() => setOpen(true)} onBlur=${() => setOpen(false)} onKeyDown=${onKeyDown}
+      />
+      <${Icon} name="search" size=${14} />
+      <kbd aria-hidden="true">/</kbd>
+      <ul class="found" id=${id} role="listbox" aria-label="Found" hidden=${!isShown}>
+        ${entries.map(
+          (entry, i) => html`
+            <li key=${`${entry.kind} ${entry.href} ${entry.label}`} id=${`${id}-${i}`} role="option" aria-selected=${i === chosen}
+              onMouseDown=${(/** @type {Event} */ event) => event.preventDefault()} onClick=${() => follow(entry)} onMouseMove=${() => setChosen(i)}>
+              <span class="small soft">${entry.kind}</span><bdi class="text">${entry.label}</bdi>${entry.note && html`<bdi class="small soft">${entry.note}</bdi>`}
+            </li>
+          `,
+        )}
+      </ul>
+    </form>
+  `;
+}

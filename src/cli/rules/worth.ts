@@ -1,0 +1,122 @@
+/** `weir worth`: what each list is good for (SPEC D30). */
+import { blockGuards } from '../../account/guard-rails.ts';
+import { systemClock } from '../../clock.ts';
+import { countText } from '../../count-text.ts';
+import { worthOf } from '../../document/worth/worth.ts';
+import { WeirError } from '../../errors.ts';
+import { geoDatabase } from '../../geo/database.ts';
+import { loadGeo } from '../../geo/load.ts';
+import { findList } from '../../manage/find.ts';
+import { type ListWorthJson, listWorthJson, type WorthJson, worthJson } from '../../manage/worth.ts';
+import { servedSettings } from '../../runtime/served-settings.ts';
+import type { AddCommand } from '../command.ts';
+import { printable, table, workspaceId } from '../context.ts';
+import { inWorkspace } from '../usage.ts';
+
+export function worthCommand(add: AddCommand): void {
+  add(
+    'worth [list]',
+    'what each list is good for: what only it has, what it shares with others, and what it had before it was detected; of one list also what it costs',
+    inWorkspace,
+    {
+      async run(context, [ref], options) {
+        const { config } = context;
+        const store = await context.reads();
+        const id = await workspaceId(store, options.workspace);
+        const workspace = (await store.workspace(id))!;
+        const list = ref === undefined ? null : (await findList(store, id, ref)).id;
+        const { geo, guardRails } = servedSettings(config);
+        const worth = await worthOf(workspace, list, {
+          ...{ store, clock: systemClock, guard: blockGuards(guardRails)(workspace) },
+          geo: geoDatabase(await loadGeo(geo, config.dataDir)),
+        });
+        if (list === null) return worthJson(store, id, worth);
+        const found = await listWorthJson(store, id, list, worth);
+        if (found === undefined) throw new WeirError('NOT_FOUND', `there is no list "${ref}"`);
+        return found;
+      },
+      show: (found) => ('lists' in found ? worthText(found) : listText(found)),
+    },
+  );
+}
+
+/** Rows of overlaps that are shown. */
+const SHOWN = 10;
+
+type List = WorthJson['lists'][number];
+
+function worthText({ lists, detections, lists_left_out: leftOut }: WorthJson): string {
+  const rows = lists.map((list) => [printable(list.name), list.entries, list.added, list.gone, ...worthCells(list), mostShared(list)]);
+  const idle = lists.filter((list) => list.idle).map(({ name }) => printable(name));
+  return [
+    table(['LIST', 'ENTRIES', 'NEW', 'GONE', 'UNIQUE', 'BEFORE', 'EARLIER BY', 'AFTER', 'NEVER', 'SHARES MOST WITH'], rows),
+    detectedText(detections),
+    ...(idle.length === 0 ? [] : [`without a detection in ${detections.days} days: ${idle.join(', ')}`]),
+    ...lists.flatMap(copyLines),
+    ...(leftOut === 0 ? [] : [`${leftOut} lists are not shown`]),
+  ].join('\n');
+}
+
+const worthCells = ({ unique, detections: { before, after, never, lead_seconds: lead } }: List) => [
+  unique.entries,
+  before,
+  lead === null ? null : durationText(lead),
+  after,
+  never,
+];
+
+const detectedText = ({ count, days, first }: WorthJson['detections']) =>
+  `own detections of ${days} days that are known still: ${countText(count)}${first === null ? '' : `, the first of ${first}`}`;
+
+const mostShared = ({ overlaps: [most] }: List) => most && `${printable(most.name)} (${countText(most.entries)})`;
+
+const copyLines = ({ name, entries, copies }: List) =>
+  copies.map(
+    (each) =>
+      `${printable(name)} copies ${printable(each.name)}: ${countText(each.entries)} of its ${countText(entries)} entries are there`,
+  );
+
+/** So long as people say it, of seconds. */
+function durationText(seconds: number): string {
+  const [unit, size] = UNITS.find(([, each]) => seconds >= 2 * each) ?? ['s', 1];
+  return `${Math.round(seconds / size)} ${unit}`;
+}
+const UNITS = [
+  ['d', 86_400],
+  ['h', 3600],
+  ['min', 60],
+] as const;
+
+function listText(list: ListWorthJson): string {
+  const { unique, detections, days, never_block: never, feeds } = list;
+  const sum = (field: 'added' | 'expired' | 'removed') => days.reduce((all, day) => all + day[field], 0);
+  const lines: readonly (readonly [string, string | false])[] = [
+    ['entries', `${countText(list.entries)}, of them ${countText(list.added)} of the last day; ${countText(list.gone)} have gone in it`],
+    ['30 days', `${countText(sum('added'))} added, ${countText(sum('expired'))} expired, ${countText(sum('removed'))} removed`],
+    ['only here', `${countText(unique.entries)} entries, ${countText(unique.addresses_v4)} IPv4 addresses`],
+    [
+      'detections',
+      `${countText(detections.before)} of ${countText(detections.of)} were listed before${
+        detections.lead_seconds === null ? '' : ` (half of them ${durationText(detections.lead_seconds)} or more)`
+      }, ${countText(detections.after)} after, ${countText(detections.never)} never`,
+    ],
+    ['', detectedText(list.detected)],
+    ['protected', list.protected.length > 0 && `it has addresses of ${list.protected.join(', ')}`],
+    [
+      'never-block',
+      never.count > 0 &&
+        `${countText(never.count)} rules, such as ${never.first
+          .slice(0, 3)
+          .map((each) => each.value)
+          .join(', ')}`,
+    ],
+  ];
+  const overlaps = list.overlaps.slice(0, SHOWN).map((row) => [printable(row.name), row.entries, row.addresses_v4]);
+  const feedRows = feeds.map((row) => [printable(row.name), `${row.kind}, ${row.action}`, row.entries, row.entries_without, row.costs]);
+  return [
+    lines.flatMap(([what, text]) => (text === false ? [] : [`${what.padEnd(11)}  ${text}`])).join('\n'),
+    ...copyLines(list),
+    ...(overlaps.length === 0 ? ['no other list has any of it'] : [table(['IN COMMON WITH', 'ENTRIES', 'IPV4 ADDRESSES'], overlaps)]),
+    table(['FEED', '', 'ENTRIES', 'WITHOUT IT', 'IT COSTS'], feedRows),
+  ].join('\n\n');
+}

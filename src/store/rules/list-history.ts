@@ -1,0 +1,24 @@
+/** Since when a list has what it has, and until when it had what it lost, the same in both dialects (D30.3). */
+import { one, type Work } from '../work.ts';
+
+const PLACE = `SELECT l.pk, l.workspace_pk FROM workspaces w JOIN lists l ON l.workspace_pk = w.pk WHERE w.id = $1 AND l.id = $2`;
+
+/** The numbers of a list and of its workspace; undefined for a list that is not the workspace's. */
+export function* listPlace(workspaceId: string, listId: string): Work<{ readonly list: number; readonly workspace: number } | undefined> {
+  const row = yield* one(PLACE, workspaceId, listId);
+  return row && { list: Number(row.pk), workspace: Number(row.workspace_pk) };
+}
+
+/** The rules that a list has stored: `id` is since when they are there. */
+export const storedRows = (list: string) =>
+  `SELECT r.created_at AS id, r.action, r.levels, r.expires_at, r.v4, r.v6, r.target FROM access_rules r WHERE r.list_pk = ${list}`;
+
+/**
+ * The rules as they were before a change: until then, or until they expired, they were there. Whole seconds, rounded down: what has just gone
+ * is not there any more.
+ */
+export const lostRows = (list: string, workspace: string) =>
+  `SELECT id, action, levels, CASE WHEN expires_at < changed_at THEN expires_at ELSE changed_at - changed_at % 1000 END AS expires_at, v4, v6, target
+  FROM (SELECT b.created_at AS id, b.action, b.levels, b.expires_at, b.v4, b.v6, b.target,
+    (SELECT t.received_at FROM batches t WHERE t.workspace_pk = ${workspace} AND t.first_seq <= b.changed ORDER BY t.first_seq DESC LIMIT 1) AS changed_at
+    FROM access_rules_before b WHERE b.list_pk = ${list} AND b.existed = 1) AS lost WHERE changed_at IS NOT NULL`;
