@@ -8,7 +8,7 @@ import { profileOf, type Row } from '../rows.ts';
 import { all, type Changes, one, run, type Work } from '../work.ts';
 import { changeWorkspace, create, feedRow, noSuch, patchColumns, requireState, revokeKeys, tooMany } from './account-statements.ts';
 import { doneOnce } from './answers.ts';
-import { audit, changed } from './audit.ts';
+import { audit, auditChange } from './audit.ts';
 import { keepDeleted } from './deleted.ts';
 import { refuseName } from './feed-lists.ts';
 import { FEEDS } from './lists.ts';
@@ -53,7 +53,7 @@ export const feedChanges = {
     requireState(before, ifMatch);
     const row = yield* changeFeed(workspacePk, found, patch);
     const feed = feedOf(row, workspaceId, yield* membersOf(row));
-    yield* audit(now, 'feed changed', feedId, { workspacePk, by, change: changed(before, feedState(feed)) });
+    yield* auditChange(now, 'feed changed', feedId, { workspacePk, by }, [before, feedState(feed)]);
     return feed;
   },
   *deleteFeed(now, workspaceId, feedId, { by, ifMatch, forGood = false } = {}) {
