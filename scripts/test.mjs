@@ -14,7 +14,7 @@ const UNIT = [
   'test/document/*.test.ts',
 ];
 /** What else does all its work in its own process. */
-const IN_PROCESS = ['test/in-process/**/*.test.ts', 'packages/*/test/*.test.ts', 'test/geo/*.test.ts'];
+const IN_PROCESS = ['test/in-process/**/*.test.ts', 'test/simulation/*.test.ts', 'packages/*/test/*.test.ts', 'test/geo/*.test.ts'];
 const ALL = ['{src,packages}/**/*.test.ts', 'test/**/*.test.ts'];
 /** Files that take longest come first, so that none of them is left over at the end. */
 const LONGEST = [

@@ -80,6 +80,7 @@ export const PAGES = [
     load: () => import('./pages/webhooks.js'),
   },
   { path: '/keys', title: 'Keys', icon: 'keys', group: 'Access', permission: 'keys:write', load: () => import('./pages/keys.js') },
+  { path: '/people', title: 'People', icon: 'people', group: 'Access', permission: 'manage', load: () => import('./pages/people.js') },
   { path: '/audit', title: 'Audit', icon: 'audit', group: 'Access', permission: 'manage', load: () => import('./pages/audit.js') },
 ];
 

@@ -10,7 +10,7 @@ import { createGunzip, createGzip } from 'node:zlib';
 import { isRefused, type Refused, type TaxiiServer } from '../source/taxii/ask.ts';
 import { type KnownCollection, knownFrom, linesOf } from '../source/taxii/known.ts';
 import { listLines } from '../source/taxii/list.ts';
-import { pulledOf, pullTaxii } from '../source/taxii/pull.ts';
+import { isWholeDue, pulledOf, pullTaxii } from '../source/taxii/pull.ts';
 import { type FetchRequest, fetchInto } from './fetch.ts';
 
 /** What a file is called that holds what is known of a collection. */
@@ -66,7 +66,7 @@ export async function taxiiFile(
     .update(JSON.stringify([of, request.credentials ?? {}]))
     .digest('hex');
   const keptAt = join(folder, `${key}${KNOWN_END}`);
-  const known = keeps ? await readKnown(keptAt, of) : undefined;
+  const known = keeps ? await readKnown(keptAt, of, now()) : undefined;
   const pulled = await pullTaxii({ server: taxiiServer(request, now), collection, known, now });
   if (isRefused(pulled)) return { kind: 'refused', ...pulled };
   const [file, next] = [join(folder, `${randomUUID()}.part`), join(folder, `${randomUUID()}.part`)];
@@ -88,12 +88,14 @@ export async function taxiiFile(
 }
 
 /** What is damaged, or not there, is nothing. */
-async function readKnown(path: string, of: string): Promise<KnownCollection | undefined> {
+async function readKnown(path: string, of: string, now: number): Promise<KnownCollection | undefined> {
   const file = createReadStream(path);
   const unpacked = createGunzip();
   file.on('error', (error) => unpacked.destroy(error));
   try {
-    return await knownFrom(createInterface({ input: file.pipe(unpacked), crlfDelay: Number.POSITIVE_INFINITY }), of);
+    return await knownFrom(createInterface({ input: file.pipe(unpacked), crlfDelay: Number.POSITIVE_INFINITY }), of, (wholeAt) =>
+      isWholeDue(wholeAt, now),
+    );
   } catch {
     return undefined;
   } finally {

@@ -116,14 +116,14 @@ export interface ManageContext extends ManagePorts, ChangeContext {
   readonly isGone: () => boolean;
 }
 
-const ANY: Most = { maxLists: 0, maxFeeds: 0, maxKeys: 0, maxSources: 0 };
+export const NO_LIMIT: Most = { maxLists: 0, maxFeeds: 0, maxKeys: 0, maxSources: 0 };
 
 /** The context of a command: it may do everything. `by` is who runs it. */
 export const byCommand = (
   store: StoreReads & StoreWrites,
   workspaceId: string,
   by: Author,
-  { maxLists, maxFeeds, maxKeys, maxSources }: Most = ANY,
+  { maxLists, maxFeeds, maxKeys, maxSources }: Most = NO_LIMIT,
 ): ChangeContext => ({
   store,
   workspaceId,

@@ -25,6 +25,8 @@ export interface Batch {
   readonly entries: Buffer | readonly object[];
   /** Whether it is judged only, and nothing of it is put on the stream. */
   readonly dryRun: boolean;
+  /** Whether what a dry run foresees is published later: then its messages are whole. */
+  readonly isPlan?: boolean;
   /** The step of a trace that it belongs to. */
   readonly traceparent?: string | undefined;
 }
@@ -34,7 +36,7 @@ export interface Foreseen {
   readonly workspaceId: string;
   /** The list where they land; undefined: the store did not say. */
   readonly listId: string | undefined;
-  /** As the stream would hold them, without texts and labels: of a dry run all access rules, else those that block a country or an ASN. */
+  /** As the stream would hold them, without texts and labels where that is no plan: of a dry run all access rules, else those that block a country or an ASN. */
   readonly messages: readonly Message[];
 }
 
@@ -139,7 +141,7 @@ export function acceptance(parts: AcceptParts): Accept {
 async function judgeAndPublish(
   { stream, ruleQuota, check, trials, foresee, now, logFailure }: AcceptParts,
   run: RunSlices,
-  { version, caller, dryRun, traceparent }: Batch,
+  { version, caller, dryRun, isPlan = false, traceparent }: Batch,
   scanned: ScannedBatch,
   count: (outcome: Tally & Pick<Outcome, 'became'>) => void,
   listId: string | undefined,
@@ -179,7 +181,8 @@ async function judgeAndPublish(
           add(tally.accepted, signal.version === 1 ? 'access_rule' : signal.envelope.kind);
           const id = signalId(batchId, taken);
           // A thousand texts of 2,048 characters are nothing to a count of networks.
-          if ((dryRun || foresee !== undefined) && concernsFeeds(signal, dryRun)) foreseen.push(encode(feedValue(signal), id));
+          if ((dryRun || foresee !== undefined) && concernsFeeds(signal, dryRun))
+            foreseen.push(encode(isPlan ? wireValue(signal) : feedValue(signal), id));
           if (!dryRun) messages.push(encode(wireValue(signal), id));
         },
         fail: (kind) => add(tally.failed, kind ?? 'unknown'),

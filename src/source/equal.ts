@@ -211,10 +211,11 @@ export async function planEqual(
   }
 
   async function judgeBatch(version: 1 | 2, batch: readonly (FileSignal & { readonly isNew: boolean })[]): Promise<void> {
-    let result = await accept({ version, caller, list: listId, entries: arrayOf(batch), dryRun: true });
+    const plan = { version, caller, list: listId, entries: arrayOf(batch), dryRun: true, isPlan: true };
+    let result = await accept(plan);
     while (result.refused?.code === 'LIMITED' && wait !== undefined) {
       await wait(result.refused.retryAfter ?? 1);
-      result = await accept({ version, caller, list: listId, entries: arrayOf(batch), dryRun: true });
+      result = await accept(plan);
     }
     if (result.refused !== undefined) throwRefusal(result.refused);
     const wrong = entryErrors(result.faults);

@@ -294,9 +294,16 @@ webhooks:
     writeFileSync(join(keys, 'new.key'), 'weir_left\n');
     await apply(to, { keys: [{ name: 'new', role: 'viewer' }] }, '--key-dir', keys);
     assert.notEqual(readFileSync(join(keys, 'new.key'), 'utf8'), 'weir_left\n');
-    const limited = { ...settings, MAX_LISTS: '1' };
+    const limited = { ...settings, MAX_LISTS: '3' };
     const none = await command(
-      ['apply', file({ lists: [{ name: 'x' }], keys: [{ name: 'never', role: 'viewer' }] }), '--workspace', to, '--key-dir', keys],
+      [
+        'apply',
+        file({ lists: [{ name: 'x' }, { name: 'y' }, { name: 'z' }], keys: [{ name: 'never', role: 'viewer' }] }),
+        '--workspace',
+        to,
+        '--key-dir',
+        keys,
+      ],
       limited,
     );
     assert.deepEqual([none.code, readdirSync(keys).sort()], [2, ['fw%2Fberlin.key', 'new.key']], none.stderr);

@@ -142,7 +142,10 @@ export function managementConformance(driver: StoreDriver): void {
     const { id: key } = await store.createKey(workspace.id, { ...KEY, hash: Buffer.alloc(32) }, { by: BY });
     await store.revokeKey(key, { by: BY });
     await store.revokeKey(key, { by: BY });
-    await store.updateWorkspace(workspace.id, { protect: ['private'] }, { by: BY });
+    // What changes nothing has no row.
+    for (let n = 0; n < 2; n += 1) await store.updateWorkspace(workspace.id, { protect: ['private'] }, { by: BY });
+    await store.updateList(workspace.id, id, { family: 'v4' }, { by: BY });
+    await store.setSubscription(organization.id, organization.subscription, BY);
     await store.deleteList(workspace.id, id);
     const { items } = await store.auditPage(workspace.id, { after: null, limit: 100 });
     const [deleted] = items;

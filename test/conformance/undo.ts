@@ -63,7 +63,7 @@ const byIdentity = (rules: readonly StoredRule[]) =>
 export function undoConformance(driver: StoreDriver): void {
   const { name } = driver;
 
-  test(`D9.2, D9.5 store ${name}: batches are known with their key, list and entries; rules tell which one wrote them last`, async (t) => {
+  test(`D9.2, D9.5, D10.26 store ${name}: batches are known with their key, list and entries; rules tell which one wrote them last`, async (t) => {
     const { store, workspace, land, rules } = await fixture(t, driver);
     const [first, second, undo] = [newBatchId(T0), newBatchId(T0 + 1), newBatchId(T0 + 2)];
     const entry = (batchId: string | null, host: number, keyId: string | null = null) => ({
@@ -106,6 +106,22 @@ export function undoConformance(driver: StoreDriver): void {
     const after = await store.batch(workspace.id, first);
     assert.equal(after?.undoneBy, undo);
     assert.equal((await store.batch(workspace.id, undo))?.undoes, first);
+    const versions = await store.ruleVersions(workspace.id, ['192.0.2.1', '192.0.2.2'], 9);
+    assert.deepEqual(
+      versions.map(({ stored: { rule }, written, ended }) => [
+        formatTarget((rule as { target: Target }).target),
+        rule.reason,
+        written?.landedAt,
+        ended?.by?.landedAt,
+        ended?.by?.undoes,
+      ]),
+      [
+        ['192.0.2.2', null, T0, T0 + 6, first],
+        ['192.0.2.1', 'again', T0 + 1, undefined, undefined],
+        ['192.0.2.1', null, T0, T0 + 1, null],
+      ],
+      'D10.26',
+    );
     assert.deepEqual({ ...(await store.undoPreview(workspace.id, first)), sample: [] }, { removes: 0, restores: 0, keeps: 1, sample: [] });
   });
 

@@ -405,21 +405,37 @@ describe('4.3 Last-Modified', () => {
     assert.deepEqual((await replica.get('')).headers, second.headers);
   });
 
-  test('D5 where the store takes no writes, beginnings live in memory', async () => {
+  test('D5.15 where the store takes no writes, another content has the instant of the one before, which proves nothing then', async () => {
     const { clock, store, list, replica } = world();
-    store.readOnly = true;
     const first = await replica.get('');
+    store.readOnly = true;
     store.add(list, '192.0.2.1');
     await clock.advance(30_000);
-    const second = await replica.get('');
-    assert.equal(lastModified(second), lastModified(first) + 30);
-    await clock.advance(30_000);
-    assert.deepEqual((await replica.get('')).headers, second.headers);
+    const since = { 'if-modified-since': first.headers['last-modified'] };
+    const second = await replica.get('', since);
+    assert.deepEqual([second.status, second.body, lastModified(second)], [200, '192.0.2.1/32\n', lastModified(first)]);
+    assert.equal((await replica.get('', { 'if-none-match': second.headers.etag })).status, 304);
     store.readOnly = false;
     await clock.advance(30_000);
-    const third = await replica.get('');
-    assert.ok(lastModified(third) >= lastModified(second));
-    assert.equal(third.body, second.body);
+    const third = await replica.get('', since);
+    assert.deepEqual([third.body, lastModified(third)], [second.body, lastModified(first) + 60]);
+    assert.equal((await replica.get('', { 'if-modified-since': third.headers['last-modified'] })).status, 304);
+  });
+
+  test('D5.15 a replica whose store is away gives no date by which another one would take its content for newer than it is', async () => {
+    const { clock, store, list, replica } = world();
+    store.add(list, '192.0.2.1', { ttl: 45 });
+    const other = new Replica(clock, store);
+    await replica.get('');
+    store.down = true;
+    await clock.advance(50_000);
+    const stale = await replica.get('');
+    assert.deepEqual([stale.status, stale.body], [200, '']);
+    store.down = false;
+    store.add(list, '192.0.2.9');
+    await clock.advance(1_000);
+    const fresh = await other.get('', { 'if-modified-since': stale.headers['last-modified'] });
+    assert.deepEqual([fresh.status, fresh.body], [200, '192.0.2.9/32\n']);
   });
 });
 

@@ -690,6 +690,38 @@ suite('management', () => {
     assert.deepEqual(shown, { ...answered, rules: 3 });
   });
 
+  test('D29.6 what a feed leaves out is in its answer, in a 304 too, over HTTP and in what a dry run tells before', async () => {
+    const lists: string[] = [];
+    for (const _ of [1, 2]) lists.push((await make('/lists', { name: fresh('list') })).body.name as string);
+    const made = { name: fresh('feed'), lists, fit: 'lists', max_entries: 2 };
+    const { name } = (await make('/feeds', made)).body;
+    const send = (list: number, more = '') => {
+      const entries = ['198.51.100.1', '198.51.100.4'].map((ip) => ({
+        type: 'access_rules',
+        action: 'block',
+        ip: list === 0 ? ip : `${ip}0`,
+      }));
+      return postSignals(server.url, admin, entries, `/v1/signal?list=${lists[list]}${more}`);
+    };
+    await send(0);
+    await eventually(async () => assert.equal((await getFeed(server.url, admin, `/${name}`)).headers['x-feed-entry-count'], '2'));
+    const told = JSON.parse((await send(1, '&dry_run=1')).text).feeds.find((feed: Json) => feed.name === name);
+    assert.deepEqual([told.entries_after, told.left_out.lists], [2, [{ name: lists[1], entries: 2 }]]);
+    assert.match(told.warning, /^would leave out the list \S+ \(2 entries\), to keep within its cap of 2$/);
+    await send(1);
+    await eventually(async () => {
+      const { status, headers } = await getFeed(server.url, admin, `/${name}`);
+      assert.deepEqual([status, headers['x-feed-left-out'], headers['x-feed-entry-count']], [200, `${lists[1]};entries=2`, '2']);
+      const conditional = { ...bearer(admin), 'if-none-match': headers.etag! };
+      const again = await ask(server.url, `/v1/threat/feeds/${name}`, { headers: conditional });
+      assert.deepEqual([again.status, again.headers['x-feed-left-out']], [304, `${lists[1]};entries=2`]);
+    });
+    const { built, events } = (await get(`/feeds/${name}`)).body.feed as { built: Json[]; events: Json[] };
+    assert.deepEqual(built[0]!.left_out, { lists: [{ name: lists[1], entries: 2 }], min_sources: null, entries: null });
+    assert.ok(events.some(({ kind }) => kind === 'left_out'));
+    assert.match((await getFeed(server.url, admin, `/${name}?format=commented`)).text, /\n# left out: the list /);
+  });
+
   test('D15.14 the workspace: its guard rails and what its feed leaves out, beside those of the service', async () => {
     const { body, headers } = await change('/workspace', { protect: [], min_prefix_v4: 0 });
     assert.deepEqual((await get('/workspace')).body, body);

@@ -25,7 +25,7 @@ async function serve(t: TestContext, answer: (url: URL, request: IncomingMessage
   const server = createServer((request, response) => {
     const url = new URL(request.url!, 'http://x');
     asked.push(
-      decodeURIComponent(url.search.slice(1)).replace('match[type]=indicator&limit=1000', '') || (url.search === '' ? url.pathname : ''),
+      decodeURIComponent(url.search.slice(1)).replace('match[type]=indicator&limit=500', '') || (url.search === '' ? url.pathname : ''),
     );
     const { status = 200, headers = {}, body } = answer(url, request);
     response.writeHead(status, { 'content-type': 'application/taxii+json;version=2.1', ...headers });
@@ -63,7 +63,7 @@ async function pulled(url: string, more: Pull = {}): Promise<TaxiiPulled> {
   return found;
 }
 
-const networks = ({ list }: TaxiiPulled) => list.rows.map((row) => row.value);
+const networks = ({ list }: TaxiiPulled) => [...list.rows].map((row) => row.value);
 
 const indicator = (n: number, more: object = {}) => ({
   type: 'indicator',

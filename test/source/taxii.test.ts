@@ -73,7 +73,7 @@ suite('medallion', { skip: withoutMedallion() }, async () => {
     assert.ok(!isRefused(found), JSON.stringify(found));
     return found;
   };
-  const hosts = ({ list }: TaxiiPulled) => list.rows.map((row) => Number(String(row.value).split('.')[3])).sort((a, b) => a - b);
+  const hosts = ({ list }: TaxiiPulled) => [...list.rows].map((row) => Number(String(row.value).split('.')[3])).sort((a, b) => a - b);
   const add = async (...added: object[]) => {
     const answer = await fetch(`${url}/root/collections/${ID}/objects/`, {
       method: 'POST',

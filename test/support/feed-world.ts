@@ -394,6 +394,8 @@ interface ReplicaOptions {
   readonly geo?: () => GeoDatabase;
   /** Of the service. */
   readonly guardRails?: Partial<ServiceGuardRails>;
+  /** What a call from thread to thread goes through. */
+  readonly gates?: <C extends (...args: never[]) => Promise<unknown>>(call: C) => C;
   /** Networks of bouncers' feeds that are held. */
   readonly mostNetworks?: NetworkBounds;
 }
@@ -419,7 +421,7 @@ export class Replica {
       most: options.mostNetworks ?? MOST_NETWORKS,
     });
     this.decisions = decisions;
-    this.builder = documentBuilder({
+    const builder = documentBuilder({
       store,
       versioned: contents,
       geo,
@@ -427,6 +429,8 @@ export class Replica {
       phaseOf: () => 'request',
       clock,
     });
+    const { gates } = options;
+    this.builder = gates === undefined ? builder : { build: gates(builder.build), forget: gates(builder.forget) };
     this.cache = new DocumentCache({
       store,
       builder: this.builder,

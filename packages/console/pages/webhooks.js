@@ -24,7 +24,7 @@ import { WEBHOOK_STYLES } from '../words.js';
 
 /** @param {import('../pages.js').PageProps} _props */
 export function Page(_props) {
-  const live = useLiveWork('webhooks', readWebhooks, { every: 10_000 });
+  const live = useLiveWork('webhooks', readWebhooks);
   const [isMaking, setMaking] = useState(false);
   const [deleted, setDeleted] = useState(/** @type {Webhook | undefined} */ (undefined));
   const actions = html`<${Button} kind="main" icon="plus" onClick=${() => setMaking(true)}>New webhook<//>`;

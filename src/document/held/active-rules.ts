@@ -50,14 +50,15 @@ export class ActiveRules {
 
   /** Calls `take` with each row of one of the tables, from `first` on, whose rule is active and has this role. */
   each(table: RuleTable, role: RuleRole, take: (row: number, tag: number) => void, first = 0): void {
-    const { renewalsAskedThrough } = this.tables;
+    // Another build may have asked for more than expires by the second of this one.
+    const askedThrough = Math.min(this.tables.renewalsAskedThrough, this.asOf);
     const wanted = roleTag(role);
     for (let row = first; row < table.length; row++) {
       const tag = table.tags[row];
       if ((tag & ROLE_MASK) !== wanted) continue;
       const expires = table.expires[row];
       if (expires !== 0) {
-        if (expires > renewalsAskedThrough && expires < this.lapsesAt) this.lapsesAt = expires;
+        if (expires > askedThrough && expires < this.lapsesAt) this.lapsesAt = expires;
         if (expires <= this.asOf) continue;
       }
       take(row, tag);

@@ -35,10 +35,10 @@ const HINT = 'Read the rules of one list (?list=), delete rules that are not nee
 /** The rules of a kind that are active at a second, in the order of enforcement, and the next second at which one of them expires. */
 export function activeRules({ stored, parts }: Snapshot, kind: Kind, asOf: number): { rules: StoredRule[]; lapsesAt: number } {
   let lapsesAt = Number.POSITIVE_INFINITY;
-  const { renewalsAskedThrough } = parts[0].rules;
+  const askedThrough = Math.min(parts[0].rules.renewalsAskedThrough, asOf);
   const rules = (stored.get(kind)?.rules ?? []).filter((rule) => {
     const expires = expiryOf(rule);
-    if (expires !== 0 && expires > renewalsAskedThrough && expires < lapsesAt) lapsesAt = expires;
+    if (expires !== 0 && expires > askedThrough && expires < lapsesAt) lapsesAt = expires;
     return expires === 0 || expires > asOf;
   });
   return { rules: rules.sort((a, b) => comparePlaces(placeOf(a), placeOf(b))), lapsesAt };

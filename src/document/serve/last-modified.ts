@@ -107,8 +107,13 @@ export function decideLastModified(
     const older = Math.min(Math.max(Math.floor(takenAt / 1000), earliest), record.since - 1, second);
     return dated(Math.max(older, shown));
   }
+  if (record === undefined) {
+    // A later instant than the store knows of would tell a client of this replica that what another one has is old.
+    const known = before === undefined ? Math.min(Math.floor(takenAt / 1000), second) : shown;
+    return dated(known, before === undefined || isOther ? { sharesInstant: true } : {});
+  }
   const withoutRecord = before === undefined || isOther ? Math.max(second, earliest) : earliest;
-  const lastModified = record !== undefined && !isFarAhead(record, second) ? Math.max(record.since, earliest) : withoutRecord;
+  const lastModified = isFarAhead(record, second) ? withoutRecord : Math.max(record.since, earliest);
   if (lastModified <= second) return dated(lastModified);
   // The clock was set back after the content before had begun: the new one shares its instant rather than wait.
   if (lastModified > second + LONGEST_WAIT) return dated(shown);

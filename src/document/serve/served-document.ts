@@ -15,6 +15,7 @@ import {
   hasBody,
   isServable,
   NOT_BUILT,
+  nearestToCap,
   newestBody,
   readyOutcome,
   releasedBodies,
@@ -26,16 +27,15 @@ import {
 } from './variant-state.ts';
 
 /** How long the last good snapshot is served while the store does not answer, ms (SPEC D5.16). */
-const LONGEST_OUTAGE = 24 * 3_600_000;
+const LONGEST_OUTAGE = 86_400_000;
 /** How long a feed counts as stale that was served so and is not asked for any more, ms. */
 const STALE_SHOWN = 15 * 60_000;
-/** How often a feed is refreshed for one request because a rule expired in the meantime. */
+/** How often a feed is made for one request because a rule expired in the meantime. */
 const MAX_ROUNDS = 3;
 /** Variants that are kept of one document: filters can make up any number. A feed has fewer. */
 const MOST_VARIANTS = 64;
 
 type Outcome = Representation | TooLarge | undefined;
-
 /** One variant of the document: what is served of it, and the work that its requests share. */
 interface ServedVariant {
   readonly variant: DocumentVariant;
@@ -52,6 +52,7 @@ export class ServedDocument {
   readonly document: DocumentKind;
   readonly feedId: string | null;
   readonly #workspaceId: string;
+  readonly #name: FeedName;
   readonly #context: ServeContext;
   readonly #variants = new Map<ReturnType<typeof keyOf>, ServedVariant>();
   /** The latest read of the workspace that tells of this document. */
@@ -63,6 +64,7 @@ export class ServedDocument {
 
   constructor(workspaceId: string, document: DocumentKind, feedId: string | null, context: ServeContext) {
     this.#workspaceId = workspaceId;
+    this.#name = { workspaceId, feedId };
     this.document = document;
     this.feedId = feedId;
     this.#context = context;
@@ -73,10 +75,6 @@ export class ServedDocument {
     return this.document === 'feed' ? this.#context.options.watch : undefined;
   }
 
-  get #name(): FeedName {
-    return { workspaceId: this.#workspaceId, feedId: this.feedId };
-  }
-
   /** When a request last found nothing ready, ms, monotonic. */
   get usedAt(): number {
     return this.#usedAt;
@@ -84,14 +82,9 @@ export class ServedDocument {
 
   /** What is served now, of the variant that is nearest to its cap; undefined when there is nothing. `monotonic` in ms. */
   summary(monotonic: number): { entries: number; limit: number; isStale: boolean } | undefined {
-    let nearest: Outcome;
-    let isStale = false;
-    for (const { state } of this.#variants.values()) {
-      const outcome = state.current?.outcome;
-      if (outcome === undefined) continue;
-      if (nearest === undefined || outcome.entryCount / outcome.entryLimit > nearest.entryCount / nearest.entryLimit) nearest = outcome;
-      isStale ||= outcome.staleSince !== undefined && monotonic - this.#usedAt < STALE_SHOWN;
-    }
+    const outcomes = [...this.#variants.values()].flatMap(({ state }) => state.current?.outcome ?? []);
+    const isStale = monotonic - this.#usedAt < STALE_SHOWN && outcomes.some(({ staleSince }) => staleSince !== undefined);
+    const nearest = nearestToCap(outcomes);
     return nearest && { entries: nearest.entryCount, limit: nearest.entryLimit, isStale };
   }
 
@@ -127,8 +120,8 @@ export class ServedDocument {
     for (const served of this.#variants.values()) this.#update(served, withoutBuilds(served.state));
     this.#variants.clear();
     this.#snapshot = undefined;
-    const { builder, report } = this.#context.options;
     this.#watch?.forget(this.#name);
+    const { builder, report } = this.#context.options;
     builder.forget(this.#workspaceId, this.document, this.feedId).catch(report);
   }
 
@@ -140,34 +133,43 @@ export class ServedDocument {
       const timeout = this.#retryAt === undefined ? left : FAILING_STORE_TIMEOUT;
       await served.refreshing.join(asked, () => this.#context.limited(this.#refresh(served, withBody), timeout));
       const { current } = served.state;
-      if (current === undefined || isServable(current, this.#context.now().wall) || round === MAX_ROUNDS) return current?.outcome;
+      if (current === undefined || isServable(current, this.#context.now().wall)) return current?.outcome;
+      if (round === MAX_ROUNDS) throw new WeirError('FEED_UNAVAILABLE', 'what was built had expired each time');
     }
   }
 
   /** The last good snapshot without the rules that have expired since, while the store does not answer. */
   async #serveStale(served: ServedVariant, arrival: Moment, withBody: boolean, cause: unknown): Promise<Representation | TooLarge> {
+    for (let round = 1, asked = arrival; round <= MAX_ROUNDS; round++, asked = this.#context.moment()) {
+      await this.#makeStale(served, asked, withBody, cause);
+      // A newer snapshot may have come meanwhile, and what was built of the one before is not taken in.
+      const { current } = served.state;
+      if (current !== undefined && isServable(current, this.#context.now().wall)) return current.outcome;
+    }
+    throw new WeirError('FEED_UNAVAILABLE', 'nothing was built', { cause });
+  }
+
+  /** Extends the current build of the last good snapshot as stale, or has another one built from it. */
+  async #makeStale(served: ServedVariant, arrival: Moment, withBody: boolean, cause: unknown): Promise<void> {
     const now = this.#context.now();
     const snapshot = this.#snapshot;
     if (snapshot === undefined || now.monotonic - snapshot.confirmed.at.monotonic > LONGEST_OUTAGE)
       throw new WeirError('FEED_UNAVAILABLE', 'there is no good snapshot', { cause });
     const staleSince = secondOf(snapshot.confirmed.at.wall);
+    this.#watch?.stale(this.#name, staleSince);
     const { current } = served.state;
     const mayStay =
       current !== undefined && isOf(snapshot, current.at) && isServable(current, now.wall) && (!withBody || hasBody(current.outcome));
     if (mayStay) {
       const stale = { ...current, outcome: { ...current.outcome, staleSince }, freshUntil: now.monotonic + this.#context.pause };
       this.#update(served, withExtended(served.state, stale));
-    } else {
-      await served.buildingStale
-        .join(arrival, () => this.#context.limited(this.#build(served, 0, staleSince), STORE_TIMEOUT))
-        .catch((error) => {
-          throw new WeirError('FEED_UNAVAILABLE', 'the last good snapshot cannot be built from', { cause: error });
-        });
+      return;
     }
-    const { current: stale } = served.state;
-    this.#watch?.stale(this.#name, staleSince);
-    if (stale === undefined) throw new WeirError('FEED_UNAVAILABLE', 'nothing was built', { cause });
-    return stale.outcome;
+    await served.buildingStale
+      .join(arrival, () => this.#context.limited(this.#build(served, 0, staleSince), STORE_TIMEOUT))
+      .catch((error) => {
+        throw new WeirError('FEED_UNAVAILABLE', 'the last good snapshot cannot be built from', { cause: error });
+      });
   }
 
   /** Makes what is served of a variant current: finds that nothing has moved, or has it built. */
@@ -226,7 +228,7 @@ export class ServedDocument {
   }
 
   /** Whether a build that timed out comes after that of a later read, which it must not replace. */
-  #isOvertaken = ({ at }: BuildSource): boolean => this.#snapshot !== undefined && at.monotonic < this.#snapshot.at.monotonic;
+  #isOvertaken = ({ at }: BuildSource) => this.#snapshot !== undefined && at.monotonic < this.#snapshot.at.monotonic;
 
   async #accept(served: ServedVariant, result: BuiltDocument | TooLargeBuild, staleSince: number | undefined): Promise<void> {
     const { variant } = served;

@@ -112,3 +112,7 @@ function startServing({ last }: VariantState, build: CachedBuild): VariantState 
 function bodiesOf({ current, next }: VariantState): Body[] {
   return [current, next].flatMap((build) => (build?.outcome.kind === 'document' ? [build.outcome.body] : []));
 }
+
+/** Of outcomes the one that has least room left. */
+export const nearestToCap = (outcomes: readonly (Representation | TooLarge)[]): Representation | TooLarge | undefined =>
+  outcomes.toSorted((a, b) => b.entryCount / b.entryLimit - a.entryCount / a.entryLimit)[0];

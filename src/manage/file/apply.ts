@@ -5,9 +5,9 @@ import { hasCode, WeirError } from '../../errors.ts';
 import type { StoreReads, StoreWrites } from '../../ports/store.ts';
 import type { WorkspaceState } from '../../ports/together-store.ts';
 import type { FieldFault } from '../../signal/validate.ts';
-import type { Most } from '../context.ts';
+import { type Most, NO_LIMIT } from '../context.ts';
 import { fieldFaults } from '../operation.ts';
-import type { About, Doing } from './kind.ts';
+import type { About, Doing, FileKind } from './kind.ts';
 import { type FieldChange, type PlannedChange, planFile } from './plan.ts';
 import type { WorkspaceFile } from './schema.ts';
 import { changeText, type Loss, losses, lossText } from './told.ts';
@@ -161,8 +161,16 @@ function callsOf({ workspaceId, by, most }: FileContext, about: About, state: Wo
     feedId: (name) => ids.feed.get(name)!,
     onKey: (name, id, key) => void keys.push({ name, id, key }),
   };
-  const calls = placed.flatMap(({ change: { kind, what, thing, wanted }, id }) =>
-    what === 'add' ? kind.add(wanted!, id, doing) : what === 'change' ? kind.change(thing!, wanted!, doing) : kind.remove(thing!, doing),
+  // How many lists, sources and feeds there are is counted once, with the last; keys that have ended make room one by one.
+  const last = new Map(placed.flatMap(({ change: { kind, what } }, i) => (what === 'add' ? [[kind, i] as const] : [])));
+  const room = (kind: FileKind, i: number): Doing =>
+    kind.names === undefined || last.get(kind) === i ? doing : { ...doing, most: NO_LIMIT };
+  const calls = placed.flatMap(({ change: { kind, what, thing, wanted }, id }, i) =>
+    what === 'add'
+      ? kind.add(wanted!, id, room(kind, i))
+      : what === 'change'
+        ? kind.change(thing!, wanted!, doing)
+        : kind.remove(thing!, doing),
   );
   return { calls, keys, act };
 }

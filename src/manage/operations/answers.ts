@@ -11,17 +11,20 @@ export const LATE = answerOf('LateAnswer', {
   landed: [false, 'Always false: nobody knows yet what of it is done.'],
 });
 
+const none = (id: string) =>
+  `this process knows no late answer "${id}" of this key: it was asked of another process, is older than ten minutes, or was forgotten at a restart. What was sent stands in GET /v1/manage/batches`;
+
 export const ANSWER_OPERATIONS: readonly Operation[] = [
   operation('getAnswer', 'GET /answers/{answer}', null, {
     summary: 'The answer to a request that took longer than a client waits',
     description:
       'Status and body are those of the answer once it is there, errors included, for ten minutes and to the key that asked; 202 until then. It is known to the process that was asked.',
     answer: LATE,
-    refusals: { 404: `there is no late answer "${ID}" of this key` },
+    refusals: { 404: none(ID) },
     async run({ late, caller }, { params }) {
       const id = params.answer!.toLowerCase();
       const found = late.find(caller, id);
-      if (found === undefined) throw new WeirError('NOT_FOUND', `there is no late answer "${id}" of this key`);
+      if (found === undefined) throw new WeirError('NOT_FOUND', none(id));
       return found;
     },
     show: (found) => found,

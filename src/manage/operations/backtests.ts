@@ -53,7 +53,7 @@ const jobJson = (job: BacktestJob) => ({
   fault: job.fault,
 });
 
-const NONE = 'there is no such backtest: it may have ended over an hour ago, or this process was started since';
+const NONE = 'this process knows no such backtest: it was asked of another process, ended over an hour ago, or was forgotten at a restart';
 
 function known({ backtests, workspaceId }: ManageContext, id: string): BacktestJob {
   const job = backtests.find(workspaceId, id.toLowerCase());

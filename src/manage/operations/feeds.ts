@@ -46,8 +46,12 @@ export async function changeFeed(context: ChangeContext, ref: string, patch: Fee
   return context.store.updateFeed(context.workspaceId, feed.id, patch, changeOptions(context));
 }
 
-/** Throws where lists cannot make a feed so. */
-function requireMaking({ lists, minSources, always }: Pick<FeedMaking, 'minSources' | 'always'> & { readonly lists: Members }): void {
+/** Throws where lists, by whichever names, cannot make a feed so. */
+export function requireMaking({
+  lists,
+  minSources,
+  always,
+}: Pick<FeedMaking, 'minSources' | 'always'> & { readonly lists: Members }): void {
   if (lists === null) return;
   if (minSources !== null && minSources > Math.max(1, lists.length))
     throw fieldFault('min_sources', `is more than the ${lists.length} lists that the feed is made of`);

@@ -3,7 +3,7 @@ import { WeirError } from '../../errors.ts';
 
 const MEDIA_TYPE = 'application/taxii+json;version=2.1';
 /** Bytes of one answer: it is parsed in one go, and others wait for that. */
-const MOST_PAGE = 4 * 1024 * 1024;
+const MOST_PAGE = 2 * 1024 * 1024;
 
 /** What of a pull is left to one of its answers. */
 export interface AskLimits {

@@ -4,7 +4,7 @@ import { isObject } from '../../signal/normalize.ts';
 import { isLater, type KnownObject, passedNow } from './indicator.ts';
 
 /** Objects of a collection at most, and characters of what is kept of them. */
-export const MOST_OBJECTS = 200_000;
+export const MOST_OBJECTS = 100_000;
 const MOST_KEPT = 64 * 1024 * 1024;
 
 /** What is known of a collection. */
@@ -22,19 +22,21 @@ export interface KnownCollection {
 /** Takes objects in; throws FETCH beyond the bounds. */
 export function objectKeeper(before: Iterable<KnownObject> = []): {
   readonly objects: ReadonlyMap<string, KnownObject>;
-  take(object: KnownObject): void;
+  /** Whether it was new, or later than what there was. */
+  take(object: KnownObject): boolean;
 } {
   const objects = new Map<string, KnownObject>();
   let size = 0;
   const sizeOf = ({ id, networks, name = '' }: KnownObject) =>
     id.length + name.length + networks.reduce((sum, { length }) => sum + length, 200);
-  const take = (object: KnownObject) => {
+  const take = (object: KnownObject): boolean => {
     const known = objects.get(object.id);
-    if (known !== undefined && !isLater(object.modified, known.modified)) return;
+    if (known !== undefined && !isLater(object.modified, known.modified)) return false;
     size += sizeOf(object) - (known === undefined ? 0 : sizeOf(known));
     objects.set(object.id, object);
     if (objects.size > MOST_OBJECTS || size > MOST_KEPT)
       throw new WeirError('FETCH', `the collection has more than ${MOST_OBJECTS} objects, or more than ${MOST_KEPT / 2 ** 20} MiB of them`);
+    return true;
   };
   for (const object of before) take(object);
   return { objects, take };
@@ -51,7 +53,8 @@ export interface CollectionRow {
 
 /** The list that a collection is at `now` (ms): a row for each network, in order, and what was passed over, by the reason. */
 export interface CollectionList {
-  readonly rows: readonly CollectionRow[];
+  /** Made as they are asked for: all of them at once would be as much memory again. */
+  readonly rows: Iterable<CollectionRow>;
   readonly passed: Readonly<Record<string, number>>;
 }
 
@@ -68,7 +71,8 @@ export function listOf(objects: Iterable<KnownObject>, now: number): CollectionL
       if (known === undefined || comesBefore(object, known)) byNetwork.set(network, object);
     }
   }
-  const rows = [...byNetwork].sort(([a], [b]) => (a < b ? -1 : 1)).map(([network, object]) => rowOf(network, object));
+  const networks = [...byNetwork.keys()].sort();
+  const rows = { [Symbol.iterator]: () => networks.values().map((network) => rowOf(network, byNetwork.get(network)!)) };
   return { rows, passed };
 }
 
@@ -90,8 +94,12 @@ export function* linesOf({ objects, ...head }: KnownCollection): Generator<strin
   for (const object of objects.values()) yield `${JSON.stringify(object)}\n`;
 }
 
-/** Reads such lines; undefined where they are of something else, or damaged: then all of it is pulled. */
-export async function knownFrom(lines: AsyncIterable<string>, of: string): Promise<KnownCollection | undefined> {
+/** Reads such lines; undefined where they are of something else, damaged, or too old (`isDue`): then all of it is pulled. */
+export async function knownFrom(
+  lines: AsyncIterable<string>,
+  of: string,
+  isDue: (wholeAt: number) => boolean = () => false,
+): Promise<KnownCollection | undefined> {
   let head: Omit<KnownCollection, 'objects'> | undefined;
   const keeper = objectKeeper();
   try {
@@ -99,7 +107,7 @@ export async function knownFrom(lines: AsyncIterable<string>, of: string): Promi
       const value: unknown = JSON.parse(line);
       if (!isObject(value)) return undefined;
       if (head !== undefined) keeper.take(value as unknown as KnownObject);
-      else if (value.of !== of || typeof value.wholeAt !== 'number') return undefined;
+      else if (value.of !== of || typeof value.wholeAt !== 'number' || isDue(value.wholeAt)) return undefined;
       else head = { of, cursor: typeof value.cursor === 'string' ? value.cursor : undefined, wholeAt: value.wholeAt };
     }
   } catch (error) {

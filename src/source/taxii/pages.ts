@@ -5,7 +5,7 @@ import { type Ask, isRefused, type Refused } from './ask.ts';
 
 /** Pages of one pull, and objects that are asked for at a time. */
 const MOST_PAGES = 2_000;
-const PAGE = 1_000;
+const PAGE = 500;
 /** Objects that are read before other work gets its turn. */
 const TURN = 100;
 

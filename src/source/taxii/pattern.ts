@@ -45,6 +45,9 @@ class Passed {
   }
 }
 
+/** There are many patterns of which nothing is passed over. */
+const NONE: readonly string[] = [];
+
 /** Reads a pattern. Alternatives (`OR`) count each by itself; where anything else is asked for, the whole pattern is passed over. */
 export function networksOfPattern(pattern: string): PatternNetworks {
   const networks = new Set<string>();
@@ -52,7 +55,7 @@ export function networksOfPattern(pattern: string): PatternNetworks {
   try {
     if (pattern.length > MOST_CHARACTERS) throw new Passed('a pattern that is too long');
     readAll(tokensOf(pattern), networks, passed);
-    return { networks: [...networks], passed: [...passed] };
+    return { networks: [...networks], passed: passed.size === 0 ? NONE : [...passed] };
   } catch (error) {
     if (error instanceof Passed) return { networks: [], passed: [error.reason] };
     throw error;

@@ -8,6 +8,8 @@ import { type Pages, readPages } from './pages.ts';
 
 /** Nothing tells what was removed from a collection: it is pulled as a whole so often, ms. */
 const WHOLE_EVERY = 24 * 3_600_000;
+/** Whether what was known of all of it so long ago does not count any more. */
+export const isWholeDue = (wholeAt: number, now: number): boolean => now - wholeAt >= WHOLE_EVERY || now < wholeAt;
 /** Rows that are hashed before other work gets its turn. */
 const TURN = 1000;
 
@@ -47,7 +49,7 @@ export async function pullTaxii({ server, collection, known, now, mostPages }: T
   const objects = await objectsUrl(ask, server.url, collection);
   if (isRefused(objects)) return objects;
   const at = now();
-  const isWhole = known?.of !== of || known.cursor === undefined || at - known.wholeAt >= WHOLE_EVERY || at < known.wholeAt;
+  const isWhole = known?.of !== of || known.cursor === undefined || isWholeDue(known.wholeAt, at);
   let [before, read] = [isWhole ? undefined : known, await pages(isWhole ? undefined : known)];
   if (isRefused(read.pages) && read.pages.status === 400 && before !== undefined) {
     // A server that does not take its own instant any more has all to be asked for again.
@@ -68,8 +70,10 @@ export async function pullTaxii({ server, collection, known, now, mostPages }: T
 
   async function digestOf({ rows }: CollectionList): Promise<string> {
     const hash = createHash('sha256');
-    for (const [i, row] of rows.entries()) {
-      if (i % TURN === 0) await server.pause();
+    let hashed = 0;
+    for (const row of rows) {
+      hashed += 1;
+      if (hashed % TURN === 0) await server.pause();
       hash.update(`${JSON.stringify(row)}\n`);
     }
     return hash.digest('hex');
@@ -79,14 +83,16 @@ export async function pullTaxii({ server, collection, known, now, mostPages }: T
     from: KnownCollection | undefined,
   ): Promise<{ readonly pages: Pages | Refused; readonly objects: KnownCollection['objects'] }> {
     const keeper = objectKeeper(from?.objects.values());
-    const seen = new Map<string, string>();
+    // In a pull of all what is kept is what was seen.
+    const seen = from === undefined ? undefined : new Map<string, string>();
     const take = (value: unknown): boolean => {
       const object = readObject(value);
       if (object === undefined) return false;
+      const isKept = keeper.take(object);
+      if (seen === undefined) return isKept;
       const other = seen.get(object.id);
       const isNew = other === undefined || isLater(object.modified, other);
       if (isNew) seen.set(object.id, object.modified);
-      keeper.take(object);
       return isNew;
     };
     return { pages: await readPages(ask, objects as URL, from?.cursor, take, server.pause, mostPages), objects: keeper.objects };

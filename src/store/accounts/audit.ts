@@ -49,6 +49,18 @@ export function changed(before: State, after: State): AuditedChange {
   return { before: those(before), after: those(after) };
 }
 
+/** Writes the row of a change from one state to another; none where nothing differs. */
+export function* auditChange(
+  now: string,
+  event: string,
+  object: string,
+  of: Audited,
+  [before, after]: readonly [State, State],
+): Work<void> {
+  const change = changed(before, after);
+  if (Object.keys(change.after ?? {}).length > 0) yield* audit(now, event, object, { ...of, change });
+}
+
 const PAGE = `SELECT a.* FROM audit a WHERE a.workspace_pk = ${WORKSPACE_PK} AND a.id < $2
   ORDER BY a.id DESC LIMIT $3`;
 const PAGE_OF_NONE = 'SELECT a.* FROM audit a WHERE a.workspace_pk IS NULL AND a.id < $1 ORDER BY a.id DESC LIMIT $2';

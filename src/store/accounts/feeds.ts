@@ -8,11 +8,11 @@ import { profileOf, type Row } from '../rows.ts';
 import { all, type Changes, one, run, type Work } from '../work.ts';
 import { changeWorkspace, create, feedRow, noSuch, patchColumns, requireState, revokeKeys, tooMany } from './account-statements.ts';
 import { doneOnce } from './answers.ts';
-import { audit, changed } from './audit.ts';
+import { audit, auditChange } from './audit.ts';
 import { keepDeleted } from './deleted.ts';
 import { refuseName } from './feed-lists.ts';
 import { FEEDS } from './lists.ts';
-import { type FeedMembers, IN_ORDER, MEMBERS, membersIn, membersOf, setMembers } from './members.ts';
+import { addMembers, type FeedMembers, IN_ORDER, MEMBERS, membersIn, membersOf, setMembers } from './members.ts';
 
 /** `feeds` of the port. */
 export function* composedFeeds(workspaceId: string): Work<ComposedFeed[]> {
@@ -53,7 +53,7 @@ export const feedChanges = {
     requireState(before, ifMatch);
     const row = yield* changeFeed(workspacePk, found, patch);
     const feed = feedOf(row, workspaceId, yield* membersOf(row));
-    yield* audit(now, 'feed changed', feedId, { workspacePk, by, change: changed(before, feedState(feed)) });
+    yield* auditChange(now, 'feed changed', feedId, { workspacePk, by }, [before, feedState(feed)]);
     return feed;
   },
   *deleteFeed(now, workspaceId, feedId, { by, ifMatch, forGood = false } = {}) {
@@ -98,7 +98,7 @@ export function* insertFeed(
   yield* refuseNames(workspacePk, name);
   const set = Object.fromEntries(patchColumns(patch, FEED_SETTINGS));
   const row = yield* create(now, 'feeds', { workspace_pk: workspacePk, id, name, all_lists: lists === null ? 1 : 0, ...set });
-  yield* setMembers(workspacePk, Number(row.pk), { lists, always });
+  yield* addMembers(workspacePk, Number(row.pk), { lists, always });
   return row;
 }
 

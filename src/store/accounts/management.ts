@@ -29,7 +29,7 @@ import {
 } from './account-statements.ts';
 import { WORKSPACES } from './account-tables.ts';
 import { doneOnce, remember } from './answers.ts';
-import { audit, changed } from './audit.ts';
+import { audit, auditChange } from './audit.ts';
 import { refuseName } from './feed-lists.ts';
 import { removeList } from './list-deletion.ts';
 import { listCount } from './lists.ts';
@@ -73,10 +73,11 @@ export const accountChanges = {
   },
   createOrganization: insertOrganization,
   *setSubscription(now, organizationId, subscription, by) {
-    const count = yield* run('UPDATE organizations SET subscription = $1 WHERE id = $2', subscription, organizationId);
-    if (count === 0) throw noSuch('organization', organizationId);
+    const before = yield* one('SELECT subscription FROM organizations WHERE id = $1', organizationId);
+    if (before === undefined) throw noSuch('organization', organizationId);
+    yield* run('UPDATE organizations SET subscription = $1 WHERE id = $2', subscription, organizationId);
     yield* moveKeyRevision();
-    yield* audit(now, `subscription set to ${subscription}`, organizationId, { by });
+    if (before.subscription !== subscription) yield* audit(now, `subscription set to ${subscription}`, organizationId, { by });
   },
   createWorkspace: insertWorkspace,
   *updateWorkspace(now, workspaceId, patch, { by, ifMatch } = {}) {
@@ -89,8 +90,7 @@ export const accountChanges = {
     yield* run('UPDATE lists SET revision = revision + 1 WHERE workspace_pk = $1', workspacePk);
     yield* moveKeyRevision();
     const workspace = workspaceOf((yield* one(WORKSPACE, workspacePk))!);
-    const change = changed(before, workspaceSettingsJson(workspace));
-    yield* audit(now, 'workspace changed', workspaceId, { workspacePk, by, change });
+    yield* auditChange(now, 'workspace changed', workspaceId, { workspacePk, by }, [before, workspaceSettingsJson(workspace)]);
     return workspace;
   },
   createKey: insertKey,
@@ -103,7 +103,7 @@ export const accountChanges = {
     const key = { ...before, ...patch };
     yield* run('UPDATE keys SET name = $1, networks = $2 WHERE id = $3', key.name, key.networks.join(' '), id);
     yield* moveKeyRevision();
-    yield* audit(now, 'key changed', id, { workspacePk, by, change: changed(keyState(before), keyState(key)) });
+    yield* auditChange(now, 'key changed', id, { workspacePk, by }, [keyState(before), keyState(key)]);
     return key;
   },
   *revokeKey(now, id, { by } = {}) {
@@ -139,7 +139,7 @@ export const accountChanges = {
       ...values.map(([, value]) => value),
     );
     const list = listOf(row!, workspaceId);
-    yield* audit(now, 'list changed', listId, { workspacePk, by, change: changed(before, listState(list)) });
+    yield* auditChange(now, 'list changed', listId, { workspacePk, by }, [before, listState(list)]);
     return list;
   },
   *deleteList(now, workspaceId, listId, { by, ifMatch, forGood = false } = {}) {

@@ -25,8 +25,13 @@ export function membersIn(row: Row, members: readonly Row[]): FeedMembers {
   return { lists: Number(row.all_lists) === 1 ? null : ids(members), always };
 }
 
-export function* setMembers(workspacePk: number, feedPk: number, { lists, always }: FeedMembers): Work<void> {
+export function* setMembers(workspacePk: number, feedPk: number, members: FeedMembers): Work<void> {
   yield* run('DELETE FROM feed_lists WHERE feed_pk = $1', feedPk);
+  yield* addMembers(workspacePk, feedPk, members);
+}
+
+/** The members of a feed that has none yet. */
+export function* addMembers(workspacePk: number, feedPk: number, { lists, always }: FeedMembers): Work<void> {
   const enough = new Set(always);
   for (const [position, id] of [...new Set(lists ?? always)].entries()) {
     const text = `INSERT INTO feed_lists (feed_pk, list_pk, position, is_always)

@@ -40,7 +40,7 @@ const MOST = 7;
 /** Devices of a feed in one state that stand alone. */
 const ALONE = 2;
 const KINDS = { workspace: 'whole workspace', list: 'list', composed: 'feed of lists' };
-const STATES = { has: 'has it', behind: 'older content', unknown: 'not known' };
+const STATES = { has: ['has it', 'have it'], behind: ['older content', 'older content'], unknown: ['not known', 'not known'] };
 
 /** What a feed would say then. @param {PathFeed} feed @param {Outlook | undefined} outlook @returns {Verdict} */
 export function verdictThen(feed, outlook) {
@@ -153,9 +153,10 @@ function ruleNode(rule, goes) {
 function feedNode(feed, action, outlook) {
   const then = verdictThen(feed, outlook);
   const goes = feed.verdict !== 'out' && then === 'out';
-  const words = { in: action === 'block' ? 'blocks it' : 'allows it', partly: 'has a part of it', out: 'does not have it' };
-  const stays = outlook !== undefined && outlook !== 'extend' && feed.verdict !== 'out' && !goes;
-  const state = goes ? 'lets it through then' : stays ? `${words[then]} all the same` : words[feed.verdict];
+  const does = action === 'block' ? 'blocks it' : 'allows it';
+  const words = { in: does, partly: 'has a part of it', out: 'does not have it' };
+  const stays = outlook !== undefined && outlook !== 'extend' && then === 'in';
+  const state = goes ? 'lets it through then' : stays ? `still ${does}` : words[then];
   const guarded = feed.protected_by.length > 0 ? `, protected by ${feed.protected_by[0]}` : '';
   return {
     id: idOf(feed),
@@ -176,7 +177,7 @@ function boxesOf(feed, action) {
     const number = by[state];
     const told = by.told.filter((each) => each.state === state);
     const tone = state === 'has' ? toneOfVerdict(feed.verdict, action) : 'late';
-    const does = state === 'has' && feed.verdict === 'out' ? 'lets it through' : STATES[state];
+    const [does, doTogether] = state === 'has' && feed.verdict === 'out' ? ['lets it through', 'let it through'] : STATES[state];
     if (number === 0) return [];
     if (number <= ALONE && told.length === number) {
       return told.map((each) => ({
@@ -188,7 +189,7 @@ function boxesOf(feed, action) {
         at: each.content_at ?? each.last_pull,
       }));
     }
-    return [{ id: `box ${idOf(feed)} ${state}`, title: `${count(number)} devices`, note: does, href: link('/devices'), tone }];
+    return [{ id: `box ${idOf(feed)} ${state}`, title: `${count(number)} devices`, note: doTogether, href: link('/devices'), tone }];
   });
 }
 

@@ -2,7 +2,7 @@
 import { FEED_SETTINGS, type FeedPatch, makingJson, NO_MAKING } from '../../../account/feed.ts';
 import { NO_SETTINGS, settingsJson } from '../../../account/list.ts';
 import { fieldFault } from '../../operation.ts';
-import { MAKING } from '../../operations/feeds.ts';
+import { MAKING, requireMaking } from '../../operations/feeds.ts';
 import { settingsPatch } from '../../operations/settings.ts';
 import { call, type Doing, type Entry, fileKind, isSame } from '../kind.ts';
 import { settingsWanted } from './lists.ts';
@@ -49,10 +49,13 @@ export const FEED_KIND = fileKind({
       return { id: feed.id, name: feed.name, entry: { ...members, ...settingsJson(feed), ...making }, row: feed };
     });
   },
-  wanted: (given, before, { prune }) => ({
-    ...membersWanted(given, before?.entry, prune),
-    ...settingsWanted(given, prune ? undefined : before?.entry, FEED_SETTINGS),
-  }),
+  wanted(given, before, { prune }) {
+    const members = membersWanted(given, before?.entry, prune);
+    const settings = settingsWanted(given, prune ? undefined : before?.entry, FEED_SETTINGS);
+    const [lists, always] = [members.lists, members.always] as [string[], string[]];
+    requireMaking({ lists: members.all_lists === true ? null : lists, minSources: settings.min_sources as number | null, always });
+    return { ...members, ...settings };
+  },
   core: ({ all_lists: all, lists }) => (all === true ? { all_lists: all } : { lists }),
   add: ({ given, entry }, id, doing) => [
     call(

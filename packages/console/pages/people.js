@@ -1,0 +1,137 @@
+/** People: what the members of groups may do in the workspace, and who was seen without a key. */
+
+import { html } from 'htm/preact';
+import { useState } from 'preact/hooks';
+import { ApiError, ask, manage } from '../api.js';
+import { useLiveWork, useWork } from '../data.js';
+import { may } from '../session.js';
+import { Badge } from '../ui/badge.js';
+import { Button } from '../ui/button.js';
+import { Card } from '../ui/card.js';
+import { Confirm, Dialog } from '../ui/dialog.js';
+import { SelectField, TextField } from '../ui/field.js';
+import { PageHead } from '../ui/page-head.js';
+import { Failed, Notice, Shown } from '../ui/states.js';
+import { Table } from '../ui/table.js';
+import { Ago } from '../ui/time.js';
+import { toast } from '../ui/toast.js';
+import { ROLES } from '../words.js';
+
+/** @typedef {import('../session.js').Session} Session */
+/** @typedef {{ text: string, role: string, provider: string, group: string }} Row A row as it is written, and its parts. */
+/** @typedef {{ id: string, name: string, role: string, last_seen: string }} Seen */
+/** @typedef {{ rows: Row[], tag: string | null, seen: Seen[] }} Known */
+
+const ADDRESS = manage('/workspace');
+
+/** @param {import('../pages.js').PageProps} props */
+export function Page({ session }) {
+  const live = useLiveWork('people', readPeople);
+  const [isAdding, setAdding] = useState(false);
+  const [removed, setRemoved] = useState(/** @type {Row | undefined} */ (undefined));
+  const actions = html`<${Button} kind="main" icon="plus" onClick=${() => setAdding(true)}>Give a group a role<//>`;
+  return html`
+    <${PageHead} title="People" actions=${actions}>What members of groups at your provider may do in this workspace, besides what the settings of the service say.<//>
+    <${Shown} live=${live}>${(/** @type {Known} */ known) => html`
+      <${Card} title="Groups">
+        ${
+          known.rows.length === 0
+            ? html`<${Notice} kind="info">No group has a role by this table.<//>`
+            : html`<${Table} label="Groups" columns=${columns(session, setRemoved)} rows=${known.rows} keyOf=${(/** @type {Row} */ { text }) => text} />`
+        }
+      <//>
+      <${Card} title="Seen in the last 90 days">
+        ${known.seen.length === 0 ? html`<p class="soft">Nobody yet.</p>` : html`<${Table} label="People" columns=${SEEN} rows=${known.seen} keyOf=${(/** @type {Seen} */ { id }) => id} />`}
+      <//>
+      ${isAdding && html`<${Add} session=${session} known=${known} onClose=${() => setAdding(false)} onDone=${live.refresh} />`}
+      ${removed !== undefined && html`<${Remove} removed=${removed} known=${known} onClose=${() => setRemoved(undefined)} onDone=${live.refresh} />`}
+    `}<//>
+  `;
+}
+
+/** @returns {Promise<Known>} */
+async function readPeople() {
+  const [{ body, tag }, seen] = await Promise.all([ask(ADDRESS), ask(manage('/people'))]);
+  return { rows: body.people.map(rowOf), tag, seen: seen.body.people };
+}
+
+/** The parts of `operator@keycloak=soc`. @param {string} text @returns {Row} */
+function rowOf(text) {
+  const [, role = '', provider = '', group = ''] = /^(\w+)(?:@([a-z0-9-]+))?=(.+)$/s.exec(text) ?? [];
+  return { text, role, provider, group };
+}
+
+/** Whether somebody may give and take a role: none that may do more than he. @param {Session} session @param {string} role */
+const mayGive = (session, role) => ROLES.find(({ value }) => value === role)?.permissions.every((each) => may(session, each)) ?? false;
+
+/** @param {Session} session @param {(row: Row) => void} remove @returns {import('../ui/table.js').Column<Row>[]} */
+const columns = (session, remove) => [
+  { label: 'Group', cell: ({ group }) => html`<bdi class="text">${group}</bdi>` },
+  { label: 'Provider', cell: ({ provider }) => (provider === '' ? 'any' : html`<span class="mono">${provider}</span>`) },
+  { label: 'Role', cell: ({ role }) => html`<${Badge}>${role}<//>` },
+  {
+    label: 'Change',
+    cell: (row) =>
+      mayGive(session, row.role) &&
+      html`<${Button} tiny kind="danger" aria-label=${`Remove ${row.group}`} onClick=${() => remove(row)}>Remove<//>`,
+  },
+];
+
+/** @type {import('../ui/table.js').Column<Seen>[]} */
+const SEEN = [
+  {
+    label: 'Name',
+    cell: ({ name, id }) => html`<span><bdi class="text">${name}</bdi><br /><span class="soft small mono text">${id}</span></span>`,
+  },
+  { label: 'Role', cell: ({ role }) => html`<${Badge}>${role}<//>` },
+  { label: 'Last seen', cell: ({ last_seen: at }) => html`<${Ago} at=${at} />` },
+];
+
+/** @param {string[]} people @param {string | null} tag The state that is changed. */
+const write = (people, tag) => ask(ADDRESS, { method: 'PATCH', ifMatch: tag ?? '*', body: { people } });
+
+/** @param {{ session: Session, known: Known, onClose: () => void, onDone: () => void }} props */
+function Add({ session, known: { rows, tag }, onClose, onDone }) {
+  const roles = ROLES.filter(({ value }) => mayGive(session, value));
+  const [group, setGroup] = useState('');
+  const [provider, setProvider] = useState('');
+  const [role, setRole] = useState(roles[0]?.value ?? '');
+  const { busy, error, run } = useWork();
+  const submit = async () => {
+    const text = `${role}${provider.trim() === '' ? '' : `@${provider.trim()}`}=${group}`;
+    const isDone = await run(async () => {
+      await write([...rows.map((row) => row.text).filter((each) => each !== text), text], tag);
+      toast(html`The group <bdi>${group}</bdi> has the role ${role}.`);
+      onDone();
+    });
+    if (isDone) onClose();
+  };
+  const [fault] = error instanceof ApiError ? error.faults : [];
+  const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${group === ''}>Give the role<//>`;
+  return html`
+    <${Dialog} title="Give a group a role" onClose=${onClose} onSubmit=${submit} footer=${footer}>
+      ${error !== undefined && fault === undefined && html`<${Failed} error=${error} />`}
+      <${TextField} label="Group" hint="As the provider names it." value=${group} onValue=${setGroup} maxlength="256" autofocus fault=${fault?.message} />
+      <${SelectField} label="Role" value=${role} onValue=${setRole} options=${roles} />
+      <${TextField} label="Provider" hint="Its id in the settings, such as keycloak; a group of that name of any provider when empty."
+        value=${provider} onValue=${setProvider} maxlength="32" />
+    <//>
+  `;
+}
+
+/** @param {{ removed: Row, known: Known, onClose: () => void, onDone: () => void }} props */
+function Remove({ removed: { text, group, role }, known: { rows, tag }, onClose, onDone }) {
+  const work = async () => {
+    await write(
+      rows.map((row) => row.text).filter((each) => each !== text),
+      tag,
+    );
+    toast(html`The group <bdi>${group}</bdi> has lost the role ${role}.`);
+    onDone();
+  };
+  return html`
+    <${Confirm} title="Take the role away?" action="Take it away" danger work=${work} onClose=${onClose}>
+      <p>Members of <bdi class="text">${group}</bdi> are no ${role} by this table from their next request on. What the settings of the service give them stays.</p>
+    <//>
+  `;
+}
