@@ -72,7 +72,11 @@ const keyOf = (/** @type {Batch} */ { id }) => id;
 /** @param {Names} names @returns {import('../ui/long-list.js').LongColumn<Batch>[]} */
 const columns = (names) => [
   { label: 'Received', width: '6.5rem', cell: ({ received_at: at }) => html`<${Ago} at=${at} />` },
-  { label: 'Batch', width: 'minmax(8rem, 1.5fr)', cell: ({ id }) => html`<a class="mono" href=${link('/batches', id)}>${id}</a>` },
+  {
+    label: 'Batch',
+    width: 'minmax(8rem, 1.5fr)',
+    cell: ({ id, received_at: at }) => html`<a href=${link('/batches', id)} title=${id}>${dateTime(at)}</a>`,
+  },
   { label: 'Sent by', width: 'minmax(5rem, 1fr)', secondary: true, cell: (batch) => html`<bdi>${senderOf(batch, names)}</bdi>` },
   { label: 'List', width: 'minmax(5rem, 1fr)', secondary: true, cell: ({ list_id: list }) => html`<bdi>${names.listName(list)}</bdi>` },
   { label: 'State', width: '6.5rem', secondary: true, cell: (batch) => html`<${State} batch=${batch} />` },
@@ -134,8 +138,8 @@ const factsOf = (batch, names) => [
   ['Entries', count(batch.entries)],
   ['Received', dateTime(batch.received_at)],
   ['Landed', html`${dateTime(batch.landed_at)}, after ${Math.max(0, Date.parse(batch.landed_at) - Date.parse(batch.received_at))} ms`],
-  ['Undoes', batch.undoes && html`<a href=${link('/batches', batch.undoes)}>${batch.undoes}</a>`],
-  ['Undone by', batch.undone_by && html`<a href=${link('/batches', batch.undone_by)}>${batch.undone_by}</a>`],
+  ['Undoes', batch.undoes && html`<a href=${link('/batches', batch.undoes)} title=${batch.undoes}>another batch</a>`],
+  ['Undone by', batch.undone_by && html`<a href=${link('/batches', batch.undone_by)} title=${batch.undone_by}>a later batch</a>`],
 ];
 
 /** @param {{ effect: Effect }} props */

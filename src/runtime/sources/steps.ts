@@ -52,9 +52,10 @@ export function sourceSteps(ports: StepPorts) {
   /** Takes over what became of a refresh. What does not change the list is written with the next minute's writes. */
   async function finish(one: Known, outcome: Outcome, effort: Effort, answers?: number): Promise<void> {
     const { source } = one.record;
+    const { failures, held } = one.state;
     const next = settled(one.state, outcome, { every: source.every, least: leastInterval(source.url), random: random() }, now());
     moveTo(one, next, runOf(outcome, effort), answers);
-    const isQuiet = (outcome.kind === 'unchanged' || outcome.kind === 'known') && answers === undefined;
+    const isQuiet = (outcome.kind === 'unchanged' || outcome.kind === 'known') && answers === undefined && failures === 0 && held === null;
     if (!isQuiet) await write([one]);
     if (answers !== undefined) forget(one, answers);
   }

@@ -39,15 +39,17 @@ const GUARDS: readonly Guard[] = [
     `${added} would be added to the ${present} that there are, more than ${changePercent} %`,
   (plan, _, { refusedPercent }) =>
     isOver(plan.refused, entriesOf(plan), refusedPercent) &&
-    `guard rails refuse ${plan.refused} of ${entriesOf(plan)} entries, more than ${refusedPercent} %: ${firstFault(plan)}`,
+    `guard rails refuse ${plan.refused} of ${entriesOf(plan)} entries, more than ${refusedPercent} %${example(plan, plan.failed === 0)}`,
   (plan, _, { faultsPercent }) =>
     isOver(plan.failed, entriesOf(plan), faultsPercent) &&
-    `${plan.failed} of ${entriesOf(plan)} entries cannot be taken, more than ${faultsPercent} %: ${firstFault(plan)}`,
+    `${plan.failed} of ${entriesOf(plan)} entries cannot be taken, more than ${faultsPercent} %${example(plan, plan.refused === 0)}`,
   (_plan, { wider: { count, first } }) => count > 0 && `${count} networks are wider than it may have, such as ${first}`,
   (_plan, { wide, wideBefore }) => wide !== undefined && !wideBefore && `whole countries or ASNs: ${wide}`,
 ];
 
-const firstFault = ({ faults: [first] }: EqualPlan) => (first === undefined ? 'none is told' : `${first.place}: ${first.message}`);
+/** One of them, where all that is told are of one sort. */
+const example = ({ faults: [first] }: EqualPlan, isOneSort: boolean) =>
+  first !== undefined && isOneSort ? `: ${first.place}: ${first.message}` : '';
 
 /** Why a refresh that does `plan` is held back, a sentence each; none: it is taken. */
 export const guardFaults = (plan: EqualPlan, facts: ContentFacts, guards: SourceGuards): string[] =>

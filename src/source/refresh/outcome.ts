@@ -54,7 +54,8 @@ export function settled(state: SourceState, outcome: Outcome, { every, least, ra
   };
   switch (outcome.kind) {
     case 'unchanged':
-      return { ...good, confirmedAt: now, undone: null };
+      // What was held is needless where its origin has what the list has.
+      return { ...good, held: null, confirmedAt: now, undone: null };
     case 'known':
       return good;
     case 'held':
