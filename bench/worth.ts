@@ -36,7 +36,7 @@ const [LISTS, ENTRIES, DETECTIONS] = [values.lists, values.entries, values.detec
 const BATCH = 8000;
 
 const dir = mkdtempSync(join(tmpdir(), 'weir-bench-'));
-const settings = { DATA_DIR: join(dir, 'data'), RATE_LIMIT_FEEDS: '0', MAX_RULES: '0', LOG_LEVEL: 'error' };
+const settings = { DATA_DIR: join(dir, 'data'), RATE_LIMIT_FEEDS: '0', RATE_LIMIT_MANAGE: '0', MAX_RULES: '0', LOG_LEVEL: 'error' };
 const store = await openSqliteStore(settings.DATA_DIR);
 const { workspaceId } = await store.bootstrap({ ...keyParts(KEY), onlyWhenEmpty: true });
 
@@ -100,6 +100,8 @@ try {
   await timed(`${detections.count} detections`, '', () => {
     for (const [place, { stored, lost }] of read.entries()) detections.seenBy([stored, lost], place, GEO);
   });
+  printTable(rows);
+  rows.length = 1;
   await store.close();
   const stream = openSqliteStream(settings.DATA_DIR);
   const again = await openSqliteStore(settings.DATA_DIR);

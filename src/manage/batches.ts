@@ -1,5 +1,7 @@
 /** Batches that have landed, and undoing them (SPEC D9). */
+
 import { isoTime } from '../clock.ts';
+import { plural } from '../count-text.ts';
 import { WeirError } from '../errors.ts';
 import type { BatchInfo, Step, UndoPreview } from '../ports/rule-store.ts';
 import type { StoreReads } from '../ports/store.ts';
@@ -106,5 +108,5 @@ export async function undoBatches(ports: RulePorts, operator: Operator, planned:
 /** What undoing does, in words. */
 export function effectText({ removes, restores, keeps }: Pick<UndoPreview, 'removes' | 'restores' | 'keeps'>): string {
   const kept = keeps === 0 ? '' : `, leaves ${keeps} that changed since`;
-  return `removes ${removes} rules, puts back ${restores}${kept}`;
+  return `removes ${plural(removes, 'rule')}, puts back ${restores}${kept}`;
 }

@@ -1,8 +1,10 @@
 /** Deleting lists and feeds: what goes with them is told first, and for seven days they come back (SPEC D15.50 to D15.52). */
+
 import type { ComposedFeed } from '../account/feed.ts';
 import { goesWithSource } from '../account/kept-list.ts';
 import type { AccessList } from '../account/list.ts';
 import { isoTime } from '../clock.ts';
+import { plural } from '../count-text.ts';
 import { WeirError } from '../errors.ts';
 import { type Fields, listOf, nullable, Type } from '../json-schema.ts';
 import { DELETED_KEPT, type DeletedFeed, type RestoredFeed } from '../ports/account-store.ts';
@@ -126,8 +128,6 @@ export async function deleteNamed(
   const kept = forGood ? undefined : (await store.deletedFeeds(workspaceId, await store.ping())).find(({ id }) => id === told.id);
   return { ...told, deleted: true, restorable_until: kept === undefined ? null : isoTime(kept.until) };
 }
-
-const plural = (count: number, one: string, many = `${one}s`) => (count === 1 ? `1 ${one}` : `${count} ${many}`);
 
 /** What goes with it, in one sentence. */
 export function deletionSentence({ kind, name, rules, more_rules, feeds, keys, pulled, pulled_left_out }: DeletionPreview): string {

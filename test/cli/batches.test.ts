@@ -82,7 +82,7 @@ describe('D9 batches', () => {
 
     const asked = await command(['undo', wrong!, ...inWorkspace], settings);
     assert.equal(asked.code, 2);
-    assert.match(asked.stderr, /removes 1 rules, puts back 2[\s\S]*nothing has changed; add --yes/);
+    assert.match(asked.stderr, /removes 1 rule, puts back 2[\s\S]*nothing has changed; add --yes/);
     const undone = await run('undo', wrong!, '--yes');
     assert.deepEqual([undone.undone, undone.unlanded], [wrong, 0]);
     await feedIs(good);
@@ -137,7 +137,7 @@ describe('D9 batches', () => {
       assert.ok(code === 2 && pattern.test(stderr), stderr);
     }
     const asked = await command(['rule', 'delete', ...inWorkspace, '--label', 'source=a'], settings);
-    assert.match(asked.stderr, /deleting 1 rules\nweir: {3}block {2}192\.0\.2\.1 [\s\S]*nothing has changed/);
+    assert.match(asked.stderr, /deleting 1 rule\nweir: {3}block {2}192\.0\.2\.1 [\s\S]*nothing has changed/);
 
     const deleted = async (...args: string[]) => (await run('rule', 'delete', ...args, '--yes')).deleted;
     assert.equal(await deleted('--label', 'source=b'), 0);

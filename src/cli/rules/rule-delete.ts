@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander';
 import { isoTime } from '../../clock.ts';
+import { plural } from '../../count-text.ts';
 import { WeirError } from '../../errors.ts';
 import { operate } from '../../manage/operate.ts';
 import { deletions } from '../../manage/rules/rule-deletion.ts';
@@ -32,7 +33,7 @@ export function ruleDeleteCommand(add: AddCommand): void {
       const { rules, leftOut: left_out } = await deletable(reads, workspace.id, found, options.list !== undefined);
       if (rules.length === 0) return { deleted: 0, left_out, unlanded: 0, batch_id: null };
       const sample = rules.slice(0, SAMPLE).map((rule) => `  ${ruleLine(rule)}`);
-      await confirm(context, [`deleting ${rules.length} rules${kept(left_out)}`, ...sample].join('\n'), options.yes);
+      await confirm(context, [`deleting ${plural(rules.length, 'rule')}${kept(left_out)}`, ...sample].join('\n'), options.yes);
       const note = await noting(context, workspace);
       const done = await operate(ports, asOperator(workspace), deletions(rules));
       await note('rules deleted', done.batches, { ...asked(options), rules: rules.length });
@@ -41,7 +42,7 @@ export function ruleDeleteCommand(add: AddCommand): void {
     show: ({ deleted, left_out, batch_id, unlanded }) =>
       deleted === 0
         ? `no rule meets these conditions${kept(left_out)}`
-        : `${deleted} rules deleted by ${batch_id}${waiting({ unlanded })}${kept(left_out)}`,
+        : `${plural(deleted, 'rule')} deleted by ${batch_id}${waiting({ unlanded })}${kept(left_out)}`,
   });
 }
 

@@ -1,5 +1,7 @@
 /** How commands operate over rules: on the stream beside a server. */
+
 import type { Workspace } from '../../account/workspace.ts';
+import { plural } from '../../count-text.ts';
 import type { Operator, RulePorts } from '../../manage/operate.ts';
 import type { Context } from '../context.ts';
 import { untilLanded } from '../landed.ts';
@@ -32,4 +34,6 @@ export const asOperator = ({ id, organizationId }: Workspace): Operator => ({ wo
 
 /** What is said of messages that wait. */
 export const waiting = ({ unlanded }: { readonly unlanded: number }): string =>
-  unlanded === 0 ? '' : `\n${unlanded} messages wait on the stream: they land when weir runs with the role consumer`;
+  unlanded === 0
+    ? ''
+    : `\n${plural(unlanded, 'message')} on the stream ${unlanded === 1 ? 'waits: it lands' : 'wait: they land'} when weir runs with the role consumer`;

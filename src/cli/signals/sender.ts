@@ -1,5 +1,7 @@
 /** Sends signals to the service batch by batch, and tells what became of them: the work of `weir send`. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
+import { plural } from '../../count-text.ts';
 import { hasCode, WeirError } from '../../errors.ts';
 import { LIMITS } from '../../signal/limits.ts';
 import type { LeftOut } from '../../source/readers/content.ts';
@@ -86,7 +88,10 @@ export interface Sender {
 export const sayLeftOut =
   ({ say }: Sender) =>
   ({ expired, passed }: LeftOut): void => {
-    if (expired > 0) say(`${expired} entries have expired and were left out`);
+    if (expired > 0)
+      say(
+        `${plural(expired, 'entry', 'entries')} ${expired === 1 ? 'has' : 'have'} expired and ${expired === 1 ? 'was' : 'were'} left out`,
+      );
     for (const [reason, count] of passed) say(`${count} rows were passed over: ${reason}`);
   };
 

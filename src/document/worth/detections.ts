@@ -128,7 +128,14 @@ export class Detections {
     return {
       v4(words, at, take) {
         const [start, end] = [words[at], words[at + 1]];
-        let i = 2 * firstReaching(pairs.length / 2, (each) => pairs[2 * each] >= start);
+        // Without a call for each step: it is asked for every rule of every list.
+        let [low, high] = [0, pairs.length / 2];
+        while (low < high) {
+          const middle = (low + high) >>> 1;
+          if (pairs[2 * middle] >= start) high = middle;
+          else low = middle + 1;
+        }
+        let i = 2 * low;
         for (; i < pairs.length && pairs[i] <= end; i += 2) if (v4[2 * pairs[i + 1] + 1] <= end) take(numbersV4[pairs[i + 1]]);
       },
       v6(words, at, take) {
