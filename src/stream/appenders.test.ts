@@ -24,6 +24,7 @@ const messageOf = (key: string) => ({ key, headers: {}, value: '{}' });
 
 test('D5.13 who has put something on the stream waits until that has landed; others do not wait for it', async () => {
   const { log, stream, landed } = world();
+  await landed('own');
   const draft = stream.draft();
   draft.push(messageOf('own'));
   await draft.publish();
@@ -39,4 +40,17 @@ test('D5.13 who has put something on the stream waits until that has landed; oth
   await stream.publish([messageOf('third')]);
   await landed('own');
   assert.equal(log.landed, 2, 'what others send later is not waited for');
+});
+
+test('D5.13 a process that has just begun waits for all that was sent before it', async () => {
+  const { log, landed } = world();
+  log.end = 1;
+  let first = 'waits';
+  const waiting = landed('own').then(() => {
+    first = 'landed';
+  });
+  await new Promise((resolve) => setTimeout(resolve, 60));
+  assert.equal(first, 'waits');
+  log.landed = 1;
+  await waiting;
 });

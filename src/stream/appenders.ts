@@ -9,7 +9,7 @@ const OTHERS = 25;
 export interface Appenders {
   /** The stream, whose messages are noted by their workspace. */
   readonly stream: Stream;
-  /** Resolves when what the workspace has put on the stream has landed, at the latest after 2 s. The messages of others hold it up for 25 ms. */
+  /** Resolves when what the workspace has put on the stream has landed, at the latest after 2 s. Once the stream's end was reached, the messages of others hold it up for 25 ms. */
   landed(workspaceId: string): Promise<void>;
 }
 
@@ -18,6 +18,8 @@ export function notedAppends(stream: Stream, store: Pick<StoreReads, 'position'>
   /** The last append of each workspace of which it is not known that it has landed, by a number that only grows. */
   const last = new Map<string, number>();
   let count = 0;
+  /** Whether the stream's end has been reached since this process began: what it took before is known to have landed then. */
+  let hasReached = false;
   const note = (keys: Iterable<string>) => {
     count += 1;
     for (const key of keys) last.set(key, count);
@@ -50,7 +52,8 @@ export function notedAppends(stream: Stream, store: Pick<StoreReads, 'position'>
     },
     async landed(workspaceId) {
       const own = last.get(workspaceId);
-      const left = await caughtUp(stream, store, own === undefined ? OTHERS : undefined);
+      const left = await caughtUp(stream, store, own === undefined && hasReached ? OTHERS : undefined);
+      hasReached ||= left === 0;
       if (left === 0 && last.get(workspaceId) === own) last.delete(workspaceId);
     },
   };
