@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { blockGuards } from '../../account/guard-rails.ts';
 import { instantOf, systemClock } from '../../clock.ts';
 import { explain } from '../../document/explain/explain.ts';
-import type { FeedSource, Idle, Relation } from '../../document/explain/explain-feed.ts';
+import type { FeedSource, Idle, Relation } from '../../document/explain/explanation.ts';
 import { WeirError } from '../../errors.ts';
 import { geoDatabase } from '../../geo/database.ts';
 import { loadGeo } from '../../geo/load.ts';

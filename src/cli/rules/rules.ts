@@ -5,7 +5,7 @@ import { WeirError } from '../../errors.ts';
 import { findList } from '../../manage/find.ts';
 import { type Names, namesIn, originRuleJson } from '../../manage/rules/rule-json.ts';
 import { type OriginRule, withOrigins } from '../../manage/rules/rule-search.ts';
-import type { RulePosition } from '../../ports/rule-store.ts';
+import type { RulePosition } from '../../ports/rule-queries.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { StoredRule } from '../../ports/stored-rule.ts';
 import type { ExpressionRule, Kind } from '../../rule.ts';

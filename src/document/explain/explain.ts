@@ -6,16 +6,8 @@ import type { AccessAction, Target } from '../../rule.ts';
 import { readSnapshot } from '../held/snapshot.ts';
 import { renderFeed } from '../make/render-feed.ts';
 import { storedVariant, variantOf } from '../variant.ts';
-import {
-  explainFeed,
-  type FeedExplanation,
-  type FeedSource,
-  isActive,
-  type NeverBlockOutlook,
-  neverBlockOutlook,
-  roled,
-  type StoredAccessRule,
-} from './explain-feed.ts';
+import { explainFeed, isActive, type NeverBlockOutlook, neverBlockOutlook, roled } from './explain-feed.ts';
+import type { FeedExplanation, FeedSource, StoredAccessRule } from './explanation.ts';
 import { type KeptBlocked, type NeverBlocked, neverBlockRule } from './kept-blocked.ts';
 import { type ExplainOptions, feedSources, isHost, rulesByFeed, touchingRules } from './sources.ts';
 

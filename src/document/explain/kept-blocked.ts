@@ -5,17 +5,8 @@ import type { Workspace } from '../../account/workspace.ts';
 import { secondOf } from '../../clock.ts';
 import type { AccessRule, Target } from '../../rule.ts';
 import { formatTarget } from '../../signal/target.ts';
-import {
-  addressesOf,
-  contentOf,
-  isActive,
-  isKept,
-  roled,
-  type StoredAccessRule,
-  subtractionOf,
-  type Verdict,
-  verdict,
-} from './explain-feed.ts';
+import { addressesOf, contentOf, isActive, isKept, roled, subtractionOf, verdict } from './explain-feed.ts';
+import type { StoredAccessRule, Verdict } from './explanation.ts';
 import { type ExplainOptions, feedSources, rulesByFeed, touchingRules } from './sources.ts';
 
 /** A target that is never to be blocked, by a rule of this list, whether that has landed or is only thought of. */

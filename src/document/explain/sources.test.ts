@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NO_SETTINGS } from '../../account/list.ts';
 import type { AccessAction } from '../../rule.ts';
-import type { FeedSource, StoredAccessRule } from './explain-feed.ts';
+import type { FeedSource, StoredAccessRule } from './explanation.ts';
 import { rulesByFeed } from './sources.ts';
 
 const stored = (id: number, listId: string, action: AccessAction): StoredAccessRule => ({

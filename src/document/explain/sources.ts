@@ -5,14 +5,15 @@ import type { Workspace } from '../../account/workspace.ts';
 import type { Instant } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
-import type { RuleMatch } from '../../ports/rule-store.ts';
+import type { RuleMatch } from '../../ports/rule-queries.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { Target } from '../../rule.ts';
 import { formatTarget } from '../../signal/target.ts';
 import { keptCut } from '../make/fit.ts';
 import { fitKey } from '../make/render-feed.ts';
 import { storedVariant } from '../variant.ts';
-import { addressesOf, type FeedSource, type StoredAccessRule, touches } from './explain-feed.ts';
+import { addressesOf, touches } from './explain-feed.ts';
+import type { FeedSource, StoredAccessRule } from './explanation.ts';
 
 /** What the server makes feeds with. */
 export interface ExplainOptions {

@@ -9,7 +9,7 @@ import type {
   Relation,
   Subtraction,
   Verdict,
-} from '../../document/explain/explain-feed.ts';
+} from '../../document/explain/explanation.ts';
 import type { RuleOrigin } from '../../ports/rule-store.ts';
 import type { AccessAction } from '../../rule.ts';
 import { ruleJson } from '../../signal/rule-json.ts';

@@ -4,7 +4,7 @@ import type { TestedRule } from '../../backtest/rule.ts';
 import { isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import { answerOf, exampleOf, type Fields, nullable, Type, textField, wordField } from '../../json-schema.ts';
-import type { StepPlace } from '../../ports/rule-store.ts';
+import type { StepPlace } from '../../ports/rule-queries.ts';
 import { VIEWS, type View } from '../../recording/view.ts';
 import { EXPRESSION_KINDS, type ExpressionKind, type ExpressionRule } from '../../rule.ts';
 import { BACKTEST_STATES, type BacktestJob } from '../backtests.ts';

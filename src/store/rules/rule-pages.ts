@@ -1,7 +1,8 @@
 /** Rules with all that is known of them, page by page, the same in both dialects. */
 import { lastHost, networksAround } from '@weir/network/nesting.ts';
 import type { Network } from '@weir/network/network.ts';
-import type { RuleFilter, RuleMatch, RuleStep, StepFilter, StepPlace } from '../../ports/rule-store.ts';
+import type { RuleMatch, StepPlace } from '../../ports/rule-queries.ts';
+import type { RuleFilter, RuleStep, StepFilter } from '../../ports/rule-store.ts';
 import type { WholeRules } from '../../ports/snapshot.ts';
 import type { StoredRule } from '../../ports/stored-rule.ts';
 import { type ExpressionKind, isExpressionKind, RULE_KINDS } from '../../rule.ts';

@@ -2,7 +2,7 @@
 
 import { WeirError } from '../../../errors.ts';
 import { answerOf, Type, textField, wordField } from '../../../json-schema.ts';
-import type { StepPlace } from '../../../ports/rule-store.ts';
+import type { StepPlace } from '../../../ports/rule-queries.ts';
 import type { StoredRule } from '../../../ports/stored-rule.ts';
 import { EXPRESSION_KINDS, KINDS, type Kind, RULE_TYPES } from '../../../rule.ts';
 import type { Batch } from '../../../signal/accept.ts';
