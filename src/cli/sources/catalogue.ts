@@ -1,6 +1,6 @@
 /** `weir source catalogue`: lists that are known well enough to be added by a name. */
 import { WeirError } from '../../errors.ts';
-import { catalogueJson } from '../../manage/operations/catalogue.ts';
+import { catalogueJson } from '../../manage/operations/sources/catalogue.ts';
 import { CATALOGUE, type CatalogueRow, findCatalogue } from '../../source/catalogue.ts';
 import type { AddCommand } from '../command.ts';
 import { table } from '../context.ts';

@@ -1,12 +1,12 @@
 /** Refreshes of sources: asked for, accepted, discarded, and told (SPEC D23.17, D23.22). */
-import type { SourceAsk } from '../../account/source.ts';
-import { isoTime } from '../../clock.ts';
-import { answerOf, nullable, Type, textField } from '../../json-schema.ts';
-import { type Operation, operation } from '../operation.ts';
-import { askSource, heldDifference, runJson } from '../sources/refreshes.ts';
-import { Source } from '../sources/source-json.ts';
-import { findSource } from '../sources/sources.ts';
-import { FEED_FIELDS } from './feed-fields.ts';
+import type { SourceAsk } from '../../../account/source.ts';
+import { isoTime } from '../../../clock.ts';
+import { answerOf, nullable, Type, textField } from '../../../json-schema.ts';
+import { type Operation, operation } from '../../operation.ts';
+import { askSource, heldDifference, runJson } from '../../sources/refreshes.ts';
+import { Source } from '../../sources/source-json.ts';
+import { findSource } from '../../sources/sources.ts';
+import { FEED_FIELDS } from '../feed-fields.ts';
 import { shown, UNKNOWN } from './sources.ts';
 
 const REPLACEMENT = '0195a3c0-0000-7000-8000-000000000006';

@@ -1,10 +1,10 @@
 /** A source, tried before anything is kept (SPEC D23.41). */
-import { answerOf, exampleOf, type Fields, listOf, nullable, objectOf, Type } from '../../json-schema.ts';
-import { ACCESS_ACTIONS } from '../../rule.ts';
-import { WHOLENESS } from '../../source/try-source.ts';
-import { type Operation, operation } from '../operation.ts';
-import { SOURCE_BODY, wantedOf } from '../sources/source-json.ts';
-import { trialOf, type WantedTrial } from '../sources/try-source.ts';
+import { answerOf, exampleOf, type Fields, listOf, nullable, objectOf, Type } from '../../../json-schema.ts';
+import { ACCESS_ACTIONS } from '../../../rule.ts';
+import { WHOLENESS } from '../../../source/try-source.ts';
+import { type Operation, operation } from '../../operation.ts';
+import { SOURCE_BODY, wantedOf } from '../../sources/source-json.ts';
+import { trialOf, type WantedTrial } from '../../sources/try-source.ts';
 
 const KINDS = Type.Enum(['workspace', 'list', 'composed']);
 const orNull = (example: string | null, description?: string) =>

@@ -1,16 +1,16 @@
 /** Sources: lists with an origin, which alone says what they have (SPEC D23). */
-import { sourceSettingsJson } from '../../account/source-change.ts';
-import { stateTag } from '../../account/tag.ts';
-import { answerOf, flagField, Type } from '../../json-schema.ts';
-import type { SourceRecord } from '../../ports/source-store.ts';
-import type { ManageContext } from '../context.ts';
-import { type Operation, operation } from '../operation.ts';
-import type { Outcome } from '../outcome.ts';
-import { BY_NUMBER, PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../page.ts';
-import { SOURCE, SOURCE_BODY, Source, sourceJson, wantedOf } from '../sources/source-json.ts';
-import { changeSource, createSource, deleteSource, findSource, pauseSource } from '../sources/sources.ts';
-import { DELETE_QUERY, DELETION_FIELDS, DELETION_WORDS } from './deleted.ts';
-import { Name } from './settings.ts';
+import { sourceSettingsJson } from '../../../account/source-change.ts';
+import { stateTag } from '../../../account/tag.ts';
+import { answerOf, flagField, Type } from '../../../json-schema.ts';
+import type { SourceRecord } from '../../../ports/source-store.ts';
+import type { ManageContext } from '../../context.ts';
+import { type Operation, operation } from '../../operation.ts';
+import type { Outcome } from '../../outcome.ts';
+import { BY_NUMBER, PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../../page.ts';
+import { SOURCE, SOURCE_BODY, Source, sourceJson, wantedOf } from '../../sources/source-json.ts';
+import { changeSource, createSource, deleteSource, findSource, pauseSource } from '../../sources/sources.ts';
+import { DELETE_QUERY, DELETION_FIELDS, DELETION_WORDS } from '../deleted.ts';
+import { Name } from '../settings.ts';
 
 const bodyOf = (record: SourceRecord, { now }: ManageContext) => sourceJson(record, now());
 
