@@ -44,7 +44,7 @@ const { workspaceId } = await store.bootstrap({ ...keyParts(KEY), onlyWhenEmpty:
 const change = (n: number) => {
   const made = blockHost(scattered(n), null);
   if (n % 10 !== 0 || !('rule' in made)) return made;
-  const target = { kind: 'ip', network: { family: 6, address: [0x20010db8, 0, scattered(n), 0], prefix: 64 } } as const;
+  const target = { kind: 'ip', network: { family: 6, address: [0x20010db8, scattered(n), 0, 0], prefix: 64 } } as const;
   return { ...made, rule: { ...made.rule, target } } as typeof made;
 };
 
