@@ -92,7 +92,6 @@ const WORKS = {
     origins: originsOf,
     rulesBefore,
     rulesById,
-    ruleVersions,
     ruleCount,
     comparedRules,
     senderStep,
@@ -131,6 +130,7 @@ const worksOf = ({ now, indexedBy, written, read }: Dialect) => {
       );
     },
     ruleStep: (workspaceId: string, filter: StepFilter) => ruleStep(indexedBy, workspaceId, filter),
+    ruleVersions: (workspaceId: string, targets: readonly string[], limit: number) => ruleVersions(indexedBy, workspaceId, targets, limit),
     countListRules: (workspaceId: string, listId: string, most: number) => number(listCountText(now), workspaceId, listId, most),
     *deadLetters(limit: number) {
       return (yield* all('SELECT * FROM (SELECT * FROM dead_letters ORDER BY id DESC LIMIT $1) newest ORDER BY id', limit)).map(letterOf);

@@ -51,6 +51,8 @@ const MEANT: readonly RegExp[] = [
   // What bouncers were told, only where a workspace has too much of it.
   /^SELECT feed_id, sum\(length\(entries\)\) AS bytes FROM told_networks WHERE workspace_pk = /,
   /^SELECT feed_id, max\(last_pull\) AS at FROM bouncers WHERE workspace_pk = /,
+  // What was on a target: each list of a workspace, and in it by an index.
+  /^WITH asked \(action, target\) AS .* FROM lists l CROSS JOIN asked a CROSS JOIN access_rules(_before)? /,
   // Counts, and the keys of a workspace: management.
   /^SELECT count\(\*\) AS (lists|keys|feeds) /,
   // Up to MAX_KEYS; the end of an index.

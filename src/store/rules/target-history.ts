@@ -6,29 +6,43 @@ import { actionCode } from '../columns.ts';
 import { workspacePk } from '../places.ts';
 import { type Row, ruleOf } from '../rows.ts';
 import { all, type Work } from '../work.ts';
+import type { IndexedBy } from './rule-pages.ts';
 
-/**
- * Rules with some values (pairs of action and target), list by list and value by value through the index on them, which the condition on
- * `rule_ref` names. SQLite joins in the order of CROSS JOIN; else it goes through all rules of a list.
- */
-const found = (columns: string, row: string, tables: string, byRef: boolean) =>
-  `SELECT ${columns}, l.id AS list_id FROM lists l CROSS JOIN asked a CROSS JOIN ${tables}
+/** Where rules with a value are looked for, and by which index: by itself SQLite goes through all rules of a list. */
+interface Place {
+  readonly from: string;
+  readonly row: string;
+  readonly index: string;
+  readonly byRef: boolean;
+}
+
+const RULES: Place = { from: 'access_rules r', row: 'r', index: 'access_rules_value', byRef: false };
+const RULES_BY_REF: Place = { from: 'access_rules r', row: 'r', index: 'access_rules_ref_value', byRef: true };
+const BEFORE: Place = { from: 'access_rules_before c', row: 'c', index: 'access_rules_before_value', byRef: false };
+
+/** Rules with some values (pairs of action and target), list by list and value by value. SQLite joins in the order of CROSS JOIN. */
+const found = (columns: string, { from, row, index, byRef }: Place, indexedBy: IndexedBy, more: readonly [from: string, where: string]) =>
+  `SELECT ${columns}, l.id AS list_id FROM lists l CROSS JOIN asked a CROSS JOIN ${from} ${indexedBy(index)} ${more[0]}
   WHERE l.workspace_pk = $1 AND ${row}.list_pk = l.pk AND ${row}.action = a.action AND ${row}.target = a.target
-  AND ${row}.rule_ref IS ${byRef ? 'NOT NULL' : 'NULL'}`;
-const NOW = (byRef: boolean) => `${found('r.*', 'r', 'access_rules r', byRef)} ORDER BY r.seq DESC LIMIT $2`;
-const BEFORE = `${found('c.*', 'c', 'access_rules_before c', false)} AND c.existed = 1 ORDER BY c.changed DESC LIMIT $2`;
+  AND ${row}.rule_ref IS ${byRef ? 'NOT NULL' : 'NULL'} ${more[1]}`;
+
 /** Of rules with a rule_ref what is on a target now leads to what was before. */
-const BEFORE_OF_REF = `${found('c.*', 'r', 'access_rules r CROSS JOIN access_rules_before c', true)}
-  AND c.list_pk = r.list_pk AND c.rule_ref = r.rule_ref AND c.rule_ref IS NOT NULL AND c.existed = 1 AND c.target = r.target
-  ORDER BY c.changed DESC LIMIT $2`;
+const OF_REF = 'AND c.list_pk = r.list_pk AND c.rule_ref = r.rule_ref AND c.rule_ref IS NOT NULL AND c.target = r.target';
+const ENDED = 'AND c.existed = 1 ORDER BY c.changed DESC LIMIT $2';
+const statements = (by: IndexedBy): readonly string[] => [
+  found('r.*', RULES, by, ['', 'ORDER BY r.seq DESC LIMIT $2']),
+  found('r.*', RULES_BY_REF, by, ['', 'ORDER BY r.seq DESC LIMIT $2']),
+  found('c.*', BEFORE, by, ['', ENDED]),
+  found('c.*', RULES_BY_REF, by, [`CROSS JOIN access_rules_before c ${by('access_rules_before_ref')}`, `${OF_REF} ${ENDED}`]),
+];
 
 /** `ruleVersions` of the port. */
-export function* ruleVersions(workspaceId: string, targets: readonly string[], limit: number): Work<RuleVersion[]> {
+export function* ruleVersions(indexedBy: IndexedBy, workspaceId: string, targets: readonly string[], limit: number): Work<RuleVersion[]> {
   const workspace = yield* workspacePk(workspaceId);
   if (workspace === undefined || targets.length === 0) return [];
   const values = targets.flatMap((_, i) => ACCESS_ACTIONS.map((action) => `(${actionCode(action)}, $${i + 3})`)).join(', ');
   const rows: Row[] = [];
-  for (const text of [NOW(false), NOW(true), BEFORE, BEFORE_OF_REF]) {
+  for (const text of statements(indexedBy)) {
     rows.push(...(yield* all(`WITH asked (action, target) AS (VALUES ${values}) ${text}`, workspace, limit, ...targets)));
   }
   const newest = rows.toSorted((a, b) => lastOf(b) - lastOf(a)).slice(0, limit);
