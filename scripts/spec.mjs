@@ -24,7 +24,7 @@ function readRules() {
 /** The titles in a source: what stands as text in the calls of node:test, with … for what is only known when it runs. */
 function titlesOf(source) {
   const calls = source.matchAll(
-    /^\s*(?:await )?(?:t\.)?(?:test|once|it|describe|suite)(?:\.\w+)?\(\s*(?:'((?:\\.|[^'\\])*)'|"((?:\\.|[^"\\])*)"|`((?:\\.|[^`\\])*)`)/gm,
+    /^\s*(?:await )?(?:t\.)?(?:test|once|whereBuilt|it|describe|suite)(?:\.\w+)?\(\s*(?:'((?:\\.|[^'\\])*)'|"((?:\\.|[^"\\])*)"|`((?:\\.|[^`\\])*)`)/gm,
   );
   return [...calls].map(([, single, double, template]) =>
     (single ?? double ?? template.replace(/\$\{[^{}]*\}/g, '…')).replace(/\\(.)/g, '$1'),
