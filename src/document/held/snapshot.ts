@@ -82,10 +82,27 @@ export class RuleColumns implements RuleSink {
   }
 }
 
+/** Hands rules over to the columns that are in turn. */
+export class IntoColumns implements RuleSink {
+  protected columns = new RuleColumns();
+
+  v4(id: number, role: RuleRole, address: number, prefix: number, expires: number, levels: number): void {
+    this.columns.v4(id, role, address, prefix, expires, levels);
+  }
+
+  v6(id: number, role: RuleRole, bytes: Uint8Array, at: number, prefix: number, expires: number, levels: number): void {
+    this.columns.v6(id, role, bytes, at, prefix, expires, levels);
+  }
+
+  geo(id: number, role: RuleRole, target: GeoTarget, expires: number, levels: number): void {
+    this.columns.geo(id, role, target, expires, levels);
+  }
+}
+
 /** The tables of a read, of each list where they come apart. */
-class ListColumns implements SnapshotSink {
+class ListColumns extends IntoColumns implements SnapshotSink {
   readonly #lists = new Map<string, RuleColumns>();
-  #columns = this.#of('');
+  protected override columns = this.#of('');
 
   #of(key: string): RuleColumns {
     const columns = this.#lists.get(key) ?? new RuleColumns();
@@ -94,19 +111,7 @@ class ListColumns implements SnapshotSink {
   }
 
   list(key: string): void {
-    this.#columns = this.#of(key);
-  }
-
-  v4(id: number, role: RuleRole, address: number, prefix: number, expires: number, levels: number): void {
-    this.#columns.v4(id, role, address, prefix, expires, levels);
-  }
-
-  v6(id: number, role: RuleRole, bytes: Uint8Array, at: number, prefix: number, expires: number, levels: number): void {
-    this.#columns.v6(id, role, bytes, at, prefix, expires, levels);
-  }
-
-  geo(id: number, role: RuleRole, target: GeoTarget, expires: number, levels: number): void {
-    this.#columns.geo(id, role, target, expires, levels);
+    this.columns = this.#of(key);
   }
 
   /** One part, or those of the lists in their order and one of exceptions. */

@@ -5,10 +5,9 @@
 import { type Clock, type Instant, instantOf, secondOf, within } from '../../clock.ts';
 import { EXCEPTIONS_KEY, type KnownRules, type ListSink, type SnapshotHead } from '../../ports/snapshot.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import type { GeoTarget, RuleRole } from '../../rule.ts';
 import { oneByOne } from '../../serial.ts';
 import { KeptRanges } from './kept-ranges.ts';
-import { RuleColumns, type SharedRules, type SnapshotPart } from './snapshot.ts';
+import { IntoColumns, RuleColumns, type SharedRules, type SnapshotPart } from './snapshot.ts';
 
 /** Rows of removed rules that a list may carry along, and as a part of all. */
 const REMOVED = 1000;
@@ -142,31 +141,18 @@ function takeChanges(
 }
 
 /** What a read finds, by list. */
-class Changes implements ListSink {
+class Changes extends IntoColumns implements ListSink {
   readonly lists = new Map<string, { readonly columns: RuleColumns; readonly gone: Set<number>; readonly isWhole: boolean }>();
-  #columns = new RuleColumns();
   #gone = new Set<number>();
 
   list(key: string, isWhole: boolean): void {
     const list = this.lists.get(key) ?? { columns: new RuleColumns(), gone: new Set(), isWhole };
     this.lists.set(key, list);
-    this.#columns = list.columns;
+    this.columns = list.columns;
     this.#gone = list.gone;
   }
 
   gone(id: number): void {
     this.#gone.add(id);
-  }
-
-  v4(id: number, role: RuleRole, address: number, prefix: number, expires: number, levels: number): void {
-    this.#columns.v4(id, role, address, prefix, expires, levels);
-  }
-
-  v6(id: number, role: RuleRole, bytes: Uint8Array, at: number, prefix: number, expires: number, levels: number): void {
-    this.#columns.v6(id, role, bytes, at, prefix, expires, levels);
-  }
-
-  geo(id: number, role: RuleRole, target: GeoTarget, expires: number, levels: number): void {
-    this.#columns.geo(id, role, target, expires, levels);
   }
 }

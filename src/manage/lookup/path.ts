@@ -18,8 +18,8 @@ import { targetHistory } from './target-history.ts';
 const FEEDS = 50;
 const TOLD = 20;
 const EVENTS = 50;
-/** Devices and bouncers of one read. */
-const PAGE = 1000;
+/** Devices and bouncers of one read, which no poll should notice. */
+const PAGE = 250;
 
 /** What the path adds to what a look-up tells: of each feed by its place, and of the whole. */
 export interface Path {
@@ -27,11 +27,11 @@ export interface Path {
   readonly whole: object;
 }
 
-type Reads = Pick<ManageContext, 'store' | 'workspaceId' | 'feeds' | 'whereabouts' | 'now'>;
+type Reads = Pick<ManageContext, 'store' | 'workspaceId' | 'feeds' | 'whereabouts' | 'now' | 'step'>;
 
-/** Makes the path of what was explained. */
+/** Makes the path of what was explained, in steps: the ledger of a workspace may have thousands of devices. */
 export async function pathOf(
-  { store, workspaceId, feeds: known, whereabouts, now }: Reads,
+  { store, workspaceId, feeds: known, whereabouts, now, step }: Reads,
   { target, action }: { readonly target: Target; readonly action: AccessAction },
   { feeds, origins }: ExplainedTarget,
   names: Names,
@@ -41,20 +41,23 @@ export async function pathOf(
   const versions = await store.ruleVersions(workspaceId, around, EVENTS);
   const concerned = feeds.map((feed, place) => ({ feed, place })).filter(({ feed }) => isConcerned(feed, versions));
   const first = concerned.toSorted((a, b) => RANK[a.feed.explanation.verdict] - RANK[b.feed.explanation.verdict]).slice(0, FEEDS);
-  const { devices, bouncers } = await readPullers(store, workspaceId);
+  const { devices, bouncers } = await readPullers(store, workspaceId, step);
   const enforcing = new Map<string, boolean>();
-  const told = first.map(({ feed, place }): [number, object] => {
-    const settled = settledAt(feed, versions, origins);
-    const built = known?.of({ workspaceId, feedId: feed.source.id }) ?? [];
-    const compared: Compared = { target, action, feedId: feed.source.id, settledAt: settled, built };
-    const pullers = [...devicesOf(devices, compared), ...bouncersOf(bouncers, compared)];
-    if (feed.explanation.verdict !== 'out') {
-      for (const puller of pullers) enforcing.set(idOf(puller), enforcing.get(idOf(puller)) === true || puller.state === 'has');
-    }
-    return [place, feedJson(feed, pullers, settled, names)];
-  });
+  const told = new Map<number, object>();
+  for (const { feed, place } of first) {
+    await step(async () => {
+      const settled = settledAt(feed, versions, origins);
+      const built = known?.of({ workspaceId, feedId: feed.source.id }) ?? [];
+      const compared: Compared = { target, action, feedId: feed.source.id, settledAt: settled, built };
+      const pullers = [...devicesOf(devices, compared), ...bouncersOf(bouncers, compared)];
+      if (feed.explanation.verdict !== 'out') {
+        for (const puller of pullers) enforcing.set(idOf(puller), enforcing.get(idOf(puller)) === true || puller.state === 'has');
+      }
+      told.set(place, feedJson(feed, pullers, settled, names));
+    });
+  }
   return {
-    feeds: new Map(told),
+    feeds: told,
     whole: {
       where,
       enforced: { by: [...enforcing.values()].filter(Boolean).length, of: enforcing.size },
@@ -117,22 +120,25 @@ const pullerJson = ({ kind, device, keyId, userAgent, address, state, contentAt,
 });
 
 /** All that pull something of a workspace: as many as are kept of one (SPEC D16.9, D14.14). */
-async function readPullers(store: Reads['store'], workspaceId: string): Promise<{ devices: Device[]; bouncers: Bouncer[] }> {
+async function readPullers(
+  store: Reads['store'],
+  workspaceId: string,
+  step: Reads['step'],
+): Promise<{ devices: Device[]; bouncers: Bouncer[] }> {
   const devices: Device[] = [];
-  for (let page: Device[] = []; devices.length === 0 || page.length === PAGE; devices.push(...page)) {
-    page = await store.devices(workspaceId, { limit: PAGE, ...(devices.length > 0 && { after: devices.at(-1)!.id }) });
-    if (page.length === 0) break;
+  for (let page: Device[] | undefined; page === undefined || page.length === PAGE; devices.push(...page)) {
+    const after = devices.at(-1)?.id;
+    page = await step(() => store.devices(workspaceId, { limit: PAGE, ...(after !== undefined && { after }) }));
   }
   const bouncers: Bouncer[] = [];
-  for (let after: string | null = null; ; ) {
-    const { items, next }: { items: readonly Bouncer[]; next: string | null } = await store.bouncerPage(workspaceId, {
-      after,
-      limit: PAGE,
-    });
-    bouncers.push(...items);
-    if (next === null) return { devices, bouncers };
-    after = next;
+  for (let after: string | null | undefined = null; after !== undefined; ) {
+    const page: { items: readonly Bouncer[]; next: string | null } = await step(() =>
+      store.bouncerPage(workspaceId, { after: after ?? null, limit: PAGE }),
+    );
+    bouncers.push(...page.items);
+    after = page.next ?? undefined;
   }
+  return { devices, bouncers };
 }
 
 const free = Type.Unsafe<unknown>({ type: 'object', additionalProperties: true });

@@ -6,6 +6,7 @@ import { WeirError } from '../../errors.ts';
 import { answerOf, flagField, listOf, nullable, objectOf, Type, textField, wordField } from '../../json-schema.ts';
 import { ACCESS_ACTIONS, type AccessAction } from '../../rule.ts';
 import { formatTarget, targetNamed } from '../../signal/target.ts';
+import type { ManageContext } from '../context.ts';
 import { explanationJson, type FeedJson } from '../lookup/explanation.ts';
 import { FEED_PATH, pathOf, WHOLE_PATH } from '../lookup/path.ts';
 import { fieldFault, type Operation, operation } from '../operation.ts';
@@ -73,6 +74,14 @@ function sized(feed: FeedJson, action: AccessAction, known: readonly WatchedFeed
   return { ...feed, entries: size.entries, max_entries: size.limit, over_cap: size.entries > size.limit };
 }
 
+/** What is asked. */
+interface LookUp {
+  readonly target: string;
+  readonly action?: AccessAction | undefined;
+  readonly feed?: string | undefined;
+  readonly path?: boolean | undefined;
+}
+
 export const LOOKUP_OPERATIONS: readonly Operation[] = [
   operation('lookUp', 'GET /lookup', 'rules:read', {
     summary: 'Which feeds have an address, network, ASN or country, and why',
@@ -87,31 +96,36 @@ export const LOOKUP_OPERATIONS: readonly Operation[] = [
       404: 'there is no list or feed "edge"',
       409: 'more than 100000 rules would have to be looked at; ask about an address or a smaller network',
     },
-    async run(context, { query: { target: text, action = 'block', feed, path: wantsPath = false } }) {
-      const { store, workspaceId, explainer, isCountry, feeds: known } = context;
-      const target = targetNamed(text, isCountry);
-      if (typeof target === 'string') throw fieldFault('target', target);
-      if (explainer === undefined) throw new WeirError('REFUSED', 'this process builds no feeds: ask one that does');
-      const workspace = await store.workspace(workspaceId);
-      if (workspace === undefined) throw new WeirError('NOT_FOUND', 'the workspace is gone');
-      const found = feed === undefined ? undefined : await store.findNamed(workspaceId, feed);
-      const feedIds = found && [...found.lists, ...found.feeds].map(({ id }) => id);
-      if (feedIds?.length === 0) throw new WeirError('NOT_FOUND', `there is no list or feed "${feed}"`);
-      const listId = wantsPath ? await store.defaultList(workspaceId) : undefined;
-      const asked = { workspace, target, action, counts: false, ...(feedIds && { feedIds }), ...(listId && { outlook: { listId } }) };
-      const explained = await within(explainer.explain(asked), LIMIT, 'the explanation');
-      const names = await namesIn(store, workspaceId);
-      const path = wantsPath ? await pathOf(context, { target, action }, explained, names) : undefined;
-      return {
-        target: formatTarget(target),
-        action,
-        feeds: explanationJson(explained, names).map((each, i) => ({
-          ...sized(each, action, known?.of({ workspaceId, feedId: each.id }) ?? []),
-          rules_left_out: explained.feeds[i]!.leftOut,
-          ...path?.feeds.get(i),
-        })),
-        ...path?.whole,
-      };
+    async run(context, { query }) {
+      // One path of a workspace at a time: each holds all of its devices while it is made.
+      return query.path === true ? context.inTurn(() => lookUp(context, query), `path ${context.workspaceId}`) : lookUp(context, query);
     },
   }),
 ];
+
+async function lookUp(context: ManageContext, { target: text, action = 'block', feed, path: wantsPath = false }: LookUp) {
+  const { store, workspaceId, explainer, isCountry, feeds: known } = context;
+  const target = targetNamed(text, isCountry);
+  if (typeof target === 'string') throw fieldFault('target', target);
+  if (explainer === undefined) throw new WeirError('REFUSED', 'this process builds no feeds: ask one that does');
+  const workspace = await store.workspace(workspaceId);
+  if (workspace === undefined) throw new WeirError('NOT_FOUND', 'the workspace is gone');
+  const found = feed === undefined ? undefined : await store.findNamed(workspaceId, feed);
+  const feedIds = found && [...found.lists, ...found.feeds].map(({ id }) => id);
+  if (feedIds?.length === 0) throw new WeirError('NOT_FOUND', `there is no list or feed "${feed}"`);
+  const listId = wantsPath ? await store.defaultList(workspaceId) : undefined;
+  const asked = { workspace, target, action, counts: false, ...(feedIds && { feedIds }), ...(listId && { outlook: { listId } }) };
+  const explained = await within(explainer.explain(asked), LIMIT, 'the explanation');
+  const names = await namesIn(store, workspaceId);
+  const path = wantsPath ? await pathOf(context, { target, action }, explained, names) : undefined;
+  return {
+    target: formatTarget(target),
+    action,
+    feeds: explanationJson(explained, names).map((each, i) => ({
+      ...sized(each, action, known?.of({ workspaceId, feedId: each.id }) ?? []),
+      rules_left_out: explained.feeds[i]!.leftOut,
+      ...path?.feeds.get(i),
+    })),
+    ...path?.whole,
+  };
+}
