@@ -250,7 +250,7 @@ suite('weir', () => {
     const shown = rows(await person('feed', 'ls', ...inWorkspace));
     assert.deepEqual(
       [shown[0], shown[1][2]],
-      [[id, 'device', 'b', '-', '-', '-', '-', '-', '-', '7', '-', '-', '-', '-', '-', '-', 'a device'], 'all'],
+      [[id, 'device', 'b', '-', '-', '-', '-', '-', '-', '7', '-', '-', '-', '-', '-', '-', '-', 'a device'], 'all'],
     );
 
     const key = await program('key', 'create', ...inWorkspace, '--feed', 'device');
