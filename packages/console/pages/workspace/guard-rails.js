@@ -94,8 +94,11 @@ function Change({ workspace: { body, tag }, onClose, onDone }) {
     v6: String(body.min_prefix_v6),
     subtract: body.subtract_allow,
   });
-  const set = (/** @type {string} */ field) => (/** @type {string} */ text) => setForm((before) => ({ ...before, [field]: text }));
-  const { busy, error, run } = useWork();
+  const { busy, error, run, clear } = useWork();
+  const set = (/** @type {string} */ field) => (/** @type {string} */ text) => {
+    clear();
+    setForm((before) => ({ ...before, [field]: text }));
+  };
   const words = wordsOf(form.protect);
   const wanted = { protect: words, min_prefix_v4: Number(form.v4), min_prefix_v6: Number(form.v6), subtract_allow: form.subtract };
   const changes = Object.fromEntries(
