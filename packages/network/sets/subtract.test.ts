@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { seededRandom } from '../../test/support/random.ts';
-import { addressSet, overlaps, subtract, union } from './address-set.ts';
-import { coalesceV4, coalesceV6 } from './coalesce.ts';
-import type { Network } from './network.ts';
-import { parseNetwork } from './parse.ts';
-import { renderCidrs } from './render.ts';
+import { seededRandom } from '../../../test/support/random.ts';
+import { addressSet, overlaps, subtract, union } from '../address-set.ts';
+import { coalesceV4, coalesceV6 } from '../coalesce.ts';
+import type { Network } from '../network.ts';
+import { parseNetwork } from '../parse.ts';
+import { renderCidrs } from '../render.ts';
 
 const networks = (text: string) => text.split(' ').filter(Boolean).map(parseNetwork) as Network[];
 const setOf = (text: string) => addressSet(networks(text));

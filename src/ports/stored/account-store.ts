@@ -1,12 +1,12 @@
 /** The store of accounts: organizations, workspaces, lists and keys. Types, and one constant; `storeConformance` is run by every driver. */
-import type { Author, Caller } from '../account/caller.ts';
-import type { ComposedFeed, FeedPatch, NewFeed, SavedFeed } from '../account/feed.ts';
-import type { KeyInfo, KeyPatch, NewKey, SavedKey } from '../account/key.ts';
-import type { AccessList, ListPatch, ListSettings, SavedList } from '../account/list.ts';
-import type { Organization, Subscription } from '../account/organization.ts';
-import type { Workspace, WorkspacePatch } from '../account/workspace.ts';
-import { DAY } from '../clock.ts';
-import type { FitState } from './snapshot.ts';
+import type { Author, Caller } from '../../account/caller.ts';
+import type { ComposedFeed, FeedPatch, NewFeed, SavedFeed } from '../../account/feed.ts';
+import type { KeyInfo, KeyPatch, NewKey, SavedKey } from '../../account/key.ts';
+import type { AccessList, ListPatch, ListSettings, SavedList } from '../../account/list.ts';
+import type { Organization, Subscription } from '../../account/organization.ts';
+import type { Workspace, WorkspacePatch } from '../../account/workspace.ts';
+import { DAY } from '../../clock.ts';
+import type { FitState } from '../snapshot.ts';
 
 interface Bootstrap {
   /** SHA-256 of the key that must exist; a key that was revoked stays revoked. */

@@ -1,5 +1,5 @@
-import { FEW, firstReaching } from './search.ts';
-import { compareV6, predecessorV6, successorV6 } from './words.ts';
+import { FEW, firstReaching } from '../search.ts';
+import { compareV6, predecessorV6, successorV6 } from '../words.ts';
 
 /** Ranges that are sorted and do not touch. */
 interface Remaining {

@@ -1,9 +1,9 @@
 /** Several changes of a workspace as one: all of them or none, and only of the state that they were made for (SPEC D28.4). Types only. */
-import type { Author } from '../account/caller.ts';
-import type { ComposedFeed } from '../account/feed.ts';
-import type { KeyInfo } from '../account/key.ts';
-import type { AccessList } from '../account/list.ts';
-import type { Workspace } from '../account/workspace.ts';
+import type { Author } from '../../account/caller.ts';
+import type { ComposedFeed } from '../../account/feed.ts';
+import type { KeyInfo } from '../../account/key.ts';
+import type { AccessList } from '../../account/list.ts';
+import type { Workspace } from '../../account/workspace.ts';
 import type { AccountWrites } from './account-store.ts';
 import type { SealedSource, SourceWrites } from './source-store.ts';
 import type { SealedWebhook, WebhookWrites } from './webhook-store.ts';

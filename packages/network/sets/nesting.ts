@@ -1,6 +1,6 @@
 /** Networks around a network, and the end of what is inside. */
-import { firstAddressV4, lastAddressV4, lastAddressV6, maskHostBits } from './bounds.ts';
-import type { Network } from './network.ts';
+import { firstAddressV4, lastAddressV4, lastAddressV6, maskHostBits } from '../bounds.ts';
+import type { Network } from '../network.ts';
 
 /** Every network that covers this one, the widest (/0) first, itself last. */
 export function networksAround(network: Network): Network[] {

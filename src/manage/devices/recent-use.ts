@@ -1,10 +1,10 @@
 /** Who has used a key, or pulled a feed, in the last ten minutes: devices, agents and bouncers, as far as they are written (SPEC D16.12). */
-import { isoTime } from '../clock.ts';
-import { type Fields, listOf, nullable, Type } from '../json-schema.ts';
-import type { Page } from '../ports/account-store.ts';
-import type { Bouncer } from '../ports/bouncer-store.ts';
-import type { Device } from '../ports/devices.ts';
-import type { StoreReads } from '../ports/store.ts';
+import { isoTime } from '../../clock.ts';
+import { type Fields, listOf, nullable, Type } from '../../json-schema.ts';
+import type { Device } from '../../ports/devices.ts';
+import type { StoreReads } from '../../ports/store.ts';
+import type { Page } from '../../ports/stored/account-store.ts';
+import type { Bouncer } from '../../ports/stored/bouncer-store.ts';
 
 /** Who has pulled within this time uses what he pulls, ms. */
 export const LATELY = 600_000;

@@ -1,9 +1,9 @@
 /** What sets of addresses have in common, counted without making it. */
-import type { AddressSet } from './address-set.ts';
+import type { AddressSet } from '../address-set.ts';
+import { sortPairs } from '../radix.ts';
+import type { V4Ranges, V6Ranges } from '../ranges.ts';
+import { compareV6, sizeV6 } from '../words.ts';
 import { orderV6 } from './merge.ts';
-import { sortPairs } from './radix.ts';
-import type { V4Ranges, V6Ranges } from './ranges.ts';
-import { compareV6, sizeV6 } from './words.ts';
 
 /** How many addresses both sets have, by family; of IPv6 as near as a double tells it. Merges both in place; one sweep over both. */
 export const commonCount = (one: AddressSet, other: AddressSet): { readonly v4: number; readonly v6: number } => ({

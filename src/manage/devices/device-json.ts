@@ -1,6 +1,6 @@
 /** Devices as JSON has them. */
-import { isoTime } from '../clock.ts';
-import type { Device } from '../ports/devices.ts';
+import { isoTime } from '../../clock.ts';
+import type { Device } from '../../ports/devices.ts';
 
 export const deviceJson = (device: Device) => ({
   id: device.id,

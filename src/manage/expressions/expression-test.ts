@@ -10,11 +10,11 @@ import { parseLine } from '@weir/expression/json-bytes.ts';
 import { parseExpression } from '@weir/expression/parser.ts';
 import { readsOf } from '@weir/expression/reads.ts';
 import type { Scheme } from '@weir/expression/scheme.ts';
-import { readCurl } from '../recording/curl.ts';
-import { type Recorded, recordedOf } from '../recording/exchange.ts';
-import { readRecord } from '../recording/record.ts';
-import { lackingOf, requestOfRecorded } from '../recording/view.ts';
-import type { ExpressionKind } from '../rule.ts';
+import { readCurl } from '../../recording/curl.ts';
+import { type Recorded, recordedOf } from '../../recording/exchange.ts';
+import { readRecord } from '../../recording/record.ts';
+import { lackingOf, requestOfRecorded } from '../../recording/view.ts';
+import type { ExpressionKind } from '../../rule.ts';
 
 /** The result for a request; `error` says why there is none. */
 interface Outcome {

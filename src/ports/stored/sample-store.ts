@@ -1,6 +1,6 @@
 /** The store of samples: requests of good traffic that rules are tried on (SPEC D21). Types only. */
-import type { Author } from '../account/caller.ts';
-import type { SampleInfo, SampleLimit } from '../account/sample.ts';
+import type { Author } from '../../account/caller.ts';
+import type { SampleInfo, SampleLimit } from '../../account/sample.ts';
 
 /** The requests of a sample as they are kept: lines of JSON, packed with gzip, in parts of at most 1 MiB. */
 export interface SampleContent {

@@ -1,6 +1,6 @@
 /** The store of webhooks (SPEC D27): what is set, how far each was told, and the message that waits. Types only. */
-import type { Author } from '../account/caller.ts';
-import type { Told, Webhook, WebhookDelivery, WebhookMessage, WebhookPatch, WebhookSettings } from '../account/webhook.ts';
+import type { Author } from '../../account/caller.ts';
+import type { Told, Webhook, WebhookDelivery, WebhookMessage, WebhookPatch, WebhookSettings } from '../../account/webhook.ts';
 import type { AuditRow, ChangeOptions, Page, PageRequest } from './account-store.ts';
 import type { Lease } from './source-store.ts';
 

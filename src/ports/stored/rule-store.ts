@@ -3,12 +3,10 @@
  * Every call that concerns rules names the workspace.
  */
 
-import type { Author } from '../account/caller.ts';
-import type { ProposedFeed } from '../account/feed.ts';
-import type { AccessAction, Kind } from '../rule.ts';
-import type { AuditedChange, Page, PageRequest } from './account-store.ts';
-import type { DeadLetter, LandingBatch } from './landing.ts';
-import type { RuleMatch, RulePosition, SenderStep, SenderStepRequest, StepPlace } from './rule-queries.ts';
+import type { Author } from '../../account/caller.ts';
+import type { ProposedFeed } from '../../account/feed.ts';
+import type { AccessAction, Kind } from '../../rule.ts';
+import type { DeadLetter, LandingBatch } from '../landing.ts';
 import type {
   KnownRules,
   ListSink,
@@ -18,7 +16,9 @@ import type {
   SnapshotSink,
   WholeRules,
   WorkspaceDirectory,
-} from './snapshot.ts';
+} from '../snapshot.ts';
+import type { AuditedChange, Page, PageRequest } from './account-store.ts';
+import type { RuleMatch, RulePosition, SenderStep, SenderStepRequest, StepPlace } from './rule-queries.ts';
 import type { ComparedPage, ComparedRule, RuleState, StoredRule } from './stored-rule.ts';
 
 /** What a signal finds an access rule by. `target` in its canonical form. */

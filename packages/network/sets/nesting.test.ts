@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatNetwork } from './format.ts';
+import { formatNetwork } from '../format.ts';
+import type { Network } from '../network.ts';
+import { parseNetwork } from '../parse.ts';
 import { lastHost, networksAround } from './nesting.ts';
-import type { Network } from './network.ts';
-import { parseNetwork } from './parse.ts';
 
 const network = (text: string) => parseNetwork(text) as Network;
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Random, seededRandom } from '../../test/support/random.ts';
-import { BITS, type Family, type SlowRange } from '../../test/support/slow-networks.ts';
+import { type Random, seededRandom } from '../../../test/support/random.ts';
+import { BITS, type Family, type SlowRange } from '../../../test/support/slow-networks.ts';
+import { V4Ranges, V6Ranges } from '../ranges.ts';
+import { randomRanges } from '../test/random-ranges.ts';
 import { agreedAgain, agreedV4, agreedV6, type Quorum } from './agree.ts';
-import { V4Ranges, V6Ranges } from './ranges.ts';
-import { randomRanges } from './test/random-ranges.ts';
 
 /** Worlds that are tried, and the seed of the first: a long run gives others. */
 const WORLDS = Number(process.env.TEST_AGREE_WORLDS ?? 60);

@@ -2,13 +2,13 @@
  * Devices whose feeds together come near what they take (SPEC D29.8). A device is a row of `weir device ls`: a key, an address and a name of
  * the client; what it has pulled within a day counts, each feed in each format and family by itself.
  */
-import { documentKey } from '../account/device.ts';
-import { TARGETS } from '../account/target.ts';
-import { DAY } from '../clock.ts';
-import { FORMATS, formatOf } from '../document/formats/table.ts';
-import type { WatchedFeed } from '../document/watch/feed-watch.ts';
-import type { Device } from '../ports/devices.ts';
-import type { StoreReads } from '../ports/store.ts';
+import { documentKey } from '../../account/device.ts';
+import { TARGETS } from '../../account/target.ts';
+import { DAY } from '../../clock.ts';
+import { FORMATS, formatOf } from '../../document/formats/table.ts';
+import type { WatchedFeed } from '../../document/watch/feed-watch.ts';
+import type { Device } from '../../ports/devices.ts';
+import type { StoreReads } from '../../ports/store.ts';
 
 /** A device that has 90% or more of the entries that it takes for all its feeds. */
 export interface FullDevice {

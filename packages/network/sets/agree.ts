@@ -1,6 +1,6 @@
 /** Which addresses enough of several sets have. Sets are told by their places. */
-import { V4Ranges, V6Ranges } from './ranges.ts';
-import { compareV6, copyV6, predecessorV6, successorV6 } from './words.ts';
+import { V4Ranges, V6Ranges } from '../ranges.ts';
+import { compareV6, copyV6, predecessorV6, successorV6 } from '../words.ts';
 
 /** When an address is in the result. */
 export interface Quorum {

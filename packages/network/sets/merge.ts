@@ -1,6 +1,6 @@
-import { sortPairs } from './radix.ts';
-import { FEW, firstReaching } from './search.ts';
-import { compareV6, copyV6, touchesV6 } from './words.ts';
+import { sortPairs } from '../radix.ts';
+import { FEW, firstReaching } from '../search.ts';
+import { compareV6, copyV6, touchesV6 } from '../words.ts';
 
 /** Sorts `count` IPv4 ranges (start, end) in place and unites those that overlap or touch. Returns how many are left. */
 export function mergeV4(words: Uint32Array, count: number): number {

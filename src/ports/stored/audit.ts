@@ -1,6 +1,6 @@
 /** The audit log as a process follows it. Types only. */
 
-import type { Author } from '../account/caller.ts';
+import type { Author } from '../../account/caller.ts';
 
 /** One change that somebody made; where keyId and actor are null a command did. */
 export interface AuditEvent extends Author {

@@ -3,8 +3,8 @@ import { locate, type ParseError } from '@weir/expression/fault.ts';
 import { hintsOf } from '@weir/expression/hints/hints.ts';
 import { parseExpression } from '@weir/expression/parser.ts';
 import type { Scheme } from '@weir/expression/scheme.ts';
-import { RULE_KINDS } from '../rule.ts';
-import { LIMITS } from '../signal/limits.ts';
+import { RULE_KINDS } from '../../rule.ts';
+import { LIMITS } from '../../signal/limits.ts';
 
 /** What is wrong with an expression and where, or what it uses; `phase` is null for kinds without one. */
 export type Verdict =

@@ -1,8 +1,8 @@
 /** Backtests that run as jobs: what is asked for, and what is known of each (SPEC D19.16 to D19.18). */
-import type { Report } from '../backtest/report.ts';
-import type { TestedRule } from '../backtest/rule.ts';
-import type { View } from '../recording/view.ts';
-import type { ExpressionKind } from '../rule.ts';
+import type { Report } from '../../backtest/report.ts';
+import type { TestedRule } from '../../backtest/rule.ts';
+import type { View } from '../../recording/view.ts';
+import type { ExpressionKind } from '../../rule.ts';
 
 export const BACKTEST_STATES = ['running', 'done', 'failed', 'cancelled'] as const;
 

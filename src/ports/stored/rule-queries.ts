@@ -1,6 +1,6 @@
 /** What is asked of the store about senders, steps, batches and undos of rules. Types only. */
 import type { Network } from '@weir/network/network.ts';
-import type { AccessAction, GeoTarget, Target } from '../rule.ts';
+import type { AccessAction, GeoTarget, Target } from '../../rule.ts';
 import type { StoredRule } from './stored-rule.ts';
 
 /**

@@ -1,7 +1,7 @@
 /** The store of sessions: who is signed in to the console (SPEC D18, D24). Types only. */
-import type { Caller } from '../account/caller.ts';
-import type { GroupRole, Person } from '../account/person.ts';
-import type { RoleName } from '../account/role.ts';
+import type { Caller } from '../../account/caller.ts';
+import type { GroupRole, Person } from '../../account/person.ts';
+import type { RoleName } from '../../account/role.ts';
 
 /** A session stands for an API key, or for a person whom a provider has named, while it lasts. */
 export interface Session {

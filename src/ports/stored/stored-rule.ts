@@ -1,4 +1,4 @@
-import type { AccessAction, AccessRule, ExpressionRule, Kind, Target } from '../rule.ts';
+import type { AccessAction, AccessRule, ExpressionRule, Kind, Target } from '../../rule.ts';
 
 /** One rule as `weir rule ls` shows it and `weir export` writes it. */
 export interface StoredRule {
