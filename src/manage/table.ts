@@ -2,6 +2,7 @@ import { FILE_OPERATIONS } from './file/operations.ts';
 import type { Operation } from './operation.ts';
 import { ACTIVITY_OPERATIONS } from './operations/activity.ts';
 import { ANSWER_OPERATIONS } from './operations/answers.ts';
+import { ATTENTION_OPERATIONS } from './operations/attention.ts';
 import { AUDIT_OPERATIONS } from './operations/audit.ts';
 import { BACKTEST_OPERATIONS } from './operations/backtests.ts';
 import { BOUNCER_OPERATIONS } from './operations/bouncers.ts';
@@ -59,6 +60,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...SOURCE_TRIAL,
   ...CATALOGUE_OPERATIONS,
   ...STATUS_OPERATIONS,
+  ...ATTENTION_OPERATIONS,
   ...CONTENT_OPERATIONS,
   ...ACTIVITY_OPERATIONS,
   ...BOUNCER_OPERATIONS,

@@ -8,8 +8,8 @@ export interface SnoozeReads {
 }
 
 export interface SnoozeWrites {
-  /** Puts something off, in the place of an earlier snooze of it; ended ones go. Rejects with REFUSED where MOST_SNOOZES others have not ended. */
-  snooze(workspaceId: string, of: SnoozeOf & { readonly id: string }, by: Author): Promise<Snooze>;
+  /** Puts something off, in the place of an earlier snooze of it; ended ones go. Rejects with REFUSED where `most` (MOST_SNOOZES) others have not ended. */
+  snooze(workspaceId: string, of: SnoozeOf & { readonly id: string }, by: Author, most?: number): Promise<Snooze>;
   /** Ends one. Rejects with NOT_FOUND where there is none with that id. */
   endSnooze(workspaceId: string, id: string, by: Author): Promise<void>;
 }

@@ -5,7 +5,7 @@ import type { SnoozeReads, SnoozeWrites } from '../../ports/stored/snooze-store.
 import { WORKSPACE_PK } from '../places.ts';
 import type { Row } from '../rows.ts';
 import { all, type Changes, one, type Reads, run } from '../work.ts';
-import { changeWorkspace, findWorkspace, noSuch } from './account-statements.ts';
+import { findWorkspace, holdWorkspace, noSuch } from './account-statements.ts';
 import { audit } from './audit.ts';
 
 const snoozeOf = (row: Row): Snooze => ({
@@ -35,13 +35,12 @@ export const snoozeReads = {
 
 /** Each change as the work of its transaction. */
 export const snoozeChanges = {
-  *snooze(now, workspaceId, { id, key, state, text, reason, until }, by) {
-    // Holds others back who put something off here.
-    const workspacePk = yield* changeWorkspace(workspaceId);
+  *snooze(now, workspaceId, { id, key, state, text, reason, until }, by, most = MOST_SNOOZES) {
+    const workspacePk = yield* holdWorkspace(workspaceId);
     yield* run(`DELETE FROM snoozes WHERE workspace_pk = $1 AND (ends_at <= ${now} OR item = $2)`, workspacePk, key);
     const there = yield* one('SELECT count(*) AS snoozes FROM snoozes WHERE workspace_pk = $1', workspacePk);
-    if (Number(there?.snoozes) >= MOST_SNOOZES)
-      throw new WeirError('REFUSED', `${MOST_SNOOZES} things are put off in the workspace, as many as may be: end one`);
+    if (Number(there?.snoozes) >= most)
+      throw new WeirError('REFUSED', `${most} things are put off in the workspace, as many as may be: end one`);
     const row = yield* one(
       `INSERT INTO snoozes (id, workspace_pk, item, state, said, reason, since, ends_at, key_id, actor, person)
        VALUES ($1, $2, $3, $4, $5, $6, ${now}, $7, $8, $9, $10) RETURNING *`,
@@ -53,11 +52,7 @@ export const snoozeChanges = {
   },
   *endSnooze(now, workspaceId, id, by) {
     const workspacePk = yield* findWorkspace(workspaceId);
-    const row = yield* one(
-      `DELETE FROM snoozes WHERE workspace_pk = $1 AND id = $2 AND ends_at > ${now} RETURNING *`,
-      workspacePk,
-      id,
-    );
+    const row = yield* one(`DELETE FROM snoozes WHERE workspace_pk = $1 AND id = $2 AND ends_at > ${now} RETURNING *`, workspacePk, id);
     if (row === undefined) throw noSuch('snooze', id);
     yield* audit(now, 'attention snooze ended', id, { workspacePk, by, change: { before: audited(snoozeOf(row)), after: null } });
   },
