@@ -15,7 +15,7 @@ import { keyParts } from '../src/account/key.ts';
 import { NO_SETTINGS } from '../src/account/list.ts';
 import { DEFAULT_GUARDS } from '../src/account/source.ts';
 import { systemClock } from '../src/clock.ts';
-import { Entries } from '../src/document/worth/standings.ts';
+import { ListEntries } from '../src/document/worth/standings.ts';
 import { stays } from '../src/document/worth/stays.ts';
 import { worthOf } from '../src/document/worth/worth.ts';
 import type { LandingItem } from '../src/ports/landing.ts';
@@ -106,7 +106,7 @@ const headers = { authorization: `Bearer ${KEY}` };
 
 try {
   const { lists } = (await store.directory(workspaceId))!;
-  const entries = new Entries(lists.length);
+  const entries = new ListEntries(lists.length);
   await timed('read from the store', '', async () => {
     const block = {
       v4: (start: number, end: number) => entries.v4(start, end),

@@ -1,7 +1,8 @@
 /** What a workspace has detected itself, and whether a list had it before (SPEC D30.3). */
-import { orderV4, orderV6 } from '@weir/network/merge.ts';
+
 import { V4Ranges, V6Ranges } from '@weir/network/ranges.ts';
 import { firstReaching } from '@weir/network/search.ts';
+import { orderV4, orderV6 } from '@weir/network/sets/merge.ts';
 import { compareV6 } from '@weir/network/words.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { Stays } from './stays.ts';

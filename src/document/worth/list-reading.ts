@@ -4,7 +4,7 @@ import { DAY, secondOf } from '../../clock.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { RuleSink } from '../../ports/snapshot.ts';
 import type { GeoTarget } from '../../rule.ts';
-import type { Entries } from './standings.ts';
+import type { ListEntries } from './standings.ts';
 import { type Stays, stays } from './stays.ts';
 
 /** How long entries are new, and tell that they have gone, ms. */
@@ -12,7 +12,7 @@ const NEW = DAY;
 
 /** Reads one list. */
 export class ListReading {
-  readonly #entries: Entries;
+  readonly #entries: ListEntries;
   readonly #list: number;
   readonly #seen: Stays;
   /** ms; whole seconds */
@@ -23,7 +23,7 @@ export class ListReading {
   #added = 0;
 
   /** `seen`: is told of every stay; `at`: now, ms. */
-  constructor(entries: Entries, list: number, seen: Stays, at: number) {
+  constructor(entries: ListEntries, list: number, seen: Stays, at: number) {
     [this.#entries, this.#list, this.#seen, this.#newSince, this.#second] = [entries, list, seen, at - NEW, secondOf(at)];
     entries.begin(list);
   }
@@ -98,7 +98,7 @@ export class NeverBlock {
   }
 
   /** Adds each as an entry of a list. */
-  addTo(entries: Entries, list: number, geo: GeoDatabase): void {
+  addTo(entries: ListEntries, list: number, geo: GeoDatabase): void {
     const { v4, v6 } = this.#direct;
     entries.direct(list, v4.pairs.subarray(0, 2 * v4.length), v6.words.subarray(0, 8 * v6.length));
     for (const target of this.#targets) entries.wide(list, geo.ranges(target));

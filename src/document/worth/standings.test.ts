@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seededRandom } from '../../../test/support/random.ts';
-import { Entries } from './standings.ts';
+import { ListEntries } from './standings.ts';
 
 const LISTS = 5;
 const SPACE = 256;
@@ -19,7 +19,7 @@ const wordsV6 = ([start, end]: Range) => [0x20010db8, 0, 0, start, 0x20010db8, 0
 
 /** A random world: entries of one network each, and such of several. */
 function someEntries() {
-  const entries = new Entries(LISTS);
+  const entries = new ListEntries(LISTS);
   const model = Array.from({ length: LISTS + 1 }, (): { readonly v4: Range[]; readonly v6: Range[] }[] => []);
   for (const [list, had] of model.entries()) {
     entries.begin(list);
@@ -77,7 +77,7 @@ test('D30.2 what lists have in common, and what only one has, is what sets of th
 });
 
 test('D30.2 the whole space, and the last address, are counted as any other', () => {
-  const entries = new Entries(2);
+  const entries = new ListEntries(2);
   const ones = 0xffff_ffff;
   entries.begin(0);
   entries.v4(0, ones);

@@ -1,6 +1,6 @@
 /** What lists have in common, each with each, and what only one of them has (SPEC D30.2). */
 import { addressSet } from '@weir/network/address-set.ts';
-import { orderV4, orderV6 } from '@weir/network/merge.ts';
+import { orderV4, orderV6 } from '@weir/network/sets/merge.ts';
 import { copyV6 } from '@weir/network/words.ts';
 import { WeirError } from '../../errors.ts';
 import type { GeoRanges } from '../../ports/geo.ts';
@@ -34,7 +34,7 @@ interface Group {
 }
 
 /** The entries of lists. */
-export class Entries {
+export class ListEntries {
   readonly #ranges = addressSet([]);
   readonly #groups: Group[] = [];
   readonly #lists: number;

@@ -6,7 +6,7 @@ import type { StoreReads } from '../../ports/store.ts';
 import { Detections, type Witness } from './detections.ts';
 import { ListReading, NeverBlock } from './list-reading.ts';
 import type { Share } from './listed.ts';
-import { Entries } from './standings.ts';
+import { ListEntries } from './standings.ts';
 import { stays } from './stays.ts';
 
 const MEBIBYTE = 2 ** 20;
@@ -67,7 +67,7 @@ export async function worthOf(
   const at = clock.now();
   const lists = (await store.directory(workspaceId))?.lists ?? [];
   const detections = new Detections();
-  const entries = new Entries(lists.length);
+  const entries = new ListEntries(lists.length);
   const require = () => {
     if (entries.bytes + detections.bytes > MOST_MEMORY * MEBIBYTE)
       throw new WeirError('TOO_LARGE', `the lists of the workspace have more networks than ${MOST_MEMORY} MiB hold: they are not compared`);
