@@ -1,6 +1,6 @@
 /** Changing rules in place: one batch, whichever lists they are of (SPEC D33.1). */
 import { WeirError } from '../../errors.ts';
-import type { StoredRule } from '../../ports/stored-rule.ts';
+import type { StoredRule } from '../../ports/stored/stored-rule.ts';
 import type { Message } from '../../ports/stream.ts';
 import type { AccessRule } from '../../rule.ts';
 import { encodeMessage } from '../../signal/message/encode.ts';

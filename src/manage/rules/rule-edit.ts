@@ -4,7 +4,7 @@ import type { Network } from '@weir/network/network.ts';
 import type { AccessList } from '../../account/list.ts';
 import { readDuration, readInstant } from '../../duration.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import type { StoredRule } from '../../ports/stored-rule.ts';
+import type { StoredRule } from '../../ports/stored/stored-rule.ts';
 import type { AccessRule, ExpressionRule } from '../../rule.ts';
 import { LIMITS } from '../../signal/limits.ts';
 import { formatTarget } from '../../signal/target.ts';

@@ -1,6 +1,6 @@
 /** Which rules a request that changes many means: those of its ids, or those that meet its conditions (SPEC D15.35, D33.1). */
 import { Type } from '../../../json-schema.ts';
-import type { StoredRule } from '../../../ports/stored-rule.ts';
+import type { StoredRule } from '../../../ports/stored/stored-rule.ts';
 import type { ManageContext } from '../../context.ts';
 import { fieldFault } from '../../operation.ts';
 import { PAGE_QUERY } from '../../page.ts';
