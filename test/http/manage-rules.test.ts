@@ -299,10 +299,7 @@ suite('management of rules', () => {
     await call('PATCH', '/workspace', { protect: ['192.0.2.2/32'] }, { 'if-match': String(etag) });
     await eventually(async () => {
       const longer = await done('/rules/change', { ids, set: { expires: 'never' }, preview: true });
-      assert.deepEqual(
-        [longer.changed, longer.refusals],
-        [3, [{ rule: '192.0.2.2', why: 'it overlaps the protected network 192.0.2.2' }]],
-      );
+      assert.deepEqual([longer.changed, longer.refusals], [3, [{ rule: '192.0.2.2', why: 'it overlaps the protected network 192.0.2.2' }]]);
     });
     assert.equal((await done('/rules/change', { ids, set: { reason: null }, preview: true })).changed, 4);
     for (const [field, body] of Object.entries({
