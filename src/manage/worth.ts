@@ -1,8 +1,10 @@
 /** What lists are worth as JSON has it: what was counted, with what is known of them besides (SPEC D30). */
+
 import { DAY, dayOf, isoTime } from '../clock.ts';
 import type { Share } from '../document/worth/listed.ts';
 import { DETECTED_SINCE, type ListWorth, type WorkspaceWorth } from '../document/worth/worth.ts';
 import type { StoreReads } from '../ports/store.ts';
+import { everyItem } from '../ports/stored/every-item.ts';
 import { dayJson } from './history.ts';
 
 /** Days that are looked back at. */
@@ -15,12 +17,8 @@ type WorthStore = Pick<StoreReads, 'sourcePage' | 'feedDays'>;
 /** What the sources of a workspace say that they copy, by the list. */
 async function copiesOf(store: WorthStore, workspaceId: string): Promise<ReadonlyMap<string, readonly string[]>> {
   const copies = new Map<string, readonly string[]>();
-  for (let after: string | null = null; ; ) {
-    const page: Awaited<ReturnType<StoreReads['sourcePage']>> = await store.sourcePage(workspaceId, { after, limit: 1000 });
-    for (const { source } of page.items) copies.set(source.listId, source.copies);
-    if (page.next === null) return copies;
-    after = page.next;
-  }
+  for await (const { source } of everyItem((page) => store.sourcePage(workspaceId, page))) copies.set(source.listId, source.copies);
+  return copies;
 }
 
 function listJson({ id, name, isSource, unique, overlaps, detections, added, gone, ...share }: ListWorth, copies: readonly string[]) {
