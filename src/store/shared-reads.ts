@@ -1,7 +1,7 @@
 import { ENDS_SOON, IN_USE } from '../account/key.ts';
-import type { PageRequest } from '../ports/account-store.ts';
-import type { RuleFilter, Step, StepFilter } from '../ports/rule-store.ts';
 import type { WorkspaceDirectory } from '../ports/snapshot.ts';
+import type { PageRequest } from '../ports/stored/account-store.ts';
+import type { RuleFilter, Step, StepFilter } from '../ports/stored/rule-store.ts';
 import { WORKSPACES } from './accounts/account-tables.ts';
 import { earlierAnswer } from './accounts/answers.ts';
 import { auditPage, auditSince } from './accounts/audit.ts';

@@ -1,7 +1,7 @@
 /** Deletes what is past its keeping time, slice by slice, the same in both dialects (D4.9). */
 import { DAY } from '../clock.ts';
-import { ANSWER_KEPT } from '../ports/account-store.ts';
-import type { SweepLimits } from '../ports/rule-store.ts';
+import { ANSWER_KEPT } from '../ports/stored/account-store.ts';
+import type { SweepLimits } from '../ports/stored/rule-store.ts';
 import { KINDS, RULE_KINDS } from '../rule.ts';
 import { forgetMembers, nextGivenUp } from './accounts/deleted.ts';
 import { sweepReplacements } from './accounts/replacements.ts';

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { NO_SETTINGS } from '../../src/account/list.ts';
 import type { LandingItem } from '../../src/ports/landing.ts';
 import type { KnownRules } from '../../src/ports/snapshot.ts';
-import type { StoredRule } from '../../src/ports/stored-rule.ts';
+import type { StoredRule } from '../../src/ports/stored/stored-rule.ts';
 import { KINDS, type RuleChange, type Target } from '../../src/rule.ts';
 import { newBatchId } from '../../src/signal/message/signal-id.ts';
 import { formatTarget } from '../../src/signal/target.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, globSync, mkdirSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -244,10 +244,12 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
     const url = await postgres.createDatabase();
     const stores = await Promise.all(Array.from({ length: 6 }, opener(t, url)));
     const known = await administer(url, 'SELECT name FROM migrations ORDER BY name');
-    const files = readdirSync(new URL('../../src/store/migrations/postgres', import.meta.url)).sort();
+    const files = globSync('**/*.sql', { cwd: new URL('../../src/store/migrations/postgres/', import.meta.url) }).map((path) =>
+      basename(path),
+    );
     assert.deepEqual(
       known,
-      files.map((name) => ({ name })),
+      files.sort().map((name) => ({ name })),
     );
     const made = await Promise.all(
       stores.map((store, n) =>

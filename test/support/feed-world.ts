@@ -21,12 +21,12 @@ import type { HttpFault } from '../../src/http/errors.ts';
 import { documentEndpoint } from '../../src/http/feeds/document.ts';
 import type { DocumentAnswer } from '../../src/http/feeds/headers.ts';
 import { router } from '../../src/http/router.ts';
-import type { NewToldRow } from '../../src/ports/bouncer-store.ts';
 import type { GeoDatabase, GeoRanges } from '../../src/ports/geo.ts';
-import type { DocumentRecordKey } from '../../src/ports/rule-store.ts';
 import { EXCEPTIONS_KEY, type FoundFeed, type RuleSink, type WholeRules } from '../../src/ports/snapshot.ts';
 import type { StoreReads, StoreWrites } from '../../src/ports/store.ts';
-import type { RuleState, StoredRule as WholeRule } from '../../src/ports/stored-rule.ts';
+import type { NewToldRow } from '../../src/ports/stored/bouncer-store.ts';
+import type { DocumentRecordKey } from '../../src/ports/stored/rule-store.ts';
+import type { RuleState, StoredRule as WholeRule } from '../../src/ports/stored/stored-rule.ts';
 import type { AccessAction, ExpressionRule, Kind, Level, RuleRole, Target } from '../../src/rule.ts';
 
 /** A Friday, 10:00:00 UTC. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Bouncer } from '../../ports/bouncer-store.ts';
+import type { Bouncer } from '../../ports/stored/bouncer-store.ts';
 import { Bouncers } from './bouncers.ts';
 import { bouncerLog, writeBouncers } from './ledger.ts';
 

@@ -1,6 +1,6 @@
 /** What this process knows of each bouncer: which versions it was told lately (SPEC D14.3), and what `weir bouncer ls` shows. */
 import { Newcomers } from '../../account/newcomers.ts';
-import { type Bouncer, MOST_BOUNCERS } from '../../ports/bouncer-store.ts';
+import { type Bouncer, MOST_BOUNCERS } from '../../ports/stored/bouncer-store.ts';
 import type { DecisionAnswer, DecisionMark } from '../decisions.ts';
 import { FairMap } from './fair-map.ts';
 

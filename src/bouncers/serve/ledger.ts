@@ -1,8 +1,8 @@
 /** Bouncers beyond this process: in the store, for `weir bouncer ls`, and in the log where they cannot enforce all of a feed. */
 import { DAY } from '../../clock.ts';
-import type { Bouncer } from '../../ports/bouncer-store.ts';
 import type { Log } from '../../ports/log.ts';
 import type { StoreWrites } from '../../ports/store.ts';
+import type { Bouncer } from '../../ports/stored/bouncer-store.ts';
 import { gapOf } from '../enforcement-gap.ts';
 import type { BouncerWatch } from './bouncers.ts';
 

@@ -2,8 +2,8 @@
 import type { Command } from 'commander';
 import { byCommand } from '../../manage/context.ts';
 import { type Deletion, type DeletionPreview, deletedJson, deleteNamed, deletionPreview, restoreNamed } from '../../manage/deletion.ts';
-import type { RecentUses } from '../../manage/recent-use.ts';
-import type { DeletedFeed } from '../../ports/account-store.ts';
+import type { RecentUses } from '../../manage/devices/recent-use.ts';
+import type { DeletedFeed } from '../../ports/stored/account-store.ts';
 import type { AddCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { printable, table, workspaceId } from '../context.ts';

@@ -6,8 +6,8 @@ import { batchJson, effectText, knownBatch, notUndoable, planUndo, previewJson, 
 import { findKeyNamed } from '../../manage/find.ts';
 import type { Operated } from '../../manage/operate.ts';
 import { type Names, namesIn } from '../../manage/rules/rule-json.ts';
-import type { BatchInfo, UndoPreview } from '../../ports/rule-store.ts';
 import type { StoreReads } from '../../ports/store.ts';
+import type { BatchInfo, UndoPreview } from '../../ports/stored/rule-store.ts';
 import type { AddCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { printable, table, workspaceId } from '../context.ts';

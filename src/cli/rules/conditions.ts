@@ -5,9 +5,9 @@ import { WeirError } from '../../errors.ts';
 import { knownBatch } from '../../manage/batches.ts';
 import { findKeyNamed, findList } from '../../manage/find.ts';
 import { meeting, type RuleConditions } from '../../manage/rules/rule-search.ts';
-import type { RuleMatch, RulePosition } from '../../ports/rule-queries.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import type { StoredRule } from '../../ports/stored-rule.ts';
+import type { RuleMatch, RulePosition } from '../../ports/stored/rule-queries.ts';
+import type { StoredRule } from '../../ports/stored/stored-rule.ts';
 import { KINDS, type Kind } from '../../rule.ts';
 import { inWorkspace, oneOf, targetOf } from '../usage.ts';
 

@@ -9,7 +9,7 @@ import type { SavedSource } from '../../account/source-change.ts';
 import { NO_WORKSPACE_SETTINGS, type Workspace } from '../../account/workspace.ts';
 import { WeirError } from '../../errors.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import type { StoredRule } from '../../ports/stored-rule.ts';
+import type { StoredRule } from '../../ports/stored/stored-rule.ts';
 import { KINDS, type Kind, RULE_KINDS } from '../../rule.ts';
 import type { AddCommand } from '../command.ts';
 import type { Context } from '../context.ts';

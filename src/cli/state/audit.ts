@@ -1,8 +1,8 @@
 /** `weir audit`: who changed what (SPEC D15.53). */
 import { type AuditNames, auditJson, auditNames } from '../../manage/audit-json.ts';
 import { findKeyNamed } from '../../manage/find.ts';
-import type { AuditRow, Page } from '../../ports/account-store.ts';
 import type { StoreReads } from '../../ports/store.ts';
+import type { AuditRow, Page } from '../../ports/stored/account-store.ts';
 import type { AddCommand } from '../command.ts';
 import { printable, table, workspaceId } from '../context.ts';
 import { sinceOf } from '../rules/conditions.ts';

@@ -1,7 +1,7 @@
 /** `weir bouncer`. */
 import { countText } from '../../count-text.ts';
+import { allBouncers } from '../../manage/devices/recent-use.ts';
 import { bouncerJson } from '../../manage/operations/bouncers.ts';
-import { allBouncers } from '../../manage/recent-use.ts';
 import { feedNamesIn } from '../../manage/rules/rule-json.ts';
 import type { AddCommand } from '../command.ts';
 import { printable, table, workspaceId } from '../context.ts';

@@ -1,5 +1,5 @@
 /** `weir device`. */
-import { deviceJson } from '../../manage/device-json.ts';
+import { deviceJson } from '../../manage/devices/device-json.ts';
 import { findKeyNamed } from '../../manage/find.ts';
 import { namesIn } from '../../manage/rules/rule-json.ts';
 import type { Device, DevicePage } from '../../ports/devices.ts';

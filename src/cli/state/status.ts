@@ -6,7 +6,7 @@ import { WeirError } from '../../errors.ts';
 import { loadGeo } from '../../geo/load.ts';
 import { geoStatus } from '../../geo/status.ts';
 import { serviceStatus } from '../../manage/attention.ts';
-import { fullDevices } from '../../manage/device-caps.ts';
+import { fullDevices } from '../../manage/devices/device-caps.ts';
 import { type SourceTrouble, troubleOf } from '../../manage/sources/trouble.ts';
 import {
   type EngineStatus,

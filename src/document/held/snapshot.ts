@@ -2,7 +2,7 @@ import type { ProposedFeed } from '../../account/feed.ts';
 import { type Instant, secondOf } from '../../clock.ts';
 import { EXCEPTIONS_KEY, type RuleSink, type SnapshotHead, type SnapshotSink } from '../../ports/snapshot.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import type { StoredRule } from '../../ports/stored-rule.ts';
+import type { StoredRule } from '../../ports/stored/stored-rule.ts';
 import type { GeoTarget, Kind, RuleRole, Target } from '../../rule.ts';
 import { DOCUMENTS, type DocumentKind } from '../document.ts';
 import type { Moment } from '../moment.ts';

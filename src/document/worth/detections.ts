@@ -1,8 +1,8 @@
 /** What a workspace has detected itself, and whether a list had it before (SPEC D30.3). */
 import { lastAddressV4, lastAddressV6 } from '@weir/network/bounds.ts';
-import { orderV6 } from '@weir/network/merge.ts';
 import { sortPairs } from '@weir/network/radix.ts';
 import { firstReaching } from '@weir/network/search.ts';
+import { orderV6 } from '@weir/network/sets/merge.ts';
 import { compareV6 } from '@weir/network/words.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import { ROLE_MASK, type RuleTable, type RuleTables, roleTag } from '../held/rule-table.ts';

@@ -1,6 +1,6 @@
 /** What a list blocks, and what it has in common with others (SPEC D30.2, D23.41). */
 import { type AddressSet, addressSet } from '@weir/network/address-set.ts';
-import { commonCount, Entries } from '@weir/network/common.ts';
+import { commonCount, Entries } from '@weir/network/sets/common.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { AccessAction, GeoTarget } from '../../rule.ts';
 import type { ActiveRules } from '../held/active-rules.ts';

@@ -1,5 +1,5 @@
 /** Deleting rules by their ids, each list by operations of its own (SPEC D9.6). */
-import type { StoredRule } from '../../ports/stored-rule.ts';
+import type { StoredRule } from '../../ports/stored/stored-rule.ts';
 import { OPERATION_RULES } from '../../signal/message/encode.ts';
 import type { ListOperation } from '../operate.ts';
 

@@ -1,8 +1,8 @@
 /** How management shows rules to programs: their fields, who wrote them last, and what agents ignore of them. */
 import { isoTime } from '../../clock.ts';
-import type { RuleOrigin } from '../../ports/rule-store.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import type { StoredRule } from '../../ports/stored-rule.ts';
+import type { RuleOrigin } from '../../ports/stored/rule-store.ts';
+import type { StoredRule } from '../../ports/stored/stored-rule.ts';
 import { warningOf } from '../../signal/rate-limit.ts';
 import { ruleJson } from '../../signal/rule-json.ts';
 import type { OriginRule } from './rule-search.ts';

@@ -2,7 +2,7 @@
 import { keptBySource } from '../../account/kept-list.ts';
 import { WeirError } from '../../errors.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import type { StoredRule } from '../../ports/stored-rule.ts';
+import type { StoredRule } from '../../ports/stored/stored-rule.ts';
 
 const PAGE = 1000;
 

@@ -1,7 +1,7 @@
 /** What is tried: a source as somebody describes it, or one that there is (SPEC D23.41). */
 import type { SecretKeys } from '../../account/sealed.ts';
-import type { SealedSource } from '../../ports/source-store.ts';
 import type { StoreReads } from '../../ports/store.ts';
+import type { SealedSource } from '../../ports/stored/source-store.ts';
 import type { ContentOf } from '../../source/refresh/content.ts';
 import type { TryJob } from '../../source/try-source.ts';
 import { fieldFault, fieldFaults } from '../operation.ts';

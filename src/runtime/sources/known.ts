@@ -1,6 +1,6 @@
 /** The sources of all workspaces as the process that refreshes them knows them. */
 import type { SourceRun, SourceState } from '../../account/source.ts';
-import type { SealedSource, SourceReads, SourceUpdate } from '../../ports/source-store.ts';
+import type { SealedSource, SourceReads, SourceUpdate } from '../../ports/stored/source-store.ts';
 
 export interface Known {
   record: SealedSource;

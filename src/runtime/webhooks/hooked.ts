@@ -1,5 +1,5 @@
 /** Which workspaces have a webhook, read again when that may have changed. */
-import type { WebhookReads } from '../../ports/webhook-store.ts';
+import type { WebhookReads } from '../../ports/stored/webhook-store.ts';
 
 /** Workspaces that are read at once. */
 const PAGE = 1000;

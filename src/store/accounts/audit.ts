@@ -1,7 +1,7 @@
 /** The audit log: a row for each change, in the change's own transaction; the same in both dialects. */
 import type { Author } from '../../account/caller.ts';
-import type { AuditedChange, AuditRow, Page, PageRequest } from '../../ports/account-store.ts';
-import type { AuditEvent } from '../../ports/audit.ts';
+import type { AuditedChange, AuditRow, Page, PageRequest } from '../../ports/stored/account-store.ts';
+import type { AuditEvent } from '../../ports/stored/audit.ts';
 import { pageOf } from '../page.ts';
 import { WORKSPACE_PK } from '../places.ts';
 import { type Row, textOrNull } from '../rows.ts';

@@ -9,8 +9,8 @@ import { PERMISSIONS } from '../../account/permission.ts';
 import { type Workspace, type WorkspacePatch, workspaceSettingsJson } from '../../account/workspace.ts';
 import { isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
-import type { AccountWrites, ChangeOptions } from '../../ports/account-store.ts';
-import type { RuleWrites } from '../../ports/rule-store.ts';
+import type { AccountWrites, ChangeOptions } from '../../ports/stored/account-store.ts';
+import type { RuleWrites } from '../../ports/stored/rule-store.ts';
 import { keyOf, listOf, organizationOf, type Row, workspaceOf } from '../rows.ts';
 import { type Changes, one, run, tell, type Work } from '../work.ts';
 import {

@@ -1,6 +1,6 @@
 import { keptBySource } from '../../../account/kept-list.ts';
 import { answerOf, nullable, Type } from '../../../json-schema.ts';
-import type { StoredRule } from '../../../ports/stored-rule.ts';
+import type { StoredRule } from '../../../ports/stored/stored-rule.ts';
 import type { ManageContext } from '../../context.ts';
 import { operate } from '../../operate.ts';
 import { fieldFault, type Operation, operation } from '../../operation.ts';
