@@ -44,7 +44,8 @@ function runsOf(items: readonly NumberedItem[], listsOf: ReadonlyMap<number, rea
     const reason = change.change === 'upsert' ? (change.rule.reason?.slice(0, LONGEST).toWellFormed() ?? null) : null;
     // What comes behind an undo is no part of what was before it, in whatever list.
     if (isUndo) open = new Map();
-    for (const [kind, place] of isUndo ? undone(workspace, listsOf.get(seq) ?? []) : [[change.kind, placeOf(change.kind, workspace, list)] as const]) {
+    const places = isUndo ? undone(workspace, listsOf.get(seq) ?? []) : ofKind(change.kind, workspace, list);
+    for (const [kind, place] of places) {
       const key = `${kind} ${place}`;
       const known = open.get(key);
       if (known?.sender === sender) {
@@ -62,10 +63,11 @@ function runsOf(items: readonly NumberedItem[], listsOf: ReadonlyMap<number, rea
   return runs;
 }
 
-const placeOf = (kind: Kind, workspace: number, list: number) => (RULE_KINDS[kind].scope === 'list' ? list : workspace);
-
-const undone = (workspace: number, lists: readonly number[]): (readonly [Kind, number])[] =>
-  KINDS.flatMap((kind) => (isExpressionKind(kind) ? [[kind, workspace] as const] : lists.map((list) => [kind, list] as const)));
+/** The places whose rules something changes. */
+type Places = readonly (readonly [kind: Kind, place: number])[];
+const ofKind = (kind: Kind, workspace: number, list: number): Places => [[kind, RULE_KINDS[kind].scope === 'list' ? list : workspace]];
+const undone = (workspace: number, lists: readonly number[]): Places =>
+  KINDS.flatMap((kind): Places => (isExpressionKind(kind) ? [[kind, workspace]] : lists.map((list) => [kind, list])));
 
 /** Rules that expired until then are counted as expired already. */
 const COUNTED = "(SELECT value FROM counters WHERE name = 'expired_until')";
@@ -75,7 +77,8 @@ const flag = (condition: string) => `CASE WHEN ${condition} THEN 1 ELSE 0 END`;
 /** The rules of a place as they were before the changes of these numbers, the last change first, and what is there of each now. */
 function kept(kind: Kind): string {
   const rules = ruleTable(kind);
-  const now = (more: string) => flag(`EXISTS (SELECT 1 FROM ${rules.table} r WHERE ${byId(rules, 'r')} = c.${rules.place} AND r.id = c.id${more})`);
+  const now = (more: string) =>
+    flag(`EXISTS (SELECT 1 FROM ${rules.table} r WHERE ${byId(rules, 'r')} = c.${rules.place} AND r.id = c.id${more})`);
   return `SELECT c.changed, c.id, c.existed, ${flag(isActive('c'))} AS active, ${now('')} AS there, ${now(` AND ${isActive('r')}`)} AS is_active
     FROM ${rules.before} c WHERE c.${rules.place} = $1 AND c.changed BETWEEN $2 AND $3 ORDER BY c.changed DESC`;
 }
@@ -118,7 +121,8 @@ export class LandedChanges {
     for (const [workspace, runs] of Map.groupBy(this.#runs, (each) => each.workspace)) {
       let gone = 0;
       if ((keptIn.get(workspace) ?? 0) > 0) {
-        for (const own of Map.groupBy(runs, ({ kind, place }) => `${kind} ${place}`).values()) gone += yield* countKept(own);
+        for (const own of Map.groupBy(runs, ({ kind, place }) => `${kind} ${place}`).values())
+          gone += yield* countKept(own, runs.length > 1);
       }
       const [only] = runs;
       if (runs.length === 1 && JSON.parse(only!.sender)[4] === null) only!.added += (counts.get(workspace) ?? 0) + gone;
@@ -140,13 +144,15 @@ export class LandedChanges {
       }
     }
     const minute = Math.floor(now / 60_000);
-    const rows = [...sums.values()].map((each): ChangeRow => ({ ...each, place: isExpressionKind(each.kind) ? 0 : each.place, minute, expired: 0 }));
+    const rows = [...sums.values()].map(
+      (each): ChangeRow => ({ ...each, place: isExpressionKind(each.kind) ? 0 : each.place, minute, expired: 0 }),
+    );
     yield* writeRows(rows);
   }
 }
 
-/** Counts what was there before; returns how many rules there are fewer. */
-function* countKept(runs: readonly Run[]): Work<number> {
+/** Counts what was there before, and, where they are wanted, rules that were made and lost again; returns how many rules there are fewer. */
+function* countKept(runs: readonly Run[], withLost: boolean): Work<number> {
   const [{ kind, place, first }] = runs as [Run];
   const rows = yield* all(kept(kind), place, first, runs.at(-1)!.last);
   const after = new Map<number, { there: boolean; active: boolean }>();
@@ -157,8 +163,7 @@ function* countKept(runs: readonly Run[]): Work<number> {
     const run = runs[at]!;
     const next = after.get(id) ?? { there: Number(row.there) === 1, active: Number(row.is_active) === 1 };
     const before = { there: Number(row.existed) === 1, active: Number(row.existed) === 1 && Number(row.active) === 1 };
-    // A rule that this landing made and lost again: it is not among those that are there.
-    if (!after.has(id) && !next.there && id >= first) runs.findLast((each) => each.first <= id)!.added += 1;
+    if (withLost && !after.has(id) && !next.there && id >= first) runs.findLast((each) => each.first <= id)!.added += 1;
     after.set(id, before);
     gone += Number(before.there) - Number(next.there);
     if (before.active && next.active) run.renewed += 1;
@@ -198,11 +203,13 @@ const textOf = (value: string | null | undefined): string | null => (value === u
 function* writeRows(rows: readonly ChangeRow[]): Work<void> {
   const sorted = rows.toSorted((a, b) => a.workspace - b.workspace || a.minute - b.minute || a.place - b.place);
   for (let from = 0; from < sorted.length; from += ROWS) {
-    const slice = sorted.slice(from, from + ROWS).map((each): Value[] => [
-      ...[each.workspace, each.minute, each.place, each.kind, each.sender],
-      ...COUNTS.map((column) => each[column]),
-      ...[textOf(each.batchId), textOf(each.reason)],
-    ]);
+    const slice = sorted
+      .slice(from, from + ROWS)
+      .map((each): Value[] => [
+        ...[each.workspace, each.minute, each.place, each.kind, each.sender],
+        ...COUNTS.map((column) => each[column]),
+        ...[textOf(each.batchId), textOf(each.reason)],
+      ]);
     const values = slice.map((row, i) => `(${row.map((_, n) => `$${i * row.length + n + 1}`)})`);
     yield* run(`INSERT INTO rule_changes (${COLUMNS}) VALUES ${values} ${ADDED}`, ...slice.flat());
   }
@@ -220,5 +227,14 @@ export interface ExpiredRules {
 /** Notes that rules expired. Belongs into the transaction that counts them. */
 export const writeExpired = (found: readonly ExpiredRules[]): Work<void> =>
   writeRows(
-    found.map(({ rules, ...place }) => ({ ...place, sender: '', added: 0, renewed: 0, removed: 0, expired: rules, batchId: null, reason: null })),
+    found.map(({ rules, ...place }) => ({
+      ...place,
+      sender: '',
+      added: 0,
+      renewed: 0,
+      removed: 0,
+      expired: rules,
+      batchId: null,
+      reason: null,
+    })),
   );

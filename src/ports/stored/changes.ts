@@ -1,6 +1,6 @@
 /** What has changed in a workspace, as the store tells it (SPEC D32). Types only; `changesConformance` is run by every driver. */
-import type { SourceRun } from '../account/source.ts';
-import type { Kind } from '../rule.ts';
+import type { SourceRun } from '../../account/source.ts';
+import type { Kind } from '../../rule.ts';
 import type { AuditRow } from './account-store.ts';
 
 /** Who changed rules; of rules that expired nothing is known. */
