@@ -3,6 +3,7 @@
 import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { manage } from './api.js';
+import { useAttentionCount } from './attention.js';
 import { useLive, useWork } from './data.js';
 import { dateTime } from './format.js';
 import { PAGES, pageOf } from './pages.js';
@@ -90,6 +91,7 @@ function Trouble() {
 
 /** @param {{ session: Session, path: string | undefined, workspace: string | undefined }} props */
 function Side({ session, path, workspace }) {
+  const attention = useAttentionCount();
   const offered = PAGES.filter(({ permission }) => may(session, permission));
   return html`
     <nav class="side" aria-label="Pages">
@@ -102,7 +104,7 @@ function Side({ session, path, workspace }) {
               ${pages.map(
                 (page) => html`
                   <li key=${page.path}>
-                    <a href=${link(page.path)} aria-current=${page.path === path ? 'page' : undefined}><${Icon} name=${page.icon} />${page.title}</a>
+                    <a href=${link(page.path)} aria-current=${page.path === path ? 'page' : undefined}><${Icon} name=${page.icon} />${page.title}${page.path === '/' && attention > 0 && html`<span class="side-count" title=${`${attention} need attention`} data-count=${attention}></span>`}</a>
                   </li>
                 `,
               )}

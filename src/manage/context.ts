@@ -6,7 +6,6 @@ import type { SecretKeys } from '../account/sealed.ts';
 import type { FeedMeasurer } from '../document/builder.ts';
 import type { DocumentCache } from '../document/serve/cache.ts';
 import type { FeedWatch } from '../document/watch/feed-watch.ts';
-import type { WorthCounter } from '../document/worth/worth.ts';
 import type { ActivityReads } from '../ports/activity.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
 import type { ChangeOptions, OnceOnly, TakenBytes } from '../ports/stored/account-store.ts';
@@ -20,6 +19,7 @@ import type { LateAnswers } from './late.ts';
 import type { RuleManagement } from './rules/rule-ports.ts';
 import type { Reach } from './sources/source-settings.ts';
 import type { ProcessStatus } from './status.ts';
+import type { WorthCounter } from './worth.ts';
 
 /** One kind of geo data in use, as `weir geo status` prints it. */
 interface GeoKindStatus {

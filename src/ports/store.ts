@@ -10,6 +10,7 @@ import type { ReplacementReads, ReplacementWrites } from './stored/replacement-s
 import type { RuleReads, RuleWrites } from './stored/rule-store.ts';
 import type { SampleReads, SampleWrites } from './stored/sample-store.ts';
 import type { SessionReads, SessionWrites } from './stored/session-store.ts';
+import type { SnoozeReads, SnoozeWrites } from './stored/snooze-store.ts';
 import type { SourceReads, SourceWrites } from './stored/source-store.ts';
 import type { TogetherReads, TogetherWrites } from './stored/together-store.ts';
 import type { WebhookReads, WebhookWrites } from './stored/webhook-store.ts';
@@ -25,6 +26,7 @@ export interface StoreReads
     SampleReads,
     ReplacementReads,
     SessionReads,
+    SnoozeReads,
     SourceReads,
     TogetherReads,
     WebhookReads {
@@ -41,6 +43,7 @@ export interface StoreWrites
     ReplacementWrites,
     SampleWrites,
     SessionWrites,
+    SnoozeWrites,
     SourceWrites,
     TogetherWrites,
     WebhookWrites {

@@ -12,6 +12,7 @@ import { replacementReads } from './accounts/replacements.ts';
 import { deletedFeeds } from './accounts/restore-deleted.ts';
 import { sampleReads } from './accounts/samples.ts';
 import { findSession, people, workplace } from './accounts/sessions.ts';
+import { snoozeReads } from './accounts/snoozes.ts';
 import { sourceReads } from './accounts/sources.ts';
 import { takenBytes } from './accounts/taken-bytes.ts';
 import { workspaceState } from './accounts/together.ts';
@@ -55,6 +56,7 @@ const WORKS = {
   ...changeReads,
   ...replacementReads,
   ...sampleReads,
+  ...snoozeReads,
   ...sourceReads,
   ...webhookReads,
   *organizations() {

@@ -126,6 +126,7 @@ const DEVICE: Omit<SavedFeed, 'id'> = {
   singleAddresses: 1,
   target: 'pan-os',
   hostStyle: 'bare',
+  origins: 'lists',
   lists: [],
   minSources: null,
   fit: 'sources',

@@ -148,6 +148,7 @@ suite('management', () => {
     applyWorkspaceFile: async () => ({ lists: [{ name: fresh('list') }] }),
     blockTarget: async () => ({ value: address() }),
     deleteRules: async () => ({ ids: [Number(await RESOURCES.rule!())] }),
+    changeRules: async () => ({ ids: [Number(await RESOURCES.rule!())], set: { reason: fresh('reason') } }),
     undoBatches: async () => ({ batches: [await RESOURCES.batch!()] }),
     replayDeadLetters: async () => ({ ids: [Number(await RESOURCES.letter!())] }),
   };
@@ -743,6 +744,22 @@ suite('management', () => {
     assert.equal((await change('/workspace', { protect: [], min_prefix_v4: 0 })).status, 200);
   });
 
+  test('D18.72, D18.73 what needs attention has a key, is put off with a reason, and is told to programs all the same', async () => {
+    type Items = { readonly items: (Json & { readonly key: string; readonly snooze: (Json & { readonly id: string }) | null })[] };
+    const item = async () => ((await get('/status')).body as unknown as Items).items.find(({ key }) => key === 'guard_rails')!;
+    assert.deepEqual(await item(), { ...(await item()), state: 'off', urgent: true, snooze: null });
+    const put = (body: object, key = admin) => call('POST', '/attention/snoozes', key, body);
+    const snooze = { key: 'guard_rails', reason: 'ticket 4711', expires_in: 3600 };
+    for (const bad of [{ expires_in: 59 }, { expires_in: 2_592_001 }, { reason: '' }, { reason: 'x'.repeat(201) }])
+      assert.equal((await put({ ...snooze, ...bad })).status, 400);
+    assert.deepEqual([(await put({ ...snooze, key: 'geo/none' })).status, (await put(snooze)).status], [404, 200]);
+    const { snooze: made } = await item();
+    assert.deepEqual([made!.reason, (await get('/status')).body.attention], ['ticket 4711', [(await item()).text]]);
+    assert.equal((await call('DELETE', `/attention/snoozes/${made!.id}`, stranger)).status, 404);
+    assert.equal((await call('DELETE', `/attention/snoozes/${made!.id}`, admin)).status, 200);
+    assert.equal((await item()).snooze, null);
+  });
+
   test('D15.15 status and geo data, as far as they concern the workspace', async () => {
     await getFeed(server.url, admin);
     await getFeed(server.url, stranger);
@@ -757,6 +774,7 @@ suite('management', () => {
         'full_devices',
         'geo',
         'guard_rails_off',
+        'items',
         'landing',
         'processes',
         'sources',

@@ -150,6 +150,11 @@ export class MemoryStore
     return id;
   }
 
+  setFeed(id: string, change: Partial<MemoryFeed>): void {
+    this.#revision += 1;
+    this.#feeds = this.#feeds.map((feed) => (feed.id === id ? { ...feed, ...change, revision: feed.revision + this.#revision } : feed));
+  }
+
   #found({ lists, ...feed }: MemoryFeed): FoundFeed {
     const revisions = this.#lists.filter(({ id }) => lists?.includes(id)).map(({ revision }) => revision);
     return { ...feed, revision: feed.revision + (lists === null ? this.#revision : revisions.reduce((sum, each) => sum + each, 0)) };
@@ -293,7 +298,12 @@ export class MemoryStore
       kind,
       profile,
       guardRails,
-      lists: this.#lists.filter(({ id }) => isOfFeed(id)).map(({ id, name }) => ({ id, name, key: id, levels: 0 })),
+      lists: (feed?.lists?.map((id) => this.list(id)) ?? this.#lists.filter(({ id }) => isOfFeed(id))).map(({ id, name }) => ({
+        id,
+        name,
+        key: id,
+        levels: 0,
+      })),
       agreement: undefined,
       change: 0,
       revision: feedRevision(profile, found?.revision ?? this.#revision, this.#revision),

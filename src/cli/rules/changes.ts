@@ -3,7 +3,7 @@ import { countText } from '../../count-text.ts';
 import { type ChangesJson, changesJson } from '../../manage/changes/changes.ts';
 import { CHANGE_KINDS, type EntryJson } from '../../manage/changes/entry.ts';
 import type { AddCommand } from '../command.ts';
-import { printable, table, workspaceId } from '../context.ts';
+import { readsIn, table } from '../context.ts';
 import { inWorkspace, oneOf, wholeNumber } from '../usage.ts';
 import { sinceOf } from './conditions.ts';
 
@@ -24,8 +24,7 @@ export function changesCommand(add: AddCommand): void {
         .option('--limit <count>', 'at most so many', wholeNumber('--limit', 1, 100_000), 200),
     {
       async run(context, [feed], { workspace, limit, ...asked }) {
-        const store = await context.reads();
-        const id = await workspaceId(store, workspace);
+        const { store, workspace: id } = await readsIn(context, workspace);
         const how = { now: Date.now(), withAudit: true, room: context.config.maxAuditMb * MEBIBYTE, pause: async () => {} };
         let after: string | null = null;
         const changes: EntryJson[] = [];
@@ -47,24 +46,25 @@ export function changesCommand(add: AddCommand): void {
 }
 
 function changesText({ changes, known_since: known, since, next }: ChangesJson): string {
-  const rows = changes.map((entry) => [
-    entry.at,
-    entry.event,
-    printable(entry.list_name ?? entry.name ?? entry.object ?? (entry.rule_kind === null ? '' : `${entry.rule_kind}s`)),
-    printable(whatOf(entry)),
-    printable(whoOf(entry)),
-  ]);
   const late = [
     ['changes of rules', known.rules],
     ['settings, lists and keys', known.settings],
     ['failed refreshes', known.refreshes],
   ].flatMap(([what, from]) => (from != null && since !== null && from > since ? `${what} are known since ${from}` : []));
   return [
-    changes.length === 0 ? 'nothing has changed' : table(['AT', 'EVENT', 'WHERE', 'WHAT', 'BY'], rows),
+    changes.length === 0 ? 'nothing has changed' : table(['AT', 'EVENT', 'WHERE', 'WHAT', 'BY'], changes, cellsOf),
     ...late,
     ...(next === null ? [] : ['there is more: --limit']),
   ].join('\n');
 }
+
+const cellsOf = (entry: EntryJson) => [
+  entry.at,
+  entry.event,
+  entry.list_name ?? entry.name ?? entry.object ?? (entry.rule_kind === null ? '' : `${entry.rule_kind}s`),
+  whatOf(entry),
+  whoOf(entry),
+];
 
 const COUNTS = ['added', 'renewed', 'removed', 'expired'] as const;
 

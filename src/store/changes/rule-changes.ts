@@ -41,7 +41,8 @@ function runsOf(items: readonly NumberedItem[], listsOf: ReadonlyMap<number, rea
       item.sourceId ?? null,
       isUndo ? change.batchId : null,
     ]);
-    const reason = change.change === 'upsert' ? (change.rule.reason?.slice(0, LONGEST).toWellFormed() ?? null) : null;
+    const said = change.change === 'upsert' ? change.rule.reason : change.change === 'set_rules' ? change.reason : null;
+    const reason = said?.slice(0, LONGEST).toWellFormed() ?? null;
     // What comes behind an undo is no part of what was before it, in whatever list.
     if (isUndo) open = new Map();
     const places = isUndo ? undone(workspace, listsOf.get(seq) ?? []) : ofKind(change.kind, workspace, list);
