@@ -1,8 +1,9 @@
-// `npm run spec [NUMBER…]`: which tests prove which rule of SPEC.md, one title a line; with numbers only those and their parts.
+// `npm run spec [NUMBER…]`: which tests prove which rule of SPEC.md and spec/, one title a line; with numbers only those and their parts.
 // A title begins with the numbers of the rules that it proves: `4.4.3 …`, `5, D2 …`, `4.3 D5 …`. Ends with exit code 1 when a
-// title names a rule that SPEC.md does not have, or when no test names a section or a part of it.
+// title names a rule that none of them has, when a number stands twice, or when no test names a section or a part of it.
 import { globSync, readFileSync } from 'node:fs';
 
+const CONTRACT = ['SPEC.md', 'spec/*.md'];
 const TESTS = ['src/**/*.test.ts', 'packages/**/*.test.ts', 'test/**/*.ts'];
 
 /** Numbers in the order of the document: 1–9, then D1–D12. */
@@ -13,12 +14,15 @@ function byNumber(a, b) {
   return at < 0 ? x.length - y.length : x[at] - (y[at] ?? -1);
 }
 
-/** What SPEC.md says: sections by their headings, and rules, which begin a paragraph or a list item in bold. */
+/** What the contract says: sections by their headings, and rules, which begin a paragraph or a list item in bold. */
 function readRules() {
-  const text = readFileSync('SPEC.md', 'utf8');
+  const text = globSync(CONTRACT)
+    .map((path) => readFileSync(path, 'utf8'))
+    .join('\n');
   const sections = [...text.matchAll(/^#{2,3} (D?\d+(?:\.\d+)*)\.? /gm)].map(([, number]) => number);
   const rules = [...text.matchAll(/^(?:- )?\*\*(D?\d+(?:\.\d+)+)\*\* /gm)].map(([, number]) => number);
-  return { sections, known: new Set([...sections, ...rules]) };
+  const numbers = [...sections, ...rules];
+  return { sections, known: new Set(numbers), twice: numbers.filter((number, at) => numbers.indexOf(number) < at) };
 }
 
 /** The titles in a source: what stands as text in the calls of node:test, with … for what is only known when it runs. */
@@ -58,7 +62,7 @@ function readTests() {
   );
 }
 
-const { sections, known } = readRules();
+const { sections, known, twice } = readRules();
 const tests = readTests().sort((a, b) => byNumber(a.number, b.number));
 const within = (section) => (number) => number === section || number.startsWith(`${section}.`);
 
@@ -68,6 +72,7 @@ for (const { number, file, words } of tests) {
 }
 
 const faults = [
+  ...twice.map((number) => `${number} stands twice`),
   ...tests
     .filter(({ number }) => !known.has(number))
     .map(({ number, file }) => `${file}: a test names the rule ${number}, which SPEC.md does not have`),

@@ -5,7 +5,7 @@ const KEY = '$WEIR_KEY';
 
 /**
  * A request as a line for curl.
- * @param {'GET' | 'POST' | 'DELETE'} method
+ * @param {'GET' | 'POST' | 'PATCH' | 'DELETE'} method
  * @param {string} address Of this service, as of `manage`.
  * @param {object} [body]
  */

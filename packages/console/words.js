@@ -46,6 +46,12 @@ export const LIST_SETTINGS = [
   { field: 'target', label: 'Device', hint: 'Gives what is not set here: format, family, cap.', options: choices(TARGETS) },
   { field: 'host_style', label: 'Addresses', hint: 'bare: single addresses without a prefix length.', options: choices(['cidr', 'bare']) },
   { field: 'single_addresses', label: 'Single addresses', hint: 'Networks of up to so many addresses come as single ones.' },
+  {
+    field: 'origins',
+    label: 'Bouncers count by',
+    hint: 'lists: they are told of which list each network is.',
+    options: choices(['weir', 'lists']),
+  },
 ];
 
 /** Those of feeds made of lists. @type {typeof LIST_SETTINGS} */

@@ -1,8 +1,8 @@
 import { lastAddressV4, lastAddressV6 } from './bounds.ts';
-import { eachChanged } from './changed.ts';
-import { mergeV4, mergeV6, uniteV4, uniteV6 } from './merge.ts';
 import { firstReaching } from './search.ts';
-import { subtractV4, subtractV6 } from './subtract.ts';
+import { eachChanged } from './sets/changed.ts';
+import { mergeV4, mergeV6, uniteV4, uniteV6 } from './sets/merge.ts';
+import { subtractV4, subtractV6 } from './sets/subtract.ts';
 import { compareV6 } from './words.ts';
 
 const INITIAL = 64;

@@ -1,8 +1,8 @@
 /** Coalescing ranges of which most are as they were: the networks of those are copied. */
 import { type CidrsV4, coalesceV4 } from './coalesce.ts';
 import type { V4Ranges } from './ranges.ts';
-import { commonRun } from './same.ts';
 import { firstReaching } from './search.ts';
+import { commonRun } from './sets/same.ts';
 import { splitV4 } from './split.ts';
 
 /** Ranges and the networks that they were coalesced to. */

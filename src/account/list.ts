@@ -7,6 +7,10 @@ import { HOST_STYLES, type HostStyle, TARGET_NAMES, type TargetName } from './ta
 const SUBTRACT_ALLOW = ['on', 'workspace', 'off'] as const;
 export type SubtractAllow = (typeof SUBTRACT_ALLOW)[number];
 
+/** What bouncers are told that a decision is from: weir for all, or the list that it is of (SPEC D31.1). */
+const ORIGINS = ['weir', 'lists'] as const;
+export type Origins = (typeof ORIGINS)[number];
+
 /** Feed settings that a list stores; null = the service's default (spec 2.6, 4.4.3). */
 export interface ListSettings {
   readonly description: string | null;
@@ -24,6 +28,8 @@ export interface ListSettings {
   readonly target: TargetName | null;
   /** How addresses are written in the formats of text (SPEC D25.3). */
   readonly hostStyle: HostStyle | null;
+  /** Whether bouncers are told of which list each network is, so that they count by list (SPEC D31.1). */
+  readonly origins: Origins | null;
 }
 
 /** What a value may be: a text of so many characters, one of some words (`aliases`: other words for them), or a whole number within bounds. */
@@ -82,6 +88,12 @@ export const LIST_SETTINGS: Readonly<Record<keyof ListSettings, ListSetting>> = 
     value: 'style',
     words: HOST_STYLES,
     help: 'bare: plain and commented have single addresses without a prefix length; wider networks are written address by address',
+  },
+  origins: {
+    field: 'origins',
+    value: 'what',
+    words: ORIGINS,
+    help: 'lists: bouncers are told of which list each network is, and count by list',
   },
 };
 

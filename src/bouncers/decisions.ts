@@ -1,8 +1,10 @@
 /** What bouncers are given: the networks of a block feed as decisions (SPEC D14). All that crosses between the two threads is here. */
 import type { Network } from '@weir/network/network.ts';
 
-/** What every decision says of where it comes from, and of a network that comes of several lists. */
+/** What decisions say of where they come from, and of a network that comes of several lists. */
 export const ORIGIN = 'weir';
+/** What they say where bouncers are told of which list each is (SPEC D31.1): clients count by list then. */
+export const LISTS_ORIGIN = 'lists';
 
 /** The kinds of target that decisions have: a single address, or a wider network. */
 export const SCOPES = ['Ip', 'Range'] as const;
@@ -11,6 +13,8 @@ export type Scope = (typeof SCOPES)[number];
 /** Which decisions a bouncer wants (SPEC D14.9). */
 export interface DecisionFilter {
   readonly scopes: readonly Scope[];
+  /** Where they come from, one of these; null: from anywhere. */
+  readonly origins: readonly string[] | null;
   /** Of the scenario, parts of which it has to have one; null: any scenario. */
   readonly containing: readonly string[] | null;
   /** Parts of which it must have none. */

@@ -1,6 +1,6 @@
 /** What a bouncer cannot enforce of its feed, as far as can be told from here (SPEC D14.13). */
 import { countText } from '../count-text.ts';
-import type { Bouncer } from '../ports/bouncer-store.ts';
+import type { Bouncer } from '../ports/stored/bouncer-store.ts';
 
 export interface EnforcementGap {
   readonly kind: 'left_out' | 'texts' | 'mode';

@@ -1,7 +1,7 @@
 /** What the audit log says, with names for ids (SPEC D15.53). */
 import { isoTime } from '../clock.ts';
-import type { AuditRow } from '../ports/account-store.ts';
 import type { StoreReads } from '../ports/store.ts';
+import type { AuditRow } from '../ports/stored/account-store.ts';
 import { feedNamesIn } from './rules/rule-json.ts';
 
 /** What ids are called. */

@@ -3,8 +3,8 @@
 import { isoTime } from '../clock.ts';
 import { plural } from '../count-text.ts';
 import { WeirError } from '../errors.ts';
-import type { BatchInfo, Step, UndoPreview } from '../ports/rule-store.ts';
 import type { StoreReads } from '../ports/store.ts';
+import type { BatchInfo, Step, UndoPreview } from '../ports/stored/rule-store.ts';
 import { type Operator, operate, type RulePorts } from './operate.ts';
 
 /** A batch in the words of programs. */

@@ -7,11 +7,11 @@ import { isoTime } from '../clock.ts';
 import { plural } from '../count-text.ts';
 import { WeirError } from '../errors.ts';
 import { type Fields, listOf, nullable, Type } from '../json-schema.ts';
-import { DELETED_KEPT, type DeletedFeed, type RestoredFeed } from '../ports/account-store.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
+import { DELETED_KEPT, type DeletedFeed, type RestoredFeed } from '../ports/stored/account-store.ts';
 import { type ChangeContext, changeOptions } from './context.ts';
+import { RECENT_USES, type RecentUses, recentUses } from './devices/recent-use.ts';
 import { findFeed, findList } from './find.ts';
-import { RECENT_USES, type RecentUses, recentUses } from './recent-use.ts';
 
 /** Rules of a list that are counted at most. */
 const COUNTED = 100_000;

@@ -7,7 +7,7 @@ import { leftOutJson } from '../document/left-out.ts';
 import type { WatchedFeed } from '../document/watch/feed-watch.ts';
 import type { Stopped } from '../ports/devices.ts';
 import type { Check } from '../ports/health.ts';
-import type { FullDevice } from './device-caps.ts';
+import type { FullDevice } from './devices/device-caps.ts';
 import type { SourceTrouble } from './sources/trouble.ts';
 
 /** What a process knows of itself. */

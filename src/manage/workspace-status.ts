@@ -4,7 +4,7 @@ import { areOff } from '../account/guard-rails.ts';
 import { isEnding } from '../account/key.ts';
 import { WeirError } from '../errors.ts';
 import type { ManageContext, ServiceStatus } from './context.ts';
-import { fullDevices } from './device-caps.ts';
+import { fullDevices } from './devices/device-caps.ts';
 import { troubleOf } from './sources/trouble.ts';
 import { endingKeyJson, isUnused, type ProcessStatus, type StatusParts, stoppedJson, unusedKeyJson } from './status.ts';
 

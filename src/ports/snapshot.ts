@@ -2,7 +2,7 @@ import type { FeedKind, FeedProfile } from '../account/feed.ts';
 import type { GuardRails } from '../account/guard-rails.ts';
 import type { AccessList } from '../account/list.ts';
 import type { GeoTarget, Kind, RuleRole } from '../rule.ts';
-import type { StoredRule } from './stored-rule.ts';
+import type { StoredRule } from './stored/stored-rule.ts';
 
 /** A workspace with its lists as they are now: name resolution, settings and revisions in one read. */
 export interface WorkspaceDirectory {

@@ -1,27 +1,32 @@
 /** A whole store: rules and accounts behind one driver. */
-import type { AccountReads, AccountWrites } from './account-store.ts';
-import type { AuditReads } from './audit.ts';
-import type { BouncerReads, BouncerWrites } from './bouncer-store.ts';
+
 import type { DeviceReads, DeviceWrites } from './devices.ts';
 import type { HistoryReads, HistoryWrites } from './history.ts';
-import type { ReplacementReads, ReplacementWrites } from './replacement-store.ts';
-import type { RuleReads, RuleWrites } from './rule-store.ts';
-import type { SampleReads, SampleWrites } from './sample-store.ts';
-import type { SessionReads, SessionWrites } from './session-store.ts';
-import type { SourceReads, SourceWrites } from './source-store.ts';
-import type { TogetherReads, TogetherWrites } from './together-store.ts';
-import type { WebhookReads, WebhookWrites } from './webhook-store.ts';
+import type { AccountReads, AccountWrites } from './stored/account-store.ts';
+import type { AuditReads } from './stored/audit.ts';
+import type { BouncerReads, BouncerWrites } from './stored/bouncer-store.ts';
+import type { ChangeReads } from './stored/changes.ts';
+import type { ReplacementReads, ReplacementWrites } from './stored/replacement-store.ts';
+import type { RuleReads, RuleWrites } from './stored/rule-store.ts';
+import type { SampleReads, SampleWrites } from './stored/sample-store.ts';
+import type { SessionReads, SessionWrites } from './stored/session-store.ts';
+import type { SnoozeReads, SnoozeWrites } from './stored/snooze-store.ts';
+import type { SourceReads, SourceWrites } from './stored/source-store.ts';
+import type { TogetherReads, TogetherWrites } from './stored/together-store.ts';
+import type { WebhookReads, WebhookWrites } from './stored/webhook-store.ts';
 
 export interface StoreReads
   extends RuleReads,
     AccountReads,
     AuditReads,
     BouncerReads,
+    ChangeReads,
     DeviceReads,
     HistoryReads,
     SampleReads,
     ReplacementReads,
     SessionReads,
+    SnoozeReads,
     SourceReads,
     TogetherReads,
     WebhookReads {
@@ -38,6 +43,7 @@ export interface StoreWrites
     ReplacementWrites,
     SampleWrites,
     SessionWrites,
+    SnoozeWrites,
     SourceWrites,
     TogetherWrites,
     WebhookWrites {

@@ -2,7 +2,7 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import type { Layout } from '@weir/expression/evaluate/value.ts';
 import { MOST_SAMPLE_BYTES, MOST_SAMPLED } from '../account/sample.ts';
-import type { SampleContent } from '../ports/sample-store.ts';
+import type { SampleContent } from '../ports/stored/sample-store.ts';
 import type { Recorded } from '../recording/exchange.ts';
 import { masked } from '../recording/mask.ts';
 import { neutralLine } from '../recording/neutral.ts';

@@ -1,5 +1,5 @@
 import { isoTime } from '../clock.ts';
-import type { StoredRule } from '../ports/stored-rule.ts';
+import type { StoredRule } from '../ports/stored/stored-rule.ts';
 import { formatTarget } from './target.ts';
 
 /** A stored rule in the words of the wire. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { StoredRule } from '../ports/stored-rule.ts';
+import type { StoredRule } from '../ports/stored/stored-rule.ts';
 import { KINDS, LEVELS } from '../rule.ts';
 import { decodeSignalRecord } from './message/decode.ts';
 import { encodeMessage } from './message/encode.ts';

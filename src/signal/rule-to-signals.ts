@@ -1,5 +1,5 @@
 /** Stored rules as the signals that leave them: the inverse of landing, for moving a workspace through the stream. */
-import type { StoredRule } from '../ports/stored-rule.ts';
+import type { StoredRule } from '../ports/stored/stored-rule.ts';
 import type { AccessRule, ExpressionKind, ExpressionRule } from '../rule.ts';
 import { LIMITS } from './limits.ts';
 import type { ExpressionEnvelope, Signal } from './schema.ts';

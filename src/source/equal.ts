@@ -5,7 +5,7 @@
 import { type Caller, senderOf } from '../account/caller.ts';
 import { WeirError } from '../errors.ts';
 import type { StoreReads } from '../ports/store.ts';
-import type { ComparedRule } from '../ports/stored-rule.ts';
+import type { ComparedRule } from '../ports/stored/stored-rule.ts';
 import type { Message } from '../ports/stream.ts';
 import type { AccessRule, Target } from '../rule.ts';
 import type { Accept } from '../signal/accept.ts';

@@ -1,6 +1,6 @@
 /** When the content of a representation first appeared (Last-Modified), the same in both dialects. */
 import { WeirError } from '../errors.ts';
-import type { RuleWrites } from '../ports/rule-store.ts';
+import type { RuleWrites } from '../ports/stored/rule-store.ts';
 import { FEED_PK, FROM_FEED } from './places.ts';
 import { oneByKey, type Work } from './work.ts';
 

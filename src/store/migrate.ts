@@ -1,5 +1,6 @@
 /** The numbered migrations of a dialect. */
 import { readdirSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { WeirError } from '../errors.ts';
 
 export interface Migration {
@@ -19,10 +20,15 @@ export function tellMigrations(onMigrate: OnMigrate | undefined, seen: readonly 
 type Dialect = 'sqlite' | 'postgres';
 
 const folderOf = (dialect: Dialect) => new URL(`./migrations/${dialect}/`, import.meta.url);
-const namesIn = (dialect: Dialect) =>
-  readdirSync(folderOf(dialect))
-    .filter((name) => name.endsWith('.sql'))
-    .sort();
+
+/** The path of each migration below the folder of its dialect, by its name and in the order of names: older ones stand in folders of their numbers. */
+const pathsIn = (dialect: Dialect) =>
+  new Map(
+    readdirSync(folderOf(dialect), { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.sql'))
+      .map((path) => [basename(path), path] as const)
+      .sort(([a], [b]) => (a < b ? -1 : 1)),
+  );
 
 /** The schema of a store beside the one that this weir reads and writes; each is named by its last migration. */
 export interface SchemaState {
@@ -37,7 +43,7 @@ export interface SchemaState {
 
 /** Compares the migrations that a store has seen with those that there are. */
 export function schemaState(dialect: Dialect, seen: readonly string[]): SchemaState {
-  const names = namesIn(dialect);
+  const names = [...pathsIn(dialect).keys()];
   return {
     store: seen.toSorted().at(-1) ?? null,
     weir: names.at(-1)!,
@@ -61,7 +67,8 @@ export function missingMigrations(dialect: Dialect, seen: readonly string[]): Mi
       'REFUSED',
       `the store was written by a newer weir: it has the ${newer.length > 1 ? 'migrations' : 'migration'} ${span(newer)}`,
     );
-  return missing.map((name) => ({ name, text: readFileSync(new URL(name, folderOf(dialect)), 'utf8') }));
+  const paths = pathsIn(dialect);
+  return missing.map((name) => ({ name, text: readFileSync(new URL(paths.get(name)!, folderOf(dialect)), 'utf8') }));
 }
 
 const span = (names: readonly string[]) => (names.length > 1 ? `${names[0]} to ${names.at(-1)}` : names[0]);

@@ -1,4 +1,4 @@
-import type { Page } from '../ports/account-store.ts';
+import type { Page } from '../ports/stored/account-store.ts';
 
 /** A page of items, of which one more than `limit` were read to see whether it is the last. `placeOf` names the place behind one. */
 export function pageOf<T>(items: readonly T[], limit: number, placeOf: (item: T) => string): Page<T> {

@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { SavedFeed } from '../account/feed.ts';
 import type { SavedKey } from '../account/key.ts';
 import type { SavedList } from '../account/list.ts';
-import type { AccountWrites } from '../ports/account-store.ts';
+import type { AccountWrites } from '../ports/stored/account-store.ts';
 import { changeWorkspace, findWorkspace, insertList, listColumns, moveKeyRevision } from './accounts/account-statements.ts';
 import { audit } from './accounts/audit.ts';
 import { refuseName } from './accounts/feed-lists.ts';

@@ -11,9 +11,9 @@ import type { SampleInfo } from '../account/sample.ts';
 import type { Workspace, WorkspaceSettings } from '../account/workspace.ts';
 import { levelsOf } from '../document/levels.ts';
 import type { DeadLetter } from '../ports/landing.ts';
-import type { NamedRule } from '../ports/rule-store.ts';
-import type { Workplace } from '../ports/session-store.ts';
-import type { RuleState, StoredRule } from '../ports/stored-rule.ts';
+import type { NamedRule } from '../ports/stored/rule-store.ts';
+import type { Workplace } from '../ports/stored/session-store.ts';
+import type { RuleState, StoredRule } from '../ports/stored/stored-rule.ts';
 import { isExpressionKind, type JsonObject, type Kind, type RuleType } from '../rule.ts';
 import { actionOf, targetOf } from './columns.ts';
 

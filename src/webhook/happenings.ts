@@ -1,8 +1,8 @@
 /** What somebody did that a webhook tells (SPEC D27.3), read from the audit log and from what has landed by how far it was told. */
 import type { Author } from '../account/caller.ts';
 import type { Told, WebhookChange } from '../account/webhook.ts';
-import type { AuditRow } from '../ports/account-store.ts';
-import type { Happened } from '../ports/webhook-store.ts';
+import type { AuditRow } from '../ports/stored/account-store.ts';
+import type { Happened } from '../ports/stored/webhook-store.ts';
 
 /** What each event of the audit log is called; those that are not here are not told. `{}`: the name of what it was done to. */
 const EVENTS: Readonly<Record<string, string>> = {
@@ -14,6 +14,7 @@ const EVENTS: Readonly<Record<string, string>> = {
   'webhook created': 'the webhook {} was made',
   'webhook changed': 'the webhook {} was changed',
   'webhook deleted': 'the webhook {} was deleted',
+  'attention snoozed': 'what needs attention was put off ({})',
 };
 
 /** A row of the audit log may become visible after later ones, but not after so long: no transaction takes longer, ms. */

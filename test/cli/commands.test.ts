@@ -28,6 +28,7 @@ const NO_SETTINGS = {
   single_addresses: null,
   target: null,
   host_style: null,
+  origins: null,
 };
 
 type Json = Record<string, unknown>;
@@ -143,6 +144,7 @@ suite('weir', () => {
       '--single-addresses': '256',
       '--target': 'pan-os',
       '--host-style': 'bare',
+      '--origins': 'lists',
     };
     const given = Object.entries(options).flat();
     const stored = {
@@ -157,6 +159,7 @@ suite('weir', () => {
       single_addresses: 256,
       target: 'pan-os',
       host_style: 'bare',
+      origins: 'lists',
     };
     const full = await program('list', 'create', 'full', '--workspace', String(edge), ...given);
     assert.deepEqual(full, { id: full.id, workspace_id: edge, name: 'full', default: false, source_id: null, ...stored });
@@ -200,6 +203,7 @@ suite('weir', () => {
       '256',
       'pan-os',
       'bare',
+      'lists',
       'what scans us',
     ]);
 
@@ -246,7 +250,7 @@ suite('weir', () => {
     const shown = rows(await person('feed', 'ls', ...inWorkspace));
     assert.deepEqual(
       [shown[0], shown[1][2]],
-      [[id, 'device', 'b', '-', '-', '-', '-', '-', '-', '7', '-', '-', '-', '-', '-', '-', 'a device'], 'all'],
+      [[id, 'device', 'b', '-', '-', '-', '-', '-', '-', '7', '-', '-', '-', '-', '-', '-', '-', 'a device'], 'all'],
     );
 
     const key = await program('key', 'create', ...inWorkspace, '--feed', 'device');

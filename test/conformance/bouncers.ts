@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import type { Bouncer } from '../../src/ports/bouncer-store.ts';
+import type { Bouncer } from '../../src/ports/stored/bouncer-store.ts';
 import { allOf } from '../support/pages.ts';
 import { access, fixture, ip, type StoreDriver, T0, upsert } from './store.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NO_SETTINGS } from '../../src/account/list.ts';
-import { DELETED_KEPT, MOST_DELETED } from '../../src/ports/account-store.ts';
+import { DELETED_KEPT, MOST_DELETED } from '../../src/ports/stored/account-store.ts';
 import { access, fixture, ip, KEY, type StoreDriver, upsert } from './store.ts';
 
 const BY = { keyId: 'k', actor: 'Жанна' };

@@ -13,7 +13,7 @@ const v4 = (address: number) => address * 64 + 32;
 
 /** The statements that make it in an empty database which has the table `migrations`. */
 export function firstVersion(dialect: 'sqlite' | 'postgres'): string {
-  const schema = readFileSync(new URL(`../../src/store/migrations/${dialect}/001-initial.sql`, import.meta.url), 'utf8');
+  const schema = readFileSync(new URL(`../../src/store/migrations/${dialect}/001-020/001-initial.sql`, import.meta.url), 'utf8');
   return `${schema}
     INSERT INTO migrations VALUES ('001-initial.sql', 0);
     INSERT INTO organizations (id, name, subscription, created_at) VALUES ('o', 'acme', 'active', 0);

@@ -6,7 +6,7 @@ import type { SharesRequest } from '../../src/document/builder.ts';
 import { shareCounter } from '../../src/document/make/share-counter.ts';
 import { sharesText } from '../../src/document/shares.ts';
 import type { GeoDatabase } from '../../src/ports/geo.ts';
-import type { SenderCount, SenderPlace } from '../../src/ports/rule-queries.ts';
+import type { SenderCount, SenderPlace } from '../../src/ports/stored/rule-queries.ts';
 import { access, fixture, ip, KEY, type StoreDriver, T0, upsert } from './store.ts';
 
 /** Two networks of each family for every country. */

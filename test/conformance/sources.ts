@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { NO_SETTINGS } from '../../src/account/list.ts';
 import { DEFAULT_GUARDS, newState, RUNS_KEPT, type SourceRun, type SourceSettings } from '../../src/account/source.ts';
-import type { NewSource } from '../../src/ports/source-store.ts';
+import type { NewSource } from '../../src/ports/stored/source-store.ts';
 import { access, fixture, ip, KEY, type StoreDriver, upsert } from './store.ts';
 
 const BY = { keyId: 'k', actor: 'Жанна' };

@@ -9,11 +9,11 @@ import type { SavedKey } from '../../src/account/key.ts';
 import { type AccessList, LIST_SETTINGS, NO_SETTINGS, type SavedList, settingsOf } from '../../src/account/list.ts';
 import { levelCode } from '../../src/document/levels.ts';
 import type { LandingItem } from '../../src/ports/landing.ts';
-import type { RuleMatch, StepPlace } from '../../src/ports/rule-queries.ts';
-import type { StepFilter } from '../../src/ports/rule-store.ts';
 import type { RuleSink } from '../../src/ports/snapshot.ts';
 import type { Store } from '../../src/ports/store.ts';
-import type { StoredRule } from '../../src/ports/stored-rule.ts';
+import type { RuleMatch, StepPlace } from '../../src/ports/stored/rule-queries.ts';
+import type { StepFilter } from '../../src/ports/stored/rule-store.ts';
+import type { StoredRule } from '../../src/ports/stored/stored-rule.ts';
 import {
   type AccessRule,
   EXPRESSION_KINDS,
@@ -126,6 +126,7 @@ const DEVICE: Omit<SavedFeed, 'id'> = {
   singleAddresses: 1,
   target: 'pan-os',
   hostStyle: 'bare',
+  origins: 'lists',
   lists: [],
   minSources: null,
   fit: 'sources',

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { NO_SETTINGS } from '../../src/account/list.ts';
-import type { ChangeCall } from '../../src/ports/together-store.ts';
+import type { ChangeCall } from '../../src/ports/stored/together-store.ts';
 import { fixture, KEY, type StoreDriver } from './store.ts';
 
 export function togetherConformance(driver: StoreDriver): void {

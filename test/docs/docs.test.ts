@@ -10,7 +10,7 @@ import { FORMAT_NAMES, FORMATS } from '../../src/document/formats/table.ts';
 import { OPERATIONS } from '../../src/manage/table.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const PAGES = globSync(['*.md', 'docs/**/*.md', 'bench/*.md', 'src/*/README.md', 'packages/*/README.md', 'test/README.md'], {
+const PAGES = globSync(['*.md', 'docs/**/*.md', 'spec/*.md', 'bench/*.md', 'src/*/README.md', 'packages/*/README.md', 'test/README.md'], {
   cwd: ROOT,
 }).sort();
 const read = (page: string) => readFileSync(join(ROOT, page), 'utf8');

@@ -1,4 +1,4 @@
-/** Every section of SPEC.md has a test, and every title of a test names a rule that SPEC.md has. */
+/** Every section of the contract has a test, and every title of a test names a rule that SPEC.md or a file of spec/ has. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -21,6 +21,8 @@ const SPEC = `# S
 ### 4.1 One
 **4.1.2** A rule.
 ## 5. Five
+`;
+const DOOR = `# T
 ## D2. Two
 - **D2.7** Another.
 `;
@@ -33,11 +35,12 @@ const TITLES = [
   "test('no rule', () => {});",
 ];
 
-/** The folder of a project with this SPEC.md and these lines of a test. */
-function project(t: TestContext, lines: readonly string[]): string {
+/** The folder of a project with this contract and these lines of a test. */
+function project(t: TestContext, lines: readonly string[], door = DOOR): string {
   const folder = temporaryFolder(t);
-  mkdirSync(join(folder, 'test'));
+  for (const name of ['test', 'spec']) mkdirSync(join(folder, name));
   writeFileSync(join(folder, 'SPEC.md'), SPEC);
+  writeFileSync(join(folder, 'spec/door.md'), door);
   writeFileSync(join(folder, 'test/a.test.ts'), lines.join('\n'));
   return folder;
 }
@@ -66,4 +69,9 @@ test('npm run spec: a rule that is not there and a section without a test are fa
     'no test names 5',
     'no test names D2',
   ]);
+});
+
+test('npm run spec: a number stands once in all files of the contract', (t) => {
+  const { stderr } = run(project(t, TITLES, `${DOOR}- **4.1.2** Another.\n`));
+  assert.equal(stderr, '4.1.2 stands twice\n');
 });

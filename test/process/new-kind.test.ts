@@ -75,7 +75,7 @@ function addTables(copy: Copy): void {
   for (const dialect of ['sqlite', 'postgres']) {
     const { stdout } = spawnSync(process.execPath, [join(ROOT, 'scripts/kind-tables.mjs'), 'dns_rules', dialect], { encoding: 'utf8' });
     const migrations = `src/store/migrations/${dialect}`;
-    copy.edit(`${migrations}/999-dns-rules.sql`, () => stdout, `${migrations}/001-initial.sql`);
+    copy.edit(`${migrations}/999-dns-rules.sql`, () => stdout, `${migrations}/001-020/001-initial.sql`);
   }
 }
 

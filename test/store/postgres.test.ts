@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, globSync, mkdirSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -18,6 +18,7 @@ import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { agreementConformance } from '../conformance/agreement.ts';
 import { bouncerConformance } from '../conformance/bouncers.ts';
+import { changesConformance } from '../conformance/changes.ts';
 import { deletedConformance } from '../conformance/deleted.ts';
 import { assertFirstVersion, firstVersion } from '../conformance/first-version.ts';
 import { followConformance } from '../conformance/follow.ts';
@@ -234,6 +235,7 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
   togetherConformance({ name: 'postgres', open });
   senderConformance({ name: 'postgres', open });
   worthConformance({ name: 'postgres', open });
+  changesConformance({ name: 'postgres', open });
 
   test('D4.12 store postgres: every statement of the tests above finds its rows through an index', async (t) => {
     const recorded = [...statements];
@@ -244,10 +246,12 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
     const url = await postgres.createDatabase();
     const stores = await Promise.all(Array.from({ length: 6 }, opener(t, url)));
     const known = await administer(url, 'SELECT name FROM migrations ORDER BY name');
-    const files = readdirSync(new URL('../../src/store/migrations/postgres', import.meta.url)).sort();
+    const files = globSync('**/*.sql', { cwd: new URL('../../src/store/migrations/postgres/', import.meta.url) }).map((path) =>
+      basename(path),
+    );
     assert.deepEqual(
       known,
-      files.map((name) => ({ name })),
+      files.sort().map((name) => ({ name })),
     );
     const made = await Promise.all(
       stores.map((store, n) =>

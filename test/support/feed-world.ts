@@ -21,12 +21,12 @@ import type { HttpFault } from '../../src/http/errors.ts';
 import { documentEndpoint } from '../../src/http/feeds/document.ts';
 import type { DocumentAnswer } from '../../src/http/feeds/headers.ts';
 import { router } from '../../src/http/router.ts';
-import type { NewToldRow } from '../../src/ports/bouncer-store.ts';
 import type { GeoDatabase, GeoRanges } from '../../src/ports/geo.ts';
-import type { DocumentRecordKey } from '../../src/ports/rule-store.ts';
 import { EXCEPTIONS_KEY, type FoundFeed, type RuleSink, type WholeRules } from '../../src/ports/snapshot.ts';
 import type { StoreReads, StoreWrites } from '../../src/ports/store.ts';
-import type { RuleState, StoredRule as WholeRule } from '../../src/ports/stored-rule.ts';
+import type { NewToldRow } from '../../src/ports/stored/bouncer-store.ts';
+import type { DocumentRecordKey } from '../../src/ports/stored/rule-store.ts';
+import type { RuleState, StoredRule as WholeRule } from '../../src/ports/stored/stored-rule.ts';
 import type { AccessAction, ExpressionRule, Kind, Level, RuleRole, Target } from '../../src/rule.ts';
 
 /** A Friday, 10:00:00 UTC. */
@@ -148,6 +148,11 @@ export class MemoryStore
     const id = `018f0000-0000-7000-8000-20000000${String(this.#feeds.length).padStart(4, '0')}`;
     this.#feeds.push({ id, name, ...NO_SETTINGS, ...settings, lists, revision: ++this.#revision });
     return id;
+  }
+
+  setFeed(id: string, change: Partial<MemoryFeed>): void {
+    this.#revision += 1;
+    this.#feeds = this.#feeds.map((feed) => (feed.id === id ? { ...feed, ...change, revision: feed.revision + this.#revision } : feed));
   }
 
   #found({ lists, ...feed }: MemoryFeed): FoundFeed {
@@ -293,7 +298,12 @@ export class MemoryStore
       kind,
       profile,
       guardRails,
-      lists: this.#lists.filter(({ id }) => isOfFeed(id)).map(({ id, name }) => ({ id, name, key: id, levels: 0 })),
+      lists: (feed?.lists?.map((id) => this.list(id)) ?? this.#lists.filter(({ id }) => isOfFeed(id))).map(({ id, name }) => ({
+        id,
+        name,
+        key: id,
+        levels: 0,
+      })),
       agreement: undefined,
       change: 0,
       revision: feedRevision(profile, found?.revision ?? this.#revision, this.#revision),

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Page, PageRequest } from '../../src/ports/account-store.ts';
+import type { Page, PageRequest } from '../../src/ports/stored/account-store.ts';
 
 /** The items of all pages, which are read two at a time. */
 export async function allOf<T>(read: (page: PageRequest) => Promise<Page<T>>): Promise<T[]> {

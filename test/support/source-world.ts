@@ -9,7 +9,7 @@ import { DEFAULT_GUARDS, type Source, type SourceGuards, type SourceSettings, ty
 import { readConfig } from '../../src/config.ts';
 import { newHttpCounts } from '../../src/http/counts.ts';
 import { type PlannedUndo, undoBatches } from '../../src/manage/batches.ts';
-import type { SourceRecord } from '../../src/ports/source-store.ts';
+import type { SourceRecord } from '../../src/ports/stored/source-store.ts';
 import { type Base, startBase } from '../../src/roles/base.ts';
 import { startLanding } from '../../src/roles/consumer.ts';
 import type { Close } from '../../src/roles/part.ts';

@@ -1,20 +1,19 @@
 /** What pulls feeds: firewalls, agents, scripts; and which of them have stopped or are behind. */
 
 import { html } from 'htm/preact';
-import { useState } from 'preact/hooks';
 import { allPages } from '../api.js';
 import { useLiveWork } from '../data.js';
-import { count, counted, dateTime, duration, percent } from '../format.js';
+import { counted, duration, percent } from '../format.js';
 import { useNames } from '../names.js';
-import { link } from '../router.js';
-import { Badge } from '../ui/badge.js';
-import { Dialog } from '../ui/dialog.js';
-import { Facts } from '../ui/figures.js';
+import { link, setQuery } from '../router.js';
+import { Button } from '../ui/button.js';
 import { LongList } from '../ui/long-list.js';
 import { PageHead } from '../ui/page-head.js';
 import { Empty, Notice, Shown } from '../ui/states.js';
-import { Table } from '../ui/table.js';
 import { Ago } from '../ui/time.js';
+import { ClientFilter, chosen } from './clients/filter.js';
+import { Versions } from './clients/versions.js';
+import { Behind, behindOf, DeviceDialog, State } from './devices/device.js';
 import { linkToFeed } from './feeds/read-feeds.js';
 
 /**
@@ -35,27 +34,69 @@ import { linkToFeed } from './feeds/read-feeds.js';
  */
 
 /** @param {import('../pages.js').PageProps} props */
-export function Page({ session }) {
+export function Page({ session, place }) {
   const live = useLiveWork('devices', readDevices);
   const names = useNames(session);
-  const [shown, setShown] = useState(/** @type {string | undefined} */ (undefined));
+  const { query } = place;
+  const shown = query.get('id');
+  const setShown = (/** @type {string} */ id) => setQuery({ id });
   return html`
     <${PageHead} title="Devices">What pulls feeds, told apart by key, address and User-Agent; those that need a look come first.<//>
     <${Shown} live=${live}>${(/** @type {Device[]} */ devices) => {
       const stopped = devices.filter(({ stopped_at: at }) => at !== null).length;
       const device = devices.find(({ id }) => id === shown);
       if (devices.length === 0) return html`<${NoDevices} />`;
+      const etag = query.get('etag');
+      const has = devices.filter(({ documents }) => etag === null || documents.some((each) => each.etag === etag));
+      const shownOnes = chosen(has, query, names);
       return html`
         ${stopped > 0 && html`<${Notice} kind="bad">${counted(stopped, 'device has', 'devices have')} stopped pulling: what they block grows old.<//>`}
-        <${LongList} label="Devices" columns=${columns(names)} rows=${devices} keyOf=${keyOf}
-          onRow=${(/** @type {Device} */ { id }) => setShown(id)} />
-        ${device !== undefined && html`<${DeviceDialog} device=${device} names=${names} onClose=${() => setShown(undefined)} />`}
+        <${ClientFilter} query=${query} shown=${shownOnes.length} all=${devices.length} what="device" />
+        ${
+          shownOnes.length === 0
+            ? html`<p class="soft">None of them. <${Button} tiny onClick=${() => setQuery({ q: '', silent: '', etag: '' })}>Show all<//></p>`
+            : html`<${LongList} label="Devices" columns=${columns(names)} rows=${shownOnes} keyOf=${keyOf}
+                onRow=${(/** @type {Device} */ { id }) => setShown(id)} />`
+        }
+        <${Versions} title="Who has what" of="Feed" whose="Devices" versions=${versionsOf(devices, names, etag)} />
+        ${device !== undefined && html`<${DeviceDialog} device=${device} names=${names} onClose=${() => setShown('')} />`}
       `;
     }}<//>
   `;
 }
 
 const keyOf = (/** @type {Device} */ { id }) => id;
+
+/**
+ * Which content of which feed how many have; of each feed the newest first.
+ * @param {Device[]} devices @param {import('../names.js').Names} names @param {string | null} shown The tag of those that are shown.
+ * @returns {import('./clients/versions.js').Version[]}
+ */
+function versionsOf(devices, names, shown) {
+  const documents = devices.flatMap(({ documents: each }) => each);
+  const groups = [
+    ...Map.groupBy(documents, ({ feed_id: id, format, family, action, etag }) => [id, format, family, action, etag].join(' ')),
+  ];
+  return groups
+    .map(([key, each]) => {
+      const [first] = each;
+      const feed = names.feedOf(first.feed_id);
+      return {
+        order: `${feed.name} ${first.format} ${first.family} ${first.action}`,
+        at: first.last_modified,
+        key,
+        what: html`<span><a class="text" href=${linkToFeed(feed)}>${feed.name}</a> <span class="small soft">${first.format}, ${first.family}, ${first.action}</span></span>`,
+        note: html`<span>of <${Ago} at=${first.last_modified} />${behindText(first.behind_seconds)}</span>`,
+        clients: each.length,
+        query: { etag: first.etag },
+        isShown: first.etag === shown,
+      };
+    })
+    .toSorted((a, b) => (a.order === b.order ? Date.parse(b.at) - Date.parse(a.at) : a.order < b.order ? -1 : 1));
+}
+
+/** @param {number | null} seconds null: not known. */
+const behindText = (seconds) => (seconds === null ? '' : seconds === 0 ? ', the newest' : `, ${duration(seconds * 1000)} behind`);
 
 /** All devices: those that stopped first, then those that are refused, then by their last pull. @returns {Promise<Device[]>} */
 async function readDevices() {
@@ -72,22 +113,6 @@ const NoDevices = () => html`
   <//>
 `;
 
-/** @param {{ device: Device }} props */
-function State({ device: { stopped_at: stopped, last_status: status } }) {
-  if (stopped !== null) return html`<${Badge} kind="bad">stopped<//>`;
-  return status >= 400 ? html`<${Badge} kind="warn">answered ${status}<//>` : html`<${Badge} kind="good">pulls<//>`;
-}
-
-/** By how much the document that is furthest behind is, s; null where that is not known. @param {Device} device */
-function behindOf({ documents }) {
-  const known = documents.flatMap(({ behind_seconds: behind }) => behind ?? []);
-  return known.length === 0 ? null : Math.max(...known);
-}
-
-/** @param {{ seconds: number | null }} props */
-const Behind = ({ seconds }) =>
-  seconds === null ? html`<span class="soft">–</span>` : seconds === 0 ? 'up to date' : duration(seconds * 1000);
-
 /** @param {Device} device */
 const shareOfUnchanged = ({ answers }) => {
   const good = answers['200'] + answers['304'];
@@ -97,9 +122,9 @@ const shareOfUnchanged = ({ answers }) => {
 /** @param {import('../names.js').Names} names @returns {import('../ui/long-list.js').LongColumn<Device>[]} */
 const columns = (names) => [
   { label: 'State', width: '7.75rem', cell: (device) => html`<${State} device=${device} />` },
-  { label: 'Address', width: 'minmax(7rem, 1fr)', cell: ({ address }) => html`<bdi class="mono">${address}</bdi>` },
+  { label: 'Name', width: 'minmax(6rem, 1fr)', cell: ({ key_id: id }) => html`<bdi>${names.keyName(id)}</bdi>` },
+  { label: 'Address', width: 'minmax(7rem, 1fr)', secondary: true, cell: ({ address }) => html`<bdi class="mono">${address}</bdi>` },
   { label: 'User-Agent', width: 'minmax(7rem, 1.5fr)', secondary: true, cell: ({ user_agent: agent }) => html`<bdi>${agent || '–'}</bdi>` },
-  { label: 'Key', width: 'minmax(6rem, 1fr)', secondary: true, cell: ({ key_id: id }) => html`<bdi>${names.keyName(id)}</bdi>` },
   { label: 'Last pull', width: '6.5rem', number: true, cell: ({ last_pull: at }) => html`<${Ago} at=${at} />` },
   {
     label: 'Every',
@@ -110,47 +135,4 @@ const columns = (names) => [
   },
   { label: 'Behind', width: '6.5rem', number: true, secondary: true, cell: (device) => html`<${Behind} seconds=${behindOf(device)} />` },
   { label: '304', width: '3.5rem', number: true, secondary: true, cell: shareOfUnchanged },
-];
-
-/** @param {{ device: Device, names: import('../names.js').Names, onClose: () => void }} props */
-function DeviceDialog({ device, names, onClose }) {
-  const { answers } = device;
-  return html`
-    <${Dialog} title=${device.address} wide onClose=${onClose}>
-      ${device.stopped_at !== null && html`<${Notice} kind="bad">It stopped: it used to pull every ${duration((device.interval_seconds ?? 0) * 1000)}, and last did ${dateTime(device.last_pull)}.<//>`}
-      ${!device.sends_validators && device.pulls > 3 && html`<${Notice}>It never asks conditionally (If-None-Match), so it gets the whole feed at each pull.<//>`}
-      <${Facts} facts=${[
-        ['State', html`<${State} device=${device} />`],
-        ['User-Agent', html`<bdi>${device.user_agent}</bdi>`],
-        ['Key', names.keyName(device.key_id)],
-        ['First pull', dateTime(device.first_pull)],
-        ['Last pull', dateTime(device.last_pull)],
-        ['Pulls', count(device.pulls)],
-        [
-          'Answers',
-          `${count(answers['200'])} new, ${count(answers['304'])} unchanged, ${count(answers['4xx'])} refused, ${count(answers['5xx'])} failed`,
-        ],
-      ]} />
-      ${
-        device.documents.length > 0 &&
-        html`<${Table} label="What it has" columns=${documentColumns(names)} rows=${device.documents}
-        keyOf=${(/** @type {any} */ each) => `${each.feed_id} ${each.format} ${each.family} ${each.action}`} />`
-      }
-    <//>
-  `;
-}
-
-/** @param {import('../names.js').Names} names @returns {import('../ui/table.js').Column<Device['documents'][number]>[]} */
-const documentColumns = (names) => [
-  {
-    label: 'Feed',
-    cell({ feed_id: id }) {
-      const feed = names.feedOf(id);
-      return html`<a class="text" href=${linkToFeed(feed)}>${feed.name}</a>`;
-    },
-  },
-  { label: 'Document', cell: ({ format, family, action }) => `${format}, ${family}, ${action}` },
-  { label: 'Got it', cell: ({ at }) => html`<${Ago} at=${at} />` },
-  { label: 'Content of', cell: ({ last_modified: at }) => html`<${Ago} at=${at} />` },
-  { label: 'Behind', number: true, cell: ({ behind_seconds: behind }) => html`<${Behind} seconds=${behind} />` },
 ];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { coverageOf, SEVERAL } from './coverage.ts';
+import { COMPLETING_LIST, coverageOf, SEVERAL } from './coverage.ts';
 
 /** A repeatable source of numbers. */
 function numbers(seed: number) {
@@ -11,7 +11,7 @@ function numbers(seed: number) {
   };
 }
 
-test('D14.5 a network expires with its first address, whichever rules lie in each other, and is of one list or of several', () => {
+test('D14.5, D31.2 a network expires with its first address, whichever rules lie in each other, is of one list or of several, and has one that completes it', () => {
   const below = numbers(7);
   for (let round = 0; round < 2000; round++) {
     const rules = Array.from({ length: 1 + below(8) }, () => {
@@ -34,15 +34,16 @@ test('D14.5 a network expires with its first address, whichever rules lie in eac
       expires: rules.map(({ expires }) => expires),
       lists: rules.map(({ list }) => list),
     };
-    const { lapses, lists } = coverageOf<number>(covering, {
-      starts: networks.map(({ start }) => start),
-      ends: networks.map(({ end }) => end),
-    });
+    const bounds = { starts: networks.map(({ start }) => start), ends: networks.map(({ end }) => end) };
+    const { lapses, lists } = coverageOf<number>(covering, bounds);
+    const { lists: completing } = coverageOf<number>(covering, bounds, COMPLETING_LIST);
     for (const [i, { start, end }] of networks.entries()) {
       const within = addresses.slice(start, end);
       assert.equal(lapses[i], Math.min(...within.map((each) => Math.max(...each.map(({ expires }) => expires)))), `round ${round}`);
       const of = new Set(within.flat().map(({ list }) => list));
       assert.equal(lists[i], of.size === 1 ? [...of][0] : SEVERAL, `round ${round}`);
+      const isComplete = (list: number) => within.every((each) => each.some((rule) => rule.list <= list));
+      assert.equal(completing[i], [1, 2, 3].find(isComplete), `round ${round}`);
     }
   }
 });

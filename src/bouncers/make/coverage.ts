@@ -15,11 +15,25 @@ export interface CoveringRules<T extends number | bigint> {
 export interface Coverage {
   /** Whole seconds: when the first address of it is not covered any more; Infinity: never. */
   readonly lapses: Float64Array;
-  /** The list whose rules cover it; SEVERAL where they are of several. */
+  /** The list that it is of; SEVERAL where it is of none alone. */
   readonly lists: Int32Array;
 }
 
 export const SEVERAL = -1;
+
+/** How the lists of rules make the list that a network is of. */
+export interface Attribution {
+  /** The list of addresses that rules of two lists have. */
+  around(list: number, other: number): number;
+  /** The list of a network whose addresses are of two. */
+  beside(list: number, other: number): number;
+}
+
+const alone = (list: number, other: number) => (list === other ? list : SEVERAL);
+/** Its list where all rules are of one, else SEVERAL. */
+export const ONE_LIST: Attribution = { around: alone, beside: alone };
+/** The list that completes it, where lists are taken one after the other by their numbers (SPEC D31.2). */
+export const COMPLETING_LIST: Attribution = { around: Math.min, beside: Math.max };
 
 /**
  * The coverage of networks that are sorted, do not overlap, and are covered by the rules. Goes once through both: rules that lie
@@ -28,9 +42,10 @@ export const SEVERAL = -1;
 export function coverageOf<T extends number | bigint>(
   rules: CoveringRules<T>,
   networks: Pick<CoveringRules<T>, 'starts' | 'ends'>,
+  { around, beside }: Attribution = ONE_LIST,
 ): Coverage {
   const { starts, ends, expires, lists } = rules;
-  const sweep = new Sweep(networks);
+  const sweep = new Sweep(networks, beside);
   /** The rules around the place that the sweep has reached, the narrowest last, with the latest expiry and the list of all around them. */
   const stack: { readonly end: T; readonly expires: number; readonly list: number }[] = [];
   let reached: T | undefined;
@@ -49,7 +64,7 @@ export function coverageOf<T extends number | bigint>(
     }
     if (top !== undefined && reached! < start) sweep.cover(reached!, start, top.expires, top.list);
     reached = start;
-    const list = top === undefined || top.list === lists[rule] ? lists[rule] : SEVERAL;
+    const list = top === undefined ? lists[rule] : around(top.list, lists[rule]);
     stack.push({ end: ends[rule], expires: Math.max(expires[rule], top?.expires ?? 0), list });
   }
   for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
@@ -65,10 +80,12 @@ class Sweep<T extends number | bigint> implements Coverage {
   readonly lists: Int32Array;
   readonly #starts: ArrayLike<T>;
   readonly #ends: ArrayLike<T>;
+  readonly #beside: Attribution['beside'];
   /** The first network that does not end before what is covered next. */
   #next = 0;
 
-  constructor({ starts, ends }: Pick<CoveringRules<T>, 'starts' | 'ends'>) {
+  constructor({ starts, ends }: Pick<CoveringRules<T>, 'starts' | 'ends'>, beside: Attribution['beside']) {
+    this.#beside = beside;
     this.#starts = starts;
     this.#ends = ends;
     this.lapses = new Float64Array(starts.length).fill(Number.POSITIVE_INFINITY);
@@ -84,7 +101,7 @@ class Sweep<T extends number | bigint> implements Coverage {
     for (; next < count && this.#starts[next] < to; next++) {
       if (expires < this.lapses[next]) this.lapses[next] = expires;
       const known = this.lists[next];
-      this.lists[next] = known === 0 || known === list ? list : SEVERAL;
+      this.lists[next] = known === 0 ? list : this.#beside(known, list);
     }
   }
 }

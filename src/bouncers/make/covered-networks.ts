@@ -1,4 +1,4 @@
-/** Networks with until when the rules that block cover them, and of which lists these are (SPEC D14.2, D14.5). */
+/** Networks with until when the rules that block cover them, and of which lists these are (SPEC D14.2, D14.5, D31.2). */
 import { type AddressSet, addressSet, intersection } from '@weir/network/address-set.ts';
 import { lastAddressV4, lastAddressV6 } from '@weir/network/bounds.ts';
 import { type CidrsV4, type CidrsV6, coalesceV4, coalesceV6 } from '@weir/network/coalesce.ts';
@@ -6,13 +6,14 @@ import { sortPairs } from '@weir/network/radix.ts';
 import type { ActiveRules } from '../../document/held/active-rules.ts';
 import type { ActivePart } from '../../document/held/feed-ranges.ts';
 import type { RuleTable } from '../../document/held/rule-table.ts';
-import { type Coverage, type CoveringRules, coverageOf } from './coverage.ts';
+import { type Attribution, type Coverage, type CoveringRules, coverageOf } from './coverage.ts';
+import type { NumberedLists } from './numbered-lists.ts';
 
 /** Networks of both families, sorted, IPv4 first, with what holds for each. */
 export interface DecisionNetworks {
   readonly v4: CidrsV4;
   readonly v6: CidrsV6;
-  /** IPv4 first: when each expires, whole seconds (Infinity: never), and the list that it is of, from 1 on, or SEVERAL. */
+  /** IPv4 first: when each expires, whole seconds (Infinity: never), and the number of the list that it is of, or SEVERAL. */
   readonly coverage: Coverage;
 }
 
@@ -23,7 +24,7 @@ class NetworkColumns<A> {
   prefixes: Uint8Array;
   /** Whole seconds; Infinity: never. */
   expires: Float64Array;
-  /** By the number that `ListOf` gives. */
+  /** By the numbers of `NumberedLists`. */
   lists: Int32Array;
 
   constructor(capacity: number) {
@@ -67,9 +68,6 @@ export interface NetworkRules {
   readonly v6: NetworkColumns<readonly number[]>;
 }
 
-/** The number of the list that a part of the feed is of, by the part's place; SEVERAL for one that has none. */
-export type ListOf = (part: number) => number;
-
 /** For each row of a part until when its rule blocks, whole seconds (Infinity: without end); 0 where it does not. */
 export interface BlockingRules {
   readonly v4: Float64Array;
@@ -96,12 +94,12 @@ function blockingOf(active: ActiveRules): BlockingRules {
 export function blockingNetworks(
   parts: readonly ActivePart[],
   rules: readonly BlockingRules[],
-  listOf: ListOf,
+  lists: Pick<NumberedLists, 'of'>,
   within?: AddressSet,
 ): NetworkRules {
   const capacity = (family: 'v4' | 'v6') => (within === undefined ? rules.reduce((sum, each) => sum + each[family].length, 0) : 0);
   const found: NetworkRules = { v4: new NetworkColumns(capacity('v4')), v6: new NetworkColumns(capacity('v6')) };
-  for (const [place, { active }] of parts.entries()) addBlocking(found, active, rules[place], listOf(place), within);
+  for (const [place, { active }] of parts.entries()) addBlocking(found, active, rules[place], lists.of(place), within);
   return found;
 }
 
@@ -144,9 +142,9 @@ export function addressesOf({ v4, v6 }: NetworkRules): AddressSet {
 }
 
 /** Networks with what the rules that cover them say. */
-export function coveredBy(rules: NetworkRules, v4: CidrsV4, v6: CidrsV6): DecisionNetworks {
-  const ofV4 = coverageOf(coveringV4(rules.v4), boundsV4(v4.addresses, v4.prefixes));
-  const ofV6 = coverageOf(coveringV6(rules.v6), boundsV6(v6));
+export function coveredBy(rules: NetworkRules, v4: CidrsV4, v6: CidrsV6, attribution: Attribution): DecisionNetworks {
+  const ofV4 = coverageOf(coveringV4(rules.v4), boundsV4(v4.addresses, v4.prefixes), attribution);
+  const ofV6 = coverageOf(coveringV6(rules.v6), boundsV6(v6), attribution);
   const count = v4.length + v6.length;
   const coverage = { lapses: new Float64Array(count), lists: new Int32Array(count) };
   for (const name of ['lapses', 'lists'] as const) {

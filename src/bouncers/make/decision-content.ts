@@ -15,17 +15,19 @@ import {
   blockingRules,
   coveredBy,
   type DecisionNetworks,
-  type ListOf,
   type NetworkRules,
 } from './covered-networks.ts';
 import type { KeptCoverage } from './kept-coverage.ts';
 import { networksOf } from './network-key.ts';
+import type { NumberedLists } from './numbered-lists.ts';
 
 export interface DecisionContent {
   /** What bouncers are told. */
   readonly told: DecisionNetworks;
   /** All networks of the block feed: what look-ups are answered from. The same object, unless single addresses are told. */
   readonly all: DecisionNetworks;
+  /** What the lists are called that both speak of, by number, from 1 on. */
+  readonly listNames: readonly string[];
   readonly leftOut: DecisionAnswer['leftOut'];
   /** The next second at which a rule expires, so far as the store was not asked for it yet; Infinity when none does. */
   readonly lapsesAt: number;
@@ -48,7 +50,8 @@ interface DecisionParts {
   readonly entryLimit: number;
   /** Networks of up to so many addresses are told as single addresses, wider ones not at all; null: networks are told. */
   readonly singleAddresses: number | null;
-  readonly listOf: ListOf;
+  /** The lists by numbers, given the places of those that are left out. */
+  readonly numbered: (left: readonly number[]) => NumberedLists;
   /** What is known of the last content of the feed. */
   readonly coverage: KeptCoverage;
 }
@@ -60,7 +63,7 @@ const NOTHING = { networks: 0, addresses: 0 };
 
 /** The decisions of a feed's snapshot, or how many there would be where those are more than the cap. */
 export function decisionContent(snapshot: Snapshot, parts: DecisionParts): DecisionContent | TooManyDecisions {
-  const { asOf, geo, guarded, entryLimit, singleAddresses, listOf, coverage } = parts;
+  const { asOf, geo, guarded, entryLimit, singleAddresses, numbered, coverage } = parts;
   const query = { family: 'both', action: 'block', asOf, classes: undefined, guarded } as const;
   let lapsesAt = Number.POSITIVE_INFINITY;
   const contentAt = (cut?: ListCut) => {
@@ -74,12 +77,13 @@ export function decisionContent(snapshot: Snapshot, parts: DecisionParts): Decis
   const { v4, v6 } = classes[0] ?? networksOf([]);
   const active = activeParts(snapshot.parts, query, geo);
   const blocking = blockingRules(active);
-  const all = coverage.of(active, blocking, { v4, v6 }, { geoVersion: geo.version, listOf });
-  if (singleAddresses === null) return { told: all, all, leftOut: NOTHING, lapsesAt, fitted: chosen?.fitted };
+  const lists = numbered(chosen?.cut.left ?? []);
+  const all = coverage.of(active, blocking, { v4, v6 }, { geoVersion: geo.version, lists });
+  if (singleAddresses === null) return { told: all, all, listNames: lists.names, leftOut: NOTHING, lapsesAt, fitted: chosen?.fitted };
 
   const exceptions = exceptionsOf(snapshot);
   const allowed = exceptions && snapshot.ranges.ranges(active, { ...query, role: exceptions }, geo);
-  const rules = blockingNetworks(active, blocking, listOf);
+  const rules = blockingNetworks(active, blocking, lists);
   const bits = Math.floor(Math.log2(singleAddresses));
   const narrow: NetworkRules = { v4: rules.v4.from(32 - bits), v6: rules.v6.from(128 - bits) };
   const found = withoutTaken(addressesOf(narrow), takenOut(allowed, guarded));
@@ -89,8 +93,9 @@ export function decisionContent(snapshot: Snapshot, parts: DecisionParts): Decis
   if (addresses > entryLimit) return { count: addresses, lapsesAt };
   const left = withoutTaken(contentSet({ v4, v6 }), single);
   return {
-    told: coveredBy(narrow, hostsV4(single), hostsV6(single)),
+    told: coveredBy(narrow, hostsV4(single), hostsV6(single), lists.attribution),
     all,
+    listNames: lists.names,
     leftOut: { networks: countV4(left.v4) + countV6(left.v6), addresses: addressCount(left) },
     lapsesAt,
   };

@@ -2,12 +2,12 @@
 import { createHash } from 'node:crypto';
 import { formatAddress } from '@weir/network/format.ts';
 import type { Network } from '@weir/network/network.ts';
-import { type DecisionFilter, ORIGIN, type Scope } from '../decisions.ts';
+import { type DecisionFilter, LISTS_ORIGIN, ORIGIN, type Scope } from '../decisions.ts';
 import { Body } from './body.ts';
 import { SEVERAL } from './coverage.ts';
-import { isWide, keyAt, type NetworkKey, networkOf } from './network-key.ts';
-import type { ToldNetworks } from './told.ts';
+import { isWide, keyAt, type NetworkKey, nameOf, networkKey, networkOf, type ToldKey } from './network-key.ts';
 import { LONGEST_TOLD } from './told-instants.ts';
+import { type ToldNetworks, toldKeyAt } from './told-networks.ts';
 
 /** What the texts of decisions are made with. */
 export interface DecisionTexts {
@@ -22,7 +22,7 @@ export interface DecisionTexts {
 /** The body of a stream: what is new or told again, and what is gone. Other work is done while it is made. */
 export async function streamBody(
   texts: DecisionTexts,
-  changes: { readonly changed: Iterable<number>; readonly gone: Iterable<NetworkKey> },
+  changes: { readonly changed: Iterable<number>; readonly gone: Iterable<ToldKey> },
 ): Promise<Uint8Array> {
   const body = new Body();
   // What is gone changes with the next build.
@@ -30,9 +30,8 @@ export async function streamBody(
   const write = decisionWriter(texts);
   body.raw('{"new":[');
   for (const index of changes.changed) {
-    const key = keyAt(texts.networks, index);
-    const text = write.held(index, key);
-    if (text === undefined) gone.push(key);
+    const text = write.held(index, keyAt(texts.networks, index));
+    if (text === undefined) gone.push(toldKeyAt(texts.networks, index));
     else body.add(text);
     if (body.isFull) await body.flush();
   }
@@ -61,6 +60,8 @@ export async function heldBody(texts: DecisionTexts, places: Iterable<number>): 
 }
 
 function decisionWriter({ networks, listNames, now, filter }: DecisionTexts) {
+  const isNamed = networks.names.length > 0;
+  const origin = isNamed ? LISTS_ORIGIN : ORIGIN;
   // A workspace may have thousands of lists, and a look-up concerns one.
   const scenarios = new Map<number, { readonly text: string; readonly isWanted: boolean }>();
   const scenarioOf = (list: number) => {
@@ -69,33 +70,39 @@ function decisionWriter({ networks, listNames, now, filter }: DecisionTexts) {
     scenarios.set(list, scenario);
     return scenario;
   };
+  const wantsOrigin = (of: string) => filter.origins?.includes(of) ?? true;
   const durations = new Map<number, string>();
-  const text = (key: NetworkKey, duration: string, scenario: string) => {
+  const text = (key: NetworkKey, duration: string, from: string, scenario: string) => {
     const network = networkOf(key);
     const scope = scopeOf(key);
     const value = scope === 'Ip' ? formatAddress(network) : `${formatAddress(network)}/${network.prefix}`;
-    return `{"id":${idOf(network, key)},"duration":"${duration}","origin":"${ORIGIN}","scenario":${scenario},"scope":"${scope}","type":"ban","value":"${value}"}`;
+    return `{"id":${idOf(network, key)},"duration":"${duration}","origin":"${from}","scenario":${scenario},"scope":"${scope}","type":"ban","value":"${value}"}`;
   };
   return {
     /** The decision of a network that is held; undefined when it is not wanted. */
     held(index: number, key: NetworkKey): string | undefined {
       const list = networks.lists[index] === SEVERAL ? 0 : networks.lists[index];
       const scenario = scenarioOf(list);
-      if (!scenario.isWanted || !filter.scopes.includes(scopeOf(key))) return undefined;
+      if (!scenario.isWanted || !filter.scopes.includes(scopeOf(key)) || !wantsOrigin(origin)) return undefined;
       const until = networks.until[index];
       let duration = durations.get(until);
       if (duration === undefined) {
         duration = durationText(Math.min(until - now / 1000, LONGEST_TOLD));
         durations.set(until, duration);
       }
-      return text(key, duration, scenario.text);
+      return text(key, duration, origin, scenario.text);
     },
-    /** The decision of a network that is gone; undefined when its scope is not wanted. */
-    gone: (key: NetworkKey): string | undefined => (filter.scopes.includes(scopeOf(key)) ? text(key, GONE, `"${ORIGIN}"`) : undefined),
+    /** The decision of a network that is gone, as it was told; undefined when its scope or origin is not wanted. */
+    gone(key: ToldKey): string | undefined {
+      const name = nameOf(key);
+      const from = name === '' ? ORIGIN : LISTS_ORIGIN;
+      if (!filter.scopes.includes(scopeOf(key)) || !wantsOrigin(from)) return undefined;
+      return text(networkKey(key), GONE, from, JSON.stringify(name === '' ? ORIGIN : name));
+    },
   };
 }
 
-const scopeOf = (key: NetworkKey): Scope => (isWide(key) ? 'Range' : 'Ip');
+const scopeOf = (key: ToldKey): Scope => (isWide(key) ? 'Range' : 'Ip');
 
 const wantsScenario = ({ containing, without }: DecisionFilter, name: string): boolean =>
   (containing?.some((part) => name.includes(part)) ?? true) && !without.some((part) => name.includes(part));

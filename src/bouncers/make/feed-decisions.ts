@@ -8,13 +8,14 @@ import { entryLimitOf } from '../../document/variant.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { StoreReads, StoreWrites } from '../../ports/store.ts';
 import type { DecisionAnswer, DecisionRequest } from '../decisions.ts';
-import { SEVERAL } from './coverage.ts';
-import type { DecisionNetworks, ListOf } from './covered-networks.ts';
+import type { DecisionNetworks } from './covered-networks.ts';
 import { type DecisionContent, decisionContent } from './decision-content.ts';
 import { heldBody, streamBody } from './decision-json.ts';
 import { KeptCoverage } from './kept-coverage.ts';
+import { KeptNumbers, numbersInOrder } from './numbered-lists.ts';
 import { placeAround } from './sorted-networks.ts';
-import { Told, type ToldNetworks } from './told.ts';
+import { Told } from './told.ts';
+import type { ToldNetworks } from './told-networks.ts';
 
 /** The store's record of what the bouncers of a feed were told. */
 interface ToldStore {
@@ -30,10 +31,7 @@ export class FeedDecisions implements VersionedContent {
   /** How many of the decisions are wider than an address. */
   #wide = 0;
   readonly #coverage = new KeptCoverage();
-  /** The numbers of lists, by UUID. */
-  readonly #lists = new Map<string, number>();
-  /** By number, from 1 on. */
-  #listNames: readonly string[] = [];
+  readonly #numbers = new KeptNumbers();
   /** The last record that was read, and those of this object that are later. */
   #read = 0;
   readonly #own = new Set<number>();
@@ -58,10 +56,12 @@ export class FeedDecisions implements VersionedContent {
     const { profile } = snapshot.head;
     const entryLimit = entryLimitOf(profile);
     const { singleAddresses } = profile;
-    const made = { listOf: this.#numberLists(snapshot), coverage: this.#coverage };
-    const content = decisionContent(snapshot, { ...parts, ...made, entryLimit, singleAddresses });
+    const isNamed = profile.origins === 'lists';
+    const kept = this.#numbers.of(snapshot.head);
+    const numbered = (left: readonly number[]) => (isNamed ? numbersInOrder(snapshot.head, left) : kept);
+    const content = decisionContent(snapshot, { ...parts, numbered, coverage: this.#coverage, entryLimit, singleAddresses });
     if ('count' in content) return { version: undefined, entryCount: content.count, entryLimit, lapsesAt: content.lapsesAt };
-    told.take(content.told, now);
+    told.take(content.told, now, isNamed ? content.listNames : []);
     this.#content = content;
     this.#wide = widerThan(content.told.v4.prefixes, 32) + widerThan(content.told.v6.prefixes, 128);
     await this.#record(told, now);
@@ -80,28 +80,14 @@ export class FeedDecisions implements VersionedContent {
     const told = this.#told;
     if (told === undefined || this.#content === undefined) return undefined;
     const { networks, mark } = told;
-    const { all, leftOut } = this.#content;
+    const { all, leftOut, listNames } = this.#content;
     const about = { mark, count: networks.v4.length + networks.v6.length, networks: this.#wide, leftOut };
-    const texts = { networks, listNames: this.#listNames, now, filter };
+    const texts = { networks, listNames, now, filter };
     const bytes =
       'since' in ask
         ? await streamBody(texts, told.since(ask.since))
-        : await heldBody({ ...texts, networks: lapsing(all) }, placesAround(all, ask.network));
+        : await heldBody({ ...texts, networks: lapsing(all, networks.names) }, placesAround(all, ask.network));
     return { bytes, ...about };
-  }
-
-  /** Notes what lists are called now. They keep their numbers, whatever their place in the snapshot. */
-  #numberLists({ head }: Snapshot): ListOf {
-    const numbers: number[] = [];
-    const names: string[] = [...this.#listNames];
-    for (const { id, name } of head.lists) {
-      const number = this.#lists.get(id) ?? this.#lists.size + 1;
-      this.#lists.set(id, number);
-      names[number - 1] = name;
-      numbers.push(number);
-    }
-    this.#listNames = names;
-    return (part) => numbers[part] ?? SEVERAL;
   }
 
   /** What bouncers were told, with what other processes have told them since. While the store does not answer, what is known here. */
@@ -149,7 +135,13 @@ function widerThan(prefixes: Uint8Array, host: number): number {
 }
 
 /** Networks with their own expiries, as look-ups tell them. */
-const lapsing = ({ v4, v6, coverage }: DecisionNetworks): ToldNetworks => ({ v4, v6, until: coverage.lapses, lists: coverage.lists });
+const lapsing = ({ v4, v6, coverage }: DecisionNetworks, names: ToldNetworks['names']): ToldNetworks => ({
+  v4,
+  v6,
+  until: coverage.lapses,
+  lists: coverage.lists,
+  names,
+});
 
 /** The places of the networks that hold all of this one (null: of all). */
 function placesAround(networks: DecisionNetworks, network: Network | null): Iterable<number> {

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { GEO, GUARDED, whateverChanges } from '../../../test/support/changing-rules.ts';
 import { activeParts } from '../../document/held/feed-ranges.ts';
 import { feedContent } from '../../document/make/content.ts';
+import { COMPLETING_LIST, ONE_LIST } from './coverage.ts';
 import { blockingNetworks, blockingRules, coveredBy } from './covered-networks.ts';
 import { KeptCoverage } from './kept-coverage.ts';
 import { networksOf } from './network-key.ts';
@@ -16,10 +17,11 @@ test('D14.5 the expiries that are kept between builds are those that all rules g
       const { v4, v6 } = classes[0] ?? networksOf([]);
       const active = activeParts(parts, query, GEO);
       const rules = blockingRules(active);
-      const listOf = (part: number) => 10 + 10 * part;
-      // Now and then the geo data are others.
-      const found = kept.of(active, rules, { v4, v6 }, { geoVersion: String(isRated && isGuarded), listOf });
-      assert.deepEqual(found, coveredBy(blockingNetworks(active, rules, listOf), v4, v6));
+      // Now and then the geo data are others, and bouncers are told of lists.
+      const attribution = isRated ? COMPLETING_LIST : ONE_LIST;
+      const lists = { of: (part: number) => 10 + 10 * part, names: [], attribution, order: String(isRated) };
+      const found = kept.of(active, rules, { v4, v6 }, { geoVersion: String(isRated && isGuarded), lists });
+      assert.deepEqual(found, coveredBy(blockingNetworks(active, rules, lists), v4, v6, attribution));
     };
   });
 });

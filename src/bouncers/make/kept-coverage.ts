@@ -5,7 +5,8 @@ import type { Network } from '@weir/network/network.ts';
 import type { ActiveRules } from '../../document/held/active-rules.ts';
 import type { ActivePart } from '../../document/held/feed-ranges.ts';
 import type { RuleTable } from '../../document/held/rule-table.ts';
-import { type BlockingRules, blockingNetworks, coveredBy, type DecisionNetworks, type ListOf } from './covered-networks.ts';
+import { type BlockingRules, blockingNetworks, coveredBy, type DecisionNetworks } from './covered-networks.ts';
+import type { NumberedLists } from './numbered-lists.ts';
 import { placesIn, placesOverlapping, type SortedNetworks } from './sorted-networks.ts';
 
 interface Kept {
@@ -13,6 +14,7 @@ interface Kept {
   readonly tables: readonly RuleTable[];
   readonly rules: readonly BlockingRules[];
   readonly geoVersion: string;
+  readonly order: string;
   readonly networks: DecisionNetworks;
 }
 
@@ -29,22 +31,27 @@ export class KeptCoverage {
     parts: readonly ActivePart[],
     rules: readonly BlockingRules[],
     networks: SortedNetworks,
-    { geoVersion, listOf }: { readonly geoVersion: string; readonly listOf: ListOf },
+    { geoVersion, lists }: { readonly geoVersion: string; readonly lists: NumberedLists },
   ): DecisionNetworks {
-    const changed = this.#changedSince(parts, rules, geoVersion);
+    const { order } = lists;
+    const changed = this.#changedSince(parts, rules, { geoVersion, order });
     const covered =
       changed === undefined
-        ? coveredBy(blockingNetworks(parts, rules, listOf), networks.v4, networks.v6)
-        : this.#coveredAgain(parts, rules, networks, changed, listOf);
-    this.#kept = { tables: parts.map(({ active }) => active.tables.v4), rules, geoVersion, networks: covered };
+        ? coveredBy(blockingNetworks(parts, rules, lists), networks.v4, networks.v6, lists.attribution)
+        : this.#coveredAgain(parts, rules, networks, changed, lists);
+    this.#kept = { tables: parts.map(({ active }) => active.tables.v4), rules, geoVersion, order, networks: covered };
     return covered;
   }
 
   /** The networks of the rules that have come, gone or another end; undefined when those are many, or not known. */
-  #changedSince(parts: readonly ActivePart[], rules: readonly BlockingRules[], geoVersion: string): Network[] | undefined {
+  #changedSince(
+    parts: readonly ActivePart[],
+    rules: readonly BlockingRules[],
+    { geoVersion, order }: Pick<Kept, 'geoVersion' | 'order'>,
+  ): Network[] | undefined {
     const kept = this.#kept;
     const isSame = kept?.tables.length === parts.length && kept.tables.every((table, place) => table === parts[place].active.tables.v4);
-    if (kept === undefined || !isSame || kept.geoVersion !== geoVersion) return undefined;
+    if (kept === undefined || !isSame || kept.geoVersion !== geoVersion || kept.order !== order) return undefined;
     const most = rules.reduce((sum, { v4, v6 }) => sum + v4.length + v6.length, 0) * MOST_CHANGED;
     const changed: Network[] = [];
     for (const [place, { active }] of parts.entries()) {
@@ -60,7 +67,7 @@ export class KeptCoverage {
     rules: readonly BlockingRules[],
     { v4, v6 }: SortedNetworks,
     changed: readonly Network[],
-    listOf: ListOf,
+    lists: NumberedLists,
   ): DecisionNetworks {
     const before = this.#kept!.networks;
     const places = placesIn(before, { v4, v6 });
@@ -83,7 +90,7 @@ export class KeptCoverage {
     const part = partOf({ v4, v6 }, again);
     const within = addressSet([]);
     pushNetworks(within, part);
-    const anew = coveredBy(blockingNetworks(parts, rules, listOf, within), part.v4, part.v6).coverage;
+    const anew = coveredBy(blockingNetworks(parts, rules, lists, within), part.v4, part.v6, lists.attribution).coverage;
     for (const [i, at] of again.entries()) {
       coverage.lapses[at] = anew.lapses[i];
       coverage.lists[at] = anew.lists[i];

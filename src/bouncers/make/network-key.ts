@@ -9,8 +9,24 @@ import type { Network } from '@weir/network/network.ts';
 export type NetworkKey = string;
 
 const V4_LENGTH = 5;
+const V6_LENGTH = 17;
 
-export const isV4 = (key: NetworkKey): boolean => key.length === V4_LENGTH;
+/**
+ * A network as bouncers are told it: its key, and the name of the list that it is told to be of, behind a character that no byte is. Where
+ * nobody is told of lists it is the key alone.
+ */
+export type ToldKey = string;
+const NAMED = '\u0100';
+
+export const toldKey = (key: NetworkKey, name: string): ToldKey => (name === '' ? key : key + NAMED + name);
+
+export const isV4 = (key: ToldKey): boolean => key.length === V4_LENGTH || key[V4_LENGTH] === NAMED;
+const lengthOf = (key: ToldKey) => (isV4(key) ? V4_LENGTH : V6_LENGTH);
+/** The name that a network is told with; empty where it has none. */
+export const nameOf = (key: ToldKey): string => key.slice(lengthOf(key) + NAMED.length);
+/** The network without the name. */
+export const networkKey = (key: ToldKey): NetworkKey => key.slice(0, lengthOf(key));
+const prefixOf = (key: ToldKey) => key.charCodeAt(lengthOf(key) - 1);
 
 const wordText = (word: number) => String.fromCharCode(word >>> 24, (word >>> 16) & 0xff, (word >>> 8) & 0xff, word & 0xff);
 const wordAt = (key: NetworkKey, at: number) =>
@@ -25,15 +41,15 @@ export function keyAt({ v4, v6 }: Readonly<{ v4: CidrsV4; v6: CidrsV6 }>, index:
   return key + String.fromCharCode(v6.prefixes[at]);
 }
 
-export function networkOf(key: NetworkKey): Network {
-  const prefix = key.charCodeAt(key.length - 1);
+export function networkOf(key: ToldKey): Network {
+  const prefix = prefixOf(key);
   if (isV4(key)) return { family: 4, address: wordAt(key, 0), prefix };
   return { family: 6, address: [wordAt(key, 0), wordAt(key, 4), wordAt(key, 8), wordAt(key, 12)], prefix };
 }
 
 /** The networks of keys, sorted. */
-export function networksOf(keys: Iterable<NetworkKey>): { v4: CidrsV4; v6: CidrsV6 } {
-  const [ofV4, ofV6]: [NetworkKey[], NetworkKey[]] = [[], []];
+export function networksOf(keys: Iterable<ToldKey>): { v4: CidrsV4; v6: CidrsV6 } {
+  const [ofV4, ofV6]: [ToldKey[], ToldKey[]] = [[], []];
   for (const key of keys) (isV4(key) ? ofV4 : ofV6).push(key);
   ofV4.sort();
   ofV6.sort();
@@ -51,4 +67,4 @@ export function networksOf(keys: Iterable<NetworkKey>): { v4: CidrsV4; v6: Cidrs
 }
 
 /** Whether the network is wider than one address. */
-export const isWide = (key: NetworkKey): boolean => key.charCodeAt(key.length - 1) < (isV4(key) ? 32 : 128);
+export const isWide = (key: ToldKey): boolean => prefixOf(key) < (isV4(key) ? 32 : 128);

@@ -1,9 +1,9 @@
 /** Finding networks among sorted ones of both families, IPv4 first. */
 import { firstAddressV4, maskHostBits } from '@weir/network/bounds.ts';
 import { type CidrsV4, type CidrsV6, compareCidrsV4, compareCidrsV6 } from '@weir/network/coalesce.ts';
-import { lastHost } from '@weir/network/nesting.ts';
 import type { Network } from '@weir/network/network.ts';
 import { firstReaching } from '@weir/network/search.ts';
+import { lastHost } from '@weir/network/sets/nesting.ts';
 import { compareV6 } from '@weir/network/words.ts';
 
 export interface SortedNetworks {

@@ -6,10 +6,12 @@
 import { secondOf } from '../../clock.ts';
 import type { DecisionMark } from '../decisions.ts';
 import type { DecisionNetworks } from './covered-networks.ts';
-import { keyAt, type NetworkKey, networkOf, networksOf } from './network-key.ts';
+import { nameOf, networkOf, networksOf, type ToldKey } from './network-key.ts';
 import { placeOf, placesIn } from './sorted-networks.ts';
 import { toldAgain, toldUntil } from './told-instants.ts';
 import { readTold, ToldWriter } from './told-log.ts';
+import { nameAt, type ToldNetworks, toldKeyAt } from './told-networks.ts';
+import { restoredTold } from './told-restored.ts';
 
 /** How long it is known that a network is gone, s, and of how many at most. */
 const KEPT = 7 * 86_400;
@@ -19,17 +21,10 @@ const MOST_CHANGES = 262_144;
 /** How much is written behind the whole before the whole is written anew, bytes. */
 const COMPACT_AT = 1 << 20;
 
-/** What bouncers are told now. */
-export interface ToldNetworks extends Omit<DecisionNetworks, 'coverage'> {
-  /** Until when bouncers are told to hold each, whole seconds. */
-  readonly until: Float64Array;
-  readonly lists: Int32Array;
-}
-
 /** What has changed for a bouncer: places among the networks, and networks that are gone. */
 export interface ToldChanges {
   readonly changed: Iterable<number>;
-  readonly gone: Iterable<NetworkKey>;
+  readonly gone: Iterable<ToldKey>;
 }
 
 /** What is to be written of a change, and whether it replaces all that was written before. */
@@ -38,7 +33,7 @@ export interface ToldRecord {
   readonly isWhole: boolean;
 }
 
-const NOTHING: ToldNetworks = { ...networksOf([]), until: new Float64Array(), lists: new Int32Array() };
+const NOTHING: ToldNetworks = { ...networksOf([]), until: new Float64Array(), lists: new Int32Array(), names: [] };
 
 export class Told {
   readonly #builder: string;
@@ -50,12 +45,12 @@ export class Told {
   #earliest = Number.POSITIVE_INFINITY;
   /** The version before the first change that is known, and the changes since. */
   #known = 0;
-  #changes: (readonly NetworkKey[])[] = [];
+  #changes: (readonly ToldKey[])[] = [];
   #changeCount = 0;
   /** When networks went that some bouncer may hold, oldest first, whole seconds. */
-  readonly #gone = new Map<NetworkKey, number>();
+  #gone = new Map<ToldKey, number>();
   /** Earlier instants until which some bouncers hold a network: it is told again then. */
-  readonly #dues = new Map<number, Set<NetworkKey>>();
+  readonly #dues = new Map<number, Set<ToldKey>>();
   /** What was changed and is not written yet. */
   #unwritten = new ToldWriter();
   /** Whether something could not be written, so that only the whole tells it. */
@@ -90,35 +85,20 @@ export class Told {
 
   /** Takes in what the store holds from before the start: bouncers may hold all of it. `now` in ms. */
   restore(records: Iterable<Uint8Array>, now: number): void {
-    const told = new Map<NetworkKey, number>();
-    for (const record of records) {
-      this.#writtenBytes += record.length;
-      for (const { key, isGone, second } of readTold(record)) {
-        const before = told.get(key);
-        if (isGone) {
-          told.delete(key);
-          this.#gone.delete(key);
-          this.#gone.set(key, second);
-        } else {
-          told.set(key, second);
-          this.#gone.delete(key);
-        }
-        if (before !== undefined && before !== second && before > secondOf(now)) this.#due(before, key);
-      }
-    }
-    const { v4, v6 } = networksOf(told.keys());
-    const networks = { v4, v6, until: new Float64Array(v4.length + v6.length), lists: new Int32Array(v4.length + v6.length) };
-    for (let i = 0; i < networks.until.length; i++) networks.until[i] = told.get(keyAt(networks, i))!;
+    const { networks, gone, dues, bytes } = restoredTold(records, secondOf(now));
+    this.#writtenBytes += bytes;
     this.#networks = networks;
+    this.#gone = gone;
+    for (const [second, key] of dues) this.#due(second, key);
     // When it was told is not known.
-    this.#again = networks.until.map((until) => toldAgain(until));
+    this.#again = this.#networks.until.map((until) => toldAgain(until));
     for (const again of this.#again) this.#earliest = Math.min(this.#earliest, again);
   }
 
   /** Takes in what another process has told the same bouncers. `now` in ms. */
   join(records: Iterable<Uint8Array>, now: number): void {
     const second = secondOf(now);
-    const gone: NetworkKey[] = [];
+    const gone: ToldKey[] = [];
     for (const record of records) {
       for (const { key, isGone, second: until } of readTold(record)) {
         const at = this.#find(key);
@@ -133,14 +113,17 @@ export class Told {
     this.#move(gone);
   }
 
-  /** Makes these the networks that bouncers are told. `now` in ms. */
-  take({ v4, v6, coverage: { lapses, lists } }: DecisionNetworks, now: number): void {
+  /** Makes these the networks that bouncers are told, with the names of their lists where they are told of these. `now` in ms. */
+  take({ v4, v6, coverage: { lapses, lists } }: DecisionNetworks, now: number, names: readonly string[] = []): void {
     const second = secondOf(now);
     const before = this.#networks;
-    const networks: ToldNetworks = { v4, v6, until: new Float64Array(v4.length + v6.length), lists };
+    const networks: ToldNetworks = { v4, v6, until: new Float64Array(v4.length + v6.length), lists, names };
+    const isNamed = before.names.length + names.length > 0;
+    const isSame = (from: number, to: number) =>
+      isNamed ? nameAt(before, from) === nameAt(networks, to) : before.lists[from] === lists[to];
     const again = new Float64Array(networks.until.length);
-    const touched: NetworkKey[] = [];
-    const tell = (index: number, key = keyAt(networks, index)) => {
+    const touched: ToldKey[] = [];
+    const tell = (index: number, key = toldKeyAt(networks, index)) => {
       networks.until[index] = toldUntil(lapses[index], key, second);
       again[index] = toldAgain(networks.until[index], second);
       this.#unwritten.add(key, false, networks.until[index]);
@@ -152,7 +135,7 @@ export class Told {
       touched.push(key);
     };
     const removed = (index: number) => {
-      const key = keyAt(before, index);
+      const key = toldKeyAt(before, index);
       this.#goes(key, second);
       this.#unwritten.add(key, true, second);
       touched.push(key);
@@ -166,13 +149,13 @@ export class Told {
       } else if (lapses[to] > until && this.#again[from] <= second) {
         touched.push(tell(to));
         // Clients that do not take again what they hold let it go then.
-        this.#due(until, keyAt(networks, to));
+        this.#due(until, toldKeyAt(networks, to));
       } else {
         networks.until[to] = until;
         again[to] = this.#again[from];
       }
       // Who wants some scenarios only may have to be told.
-      if (before.lists[from] !== 0 && before.lists[from] !== lists[to] && until > second) touched.push(keyAt(networks, to));
+      if (before.lists[from] !== 0 && !isSame(from, to) && until > second) touched.push(toldKeyAt(networks, to));
     };
     const places = placesIn(before, networks);
     let next = 0;
@@ -182,12 +165,17 @@ export class Told {
       while (next < from) removed(next++);
       if (from < 0) {
         added(at);
+      } else if (isNamed && !isSame(from, at)) {
+        // Under its old name first: clients hold a set for each.
+        removed(from);
+        added(at);
+        next = from + 1;
       } else {
         next = from + 1;
         const until = before.until[from];
         // Almost all stay as they are.
         const isTold = until > second && (lapses[at] === until || (lapses[at] > until && this.#again[from] > second));
-        if (isTold && lists[at] === before.lists[from]) {
+        if (isTold && isSame(from, at)) {
           networks.until[at] = until;
           again[at] = this.#again[from];
         } else {
@@ -214,14 +202,15 @@ export class Told {
   since(mark: DecisionMark | null): ToldChanges {
     const isKnown = mark !== null && mark.builder === this.#builder && mark.version >= this.#known && mark.version <= this.#version;
     if (!isKnown) return { changed: this.#networks.until.keys(), gone: this.#gone.keys() };
-    const keys = new Set<NetworkKey>();
+    const keys = new Set<ToldKey>();
     for (const touched of this.#changes.slice(mark.version - this.#known)) for (const key of touched) keys.add(key);
-    const changed: number[] = [];
-    const gone: NetworkKey[] = [];
+    const changed = new Set<number>();
+    const gone: ToldKey[] = [];
     for (const key of keys) {
-      const at = this.#find(key);
-      if (at === undefined) gone.push(key);
-      else changed.push(at);
+      const at = placeOf(this.#networks, networkOf(key));
+      // Where it is held under another name it is told so in the same answer: some clients hold a network without one.
+      if (at !== undefined) changed.add(at);
+      if (at === undefined || nameAt(this.#networks, at) !== nameOf(key)) gone.push(key);
     }
     return { changed, gone };
   }
@@ -251,11 +240,11 @@ export class Told {
     const all = new ToldWriter();
     for (const [key, second] of this.#gone) all.add(key, true, second);
     for (const [due, keys] of this.#dues) for (const key of keys) if (this.#find(key) !== undefined) all.add(key, false, due);
-    for (const [i, until] of this.#networks.until.entries()) all.add(keyAt(this.#networks, i), false, until);
+    for (const [i, until] of this.#networks.until.entries()) all.add(toldKeyAt(this.#networks, i), false, until);
     return all.end();
   }
 
-  #goes(key: NetworkKey, second: number): void {
+  #goes(key: ToldKey, second: number): void {
     this.#gone.delete(key);
     this.#gone.set(key, second);
   }
@@ -267,12 +256,12 @@ export class Told {
     }
   }
 
-  #due(second: number, key: NetworkKey): void {
+  #due(second: number, key: ToldKey): void {
     this.#dues.set(second, (this.#dues.get(second) ?? new Set()).add(key));
   }
 
   /** Begins a version in which these networks were told, told again, or went. */
-  #move(touched: readonly NetworkKey[]): void {
+  #move(touched: readonly ToldKey[]): void {
     if (touched.length === 0) return;
     this.#version += 1;
     this.#changes.push(touched);
@@ -283,7 +272,9 @@ export class Told {
     }
   }
 
-  #find(key: NetworkKey): number | undefined {
-    return placeOf(this.#networks, networkOf(key));
+  /** The place of a network that is told with this very name. */
+  #find(key: ToldKey): number | undefined {
+    const at = placeOf(this.#networks, networkOf(key));
+    return at === undefined || nameAt(this.#networks, at) !== nameOf(key) ? undefined : at;
   }
 }

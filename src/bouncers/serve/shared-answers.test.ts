@@ -4,7 +4,7 @@ import type { DecisionRequest } from '../decisions.ts';
 import { BUSY, DecisionAnswers, type SharedAnswer } from './shared-answers.ts';
 
 const MB = 1 << 20;
-const filter = { scopes: ['Ip'], containing: null, without: [] } as const;
+const filter = { scopes: ['Ip'], origins: null, containing: null, without: [] } as const;
 const request = (workspaceId: string, n: number): DecisionRequest => ({
   workspaceId,
   feedId: null,

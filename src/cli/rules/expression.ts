@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { faultExcerpt, faultLine, type ParseError } from '@weir/expression/fault.ts';
 import { WeirError } from '../../errors.ts';
-import { judgeExpression, type Verdict } from '../../manage/expressions.ts';
+import { judgeExpression, type Verdict } from '../../manage/expressions/check.ts';
 import { EXPRESSION_KINDS, type ExpressionKind } from '../../rule.ts';
 import { readSchemes } from '../../runtime/schemes.ts';
 import type { AddCommand } from '../command.ts';

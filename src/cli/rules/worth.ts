@@ -2,15 +2,16 @@
 import { blockGuards } from '../../account/guard-rails.ts';
 import { systemClock } from '../../clock.ts';
 import { countText } from '../../count-text.ts';
+import { detailOf } from '../../document/worth/detail.ts';
 import { worthOf } from '../../document/worth/worth.ts';
 import { WeirError } from '../../errors.ts';
 import { geoDatabase } from '../../geo/database.ts';
 import { loadGeo } from '../../geo/load.ts';
 import { findList } from '../../manage/find.ts';
-import { type ListWorthJson, listWorthJson, type WorthJson, worthJson } from '../../manage/worth.ts';
+import { type ListWorthJson, listWorthJson, type WorthCounter, type WorthJson, worthJson } from '../../manage/worth.ts';
 import { servedSettings } from '../../runtime/served-settings.ts';
 import type { AddCommand } from '../command.ts';
-import { printable, table, workspaceId } from '../context.ts';
+import { printable, readsIn, table } from '../context.ts';
 import { inWorkspace } from '../usage.ts';
 
 export function worthCommand(add: AddCommand): void {
@@ -21,17 +22,17 @@ export function worthCommand(add: AddCommand): void {
     {
       async run(context, [ref], options) {
         const { config } = context;
-        const store = await context.reads();
-        const id = await workspaceId(store, options.workspace);
+        const { store, workspace: id } = await readsIn(context, options.workspace);
         const workspace = (await store.workspace(id))!;
-        const list = ref === undefined ? null : (await findList(store, id, ref)).id;
+        const list = ref === undefined ? null : await findList(store, id, ref);
         const { geo, guardRails } = servedSettings(config);
-        const worth = await worthOf(workspace, list, {
-          ...{ store, clock: systemClock, guard: blockGuards(guardRails)(workspace) },
-          geo: geoDatabase(await loadGeo(geo, config.dataDir)),
-        });
-        if (list === null) return worthJson(store, id, worth);
-        const found = await listWorthJson(store, id, list, worth);
+        const parts = { store, clock: systemClock, geo: geoDatabase(await loadGeo(geo, config.dataDir)) };
+        const worth: WorthCounter = {
+          lists: (_, shown) => worthOf(id, shown, parts),
+          detail: (_, of) => detailOf(workspace, of, { ...parts, guard: blockGuards(guardRails)(workspace) }),
+        };
+        if (list === null) return worthJson(store, id, await worth.lists(id));
+        const found = await listWorthJson(store, worth, id, list);
         if (found === undefined) throw new WeirError('NOT_FOUND', `there is no list "${ref}"`);
         return found;
       },
@@ -49,7 +50,7 @@ function worthText({ lists, detections, lists_left_out: leftOut }: WorthJson): s
   const rows = lists.map((list) => [printable(list.name), list.entries, list.added, list.gone, ...worthCells(list), mostShared(list)]);
   const idle = lists.filter((list) => list.idle).map(({ name }) => printable(name));
   return [
-    table(['LIST', 'ENTRIES', 'NEW', 'GONE', 'UNIQUE', 'BEFORE', 'EARLIER BY', 'AFTER', 'NEVER', 'SHARES MOST WITH'], rows),
+    table(['LIST', 'ENTRIES', 'NEW', 'GONE', 'UNIQUE', 'BEFORE', 'EARLIER BY', 'AFTER', 'NEVER', 'SHARES MOST WITH'], rows, (row) => row),
     detectedText(detections),
     ...(idle.length === 0 ? [] : [`without a detection in ${detections.days} days: ${idle.join(', ')}`]),
     ...lists.flatMap(copyLines),
@@ -116,7 +117,9 @@ function listText(list: ListWorthJson): string {
   return [
     lines.flatMap(([what, text]) => (text === false ? [] : [`${what.padEnd(11)}  ${text}`])).join('\n'),
     ...copyLines(list),
-    ...(overlaps.length === 0 ? ['no other list has any of it'] : [table(['IN COMMON WITH', 'ENTRIES', 'IPV4 ADDRESSES'], overlaps)]),
-    table(['FEED', '', 'ENTRIES', 'WITHOUT IT', 'IT COSTS'], feedRows),
+    ...(overlaps.length === 0
+      ? ['no other list has any of it']
+      : [table(['IN COMMON WITH', 'ENTRIES', 'IPV4 ADDRESSES'], overlaps, (row) => row)]),
+    table(['FEED', '', 'ENTRIES', 'WITHOUT IT', 'IT COSTS'], feedRows, (row) => row),
   ].join('\n\n');
 }

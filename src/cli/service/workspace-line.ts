@@ -14,8 +14,8 @@ import { type WorkspaceSettings, workspaceSettingsJson } from '../../account/wor
 import { isoTime } from '../../clock.ts';
 import { Type } from '../../json-schema.ts';
 import { originJson } from '../../manage/rules/rule-json.ts';
-import type { RuleOrigin } from '../../ports/rule-store.ts';
-import type { StoredRule } from '../../ports/stored-rule.ts';
+import type { RuleOrigin } from '../../ports/stored/rule-store.ts';
+import type { StoredRule } from '../../ports/stored/stored-rule.ts';
 import { type AccessRule, type ExpressionRule, KINDS, type Target } from '../../rule.ts';
 import { decodeSignalRecord } from '../../signal/message/decode.ts';
 import { encodeMessage } from '../../signal/message/encode.ts';

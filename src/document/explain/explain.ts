@@ -1,7 +1,7 @@
 /** Explains the feeds of a workspace: reads what concerns a target, and nothing else where that can be found (SPEC D10). */
 import type { Workspace } from '../../account/workspace.ts';
 import { DAY, secondOf } from '../../clock.ts';
-import type { ChangeOrigin } from '../../ports/rule-store.ts';
+import type { ChangeOrigin } from '../../ports/stored/rule-store.ts';
 import type { AccessAction, Target } from '../../rule.ts';
 import { readSnapshot } from '../held/snapshot.ts';
 import { renderFeed } from '../make/render-feed.ts';

@@ -4,7 +4,7 @@ import type { BlockGuard } from '../../account/guard-rails.ts';
 import type { SubtractAllow } from '../../account/list.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { Agreement, SnapshotList } from '../../ports/snapshot.ts';
-import type { StoredRule } from '../../ports/stored-rule.ts';
+import type { StoredRule } from '../../ports/stored/stored-rule.ts';
 import type { AccessAction, AccessRule, Target } from '../../rule.ts';
 import type { ListCut } from '../make/content.ts';
 import type { Family } from '../variant.ts';

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { CidrsV4, CidrsV6 } from '@weir/network/coalesce.ts';
 import { renderV4, renderV6 } from '@weir/network/render.ts';
-import { areSame } from '@weir/network/same.ts';
+import { areSame } from '@weir/network/sets/same.ts';
 import { compareV6 } from '@weir/network/words.ts';
 
 /** The text of networks that follow each other, a separator after each. */

@@ -2,8 +2,9 @@
  * The addresses on which the lists of a feed agree (SPEC D29), kept from one build to the next: where little has changed in the lists, only
  * the places that changed are gone over.
  */
-import { agreedAgain, agreedV4, agreedV6, type Quorum } from '@weir/network/agree.ts';
+
 import { V4Ranges, V6Ranges } from '@weir/network/ranges.ts';
+import { agreedAgain, agreedV4, agreedV6, type Quorum } from '@weir/network/sets/agree.ts';
 
 /** What the lists have, by their places, and on which of it they agree. */
 interface Kept<R> {

@@ -3,8 +3,8 @@
  * and families of the feed; where few lists have changed, only what has changed in them is merged into what was there.
  */
 import type { AddressSet } from '@weir/network/address-set.ts';
-import type { Quorum } from '@weir/network/agree.ts';
 import { V4Ranges, V6Ranges } from '@weir/network/ranges.ts';
+import type { Quorum } from '@weir/network/sets/agree.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { NetworkClass } from '../formats/format.ts';
 import { TextBlocks } from '../formats/text-blocks.ts';

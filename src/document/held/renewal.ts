@@ -1,4 +1,4 @@
-import type { RuleState, StoredRule } from '../../ports/stored-rule.ts';
+import type { RuleState, StoredRule } from '../../ports/stored/stored-rule.ts';
 import type { Kind, Target } from '../../rule.ts';
 import type { ListRules } from './active-rules.ts';
 import { actionOfTag, type RuleTable } from './rule-table.ts';

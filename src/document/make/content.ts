@@ -1,8 +1,8 @@
 import { type AddressSet, united } from '@weir/network/address-set.ts';
-import type { Quorum } from '@weir/network/agree.ts';
 import { coalesceV6 } from '@weir/network/coalesce.ts';
 import { V4Ranges, V6Ranges } from '@weir/network/ranges.ts';
 import { recoalesceV4 } from '@weir/network/recoalesce.ts';
+import type { Quorum } from '@weir/network/sets/agree.ts';
 import type { SubtractAllow } from '../../account/list.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { Agreement } from '../../ports/snapshot.ts';

@@ -1,5 +1,5 @@
 /** What signals would change of the access rules of a list, found as landing finds it (SPEC D3.10, D3.11), but in memory. */
-import type { NamedRule } from '../../ports/rule-store.ts';
+import type { NamedRule } from '../../ports/stored/rule-store.ts';
 import type { AccessRule } from '../../rule.ts';
 import { namedBy } from '../../signal/named-rules.ts';
 import { formatTarget } from '../../signal/target.ts';

@@ -1,5 +1,5 @@
 /** The rules of one kind as a document: every field, in the order of enforcement (SPEC D13.1 to D13.3). */
-import type { StoredRule } from '../../ports/stored-rule.ts';
+import type { StoredRule } from '../../ports/stored/stored-rule.ts';
 import { type ExpressionRule, hasLabel, isExpressionKind, type Kind, RULE_KINDS } from '../../rule.ts';
 import { ruleJson } from '../../signal/rule-json.ts';
 import type { RulePlace, RulesVariant } from '../document.ts';

@@ -5,8 +5,8 @@
 import { type Clock, secondOf, within } from '../../clock.ts';
 import { hasCode } from '../../errors.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
-import type { SenderCount, SenderPlace } from '../../ports/rule-queries.ts';
 import type { StoreReads } from '../../ports/store.ts';
+import type { SenderCount, SenderPlace } from '../../ports/stored/rule-queries.ts';
 import { oneByOne } from '../../serial.ts';
 import type { FeedCounter, SharesRequest } from '../builder.ts';
 import { countNetworks, geoName } from '../geo-cost.ts';

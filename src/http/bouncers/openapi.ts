@@ -1,4 +1,4 @@
-import { SCOPES } from '../../bouncers/decisions.ts';
+import { LISTS_ORIGIN, ORIGIN, SCOPES } from '../../bouncers/decisions.ts';
 import { exampleOf, type Fields, objectOf, Type } from '../../json-schema.ts';
 import { type About, type Api, type Faults, json, jsonOf, reference } from '../docs/openapi.ts';
 import type { HttpFault } from '../errors.ts';
@@ -8,8 +8,8 @@ import { readHeldQuery, readStreamQuery } from './query.ts';
 const DECISION = {
   id: [206158463072, 'Always the same number for the same network.'],
   duration: ['3h59m20.5s', 'Hours, minutes and seconds as Go writes them; negative in deleted.'],
-  origin: ['weir', Type.Literal('weir')],
-  scenario: ['edge', 'The name of the list; weir where the network comes of several.'],
+  origin: ['weir', Type.Enum([ORIGIN, LISTS_ORIGIN])],
+  scenario: ['edge', 'The name of the list; with the origin weir, weir where the network comes of several.'],
   scope: ['Ip', Type.Enum([...SCOPES])],
   type: ['ban', Type.Literal('ban')],
   value: ['192.0.2.1', 'An address, or a network in CIDR notation.'],
@@ -61,7 +61,7 @@ const parameter = (name: string, description: string, example: string) => ({
 });
 const FILTERS = [
   parameter('scopes', 'Only these scopes, with commas: ip, range.', 'ip,range'),
-  parameter('origins', 'Only these origins, with commas; all decisions have the origin weir.', 'weir'),
+  parameter('origins', 'Only these origins, with commas: weir, lists.', 'weir'),
   parameter('scenarios_containing', 'Only scenarios with one of these parts, with commas.', 'edge'),
   parameter('scenarios_not_containing', 'No scenarios with one of these parts, with commas.', 'test'),
 ];

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { Network } from '@weir/network/network.ts';
 import { parseNetwork } from '@weir/network/parse.ts';
-import { type DecisionFilter, ORIGIN, SCOPES, type Scope } from '../../bouncers/decisions.ts';
+import { type DecisionFilter, SCOPES, type Scope } from '../../bouncers/decisions.ts';
 import type { HttpFault } from '../errors.ts';
 
 /** A pull of what has changed. */
@@ -39,7 +39,8 @@ function filterOf(query: URLSearchParams): DecisionFilter | HttpFault {
   const isWanted = (scope: Scope) => scopes.length === 0 || scopes.some((word) => word.toLowerCase() === scope.toLowerCase());
   const containing = words(query.get('scenarios_containing'));
   return {
-    scopes: origins.length > 0 && !origins.includes(ORIGIN) ? [] : SCOPES.filter(isWanted),
+    scopes: SCOPES.filter(isWanted),
+    origins: origins.length === 0 ? null : origins,
     containing: containing.length === 0 ? null : containing,
     without: words(query.get('scenarios_not_containing')),
   };

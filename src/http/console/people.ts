@@ -3,9 +3,9 @@ import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto
 import type { Caller } from '../../account/caller.ts';
 import { type Person, personId, roleIn, type ServiceRole } from '../../account/person.ts';
 import { ROLES, type RoleName } from '../../account/role.ts';
-import type { AccountReads } from '../../ports/account-store.ts';
 import type { IdentityProvider, SignedIn, SignedOut } from '../../ports/identity-provider.ts';
-import type { Session, SessionPerson, SessionReads, SessionWrites, Workplace } from '../../ports/session-store.ts';
+import type { AccountReads } from '../../ports/stored/account-store.ts';
+import type { Session, SessionPerson, SessionReads, SessionWrites, Workplace } from '../../ports/stored/session-store.ts';
 import type { Call } from '../call.ts';
 import type { HttpFault } from '../errors.ts';
 

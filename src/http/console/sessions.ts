@@ -4,7 +4,7 @@ import type { Caller } from '../../account/caller.ts';
 import { allows } from '../../account/permission.ts';
 import { within } from '../../clock.ts';
 import type { SignedIn, SignedOut } from '../../ports/identity-provider.ts';
-import type { Session, SessionPerson } from '../../ports/session-store.ts';
+import type { Session, SessionPerson } from '../../ports/stored/session-store.ts';
 import type { Gate } from '../auth/gate.ts';
 import type { Call } from '../call.ts';
 import type { HttpFault } from '../errors.ts';

@@ -8,7 +8,7 @@ import type { Method, Operation } from '../../manage/operation.ts';
 import type { Outcome } from '../../manage/outcome.ts';
 import { requireRoom } from '../../manage/room.ts';
 import { OPERATIONS } from '../../manage/table.ts';
-import { ANSWER_KEPT } from '../../ports/account-store.ts';
+import { ANSWER_KEPT } from '../../ports/stored/account-store.ts';
 import type { Answer } from '../answer.ts';
 import type { BodyLimit } from '../bodies/body.ts';
 import type { Call } from '../call.ts';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Author } from '../../account/caller.ts';
 import { hasCode, WeirError } from '../../errors.ts';
 import type { StoreReads, StoreWrites } from '../../ports/store.ts';
-import type { WorkspaceState } from '../../ports/together-store.ts';
+import type { WorkspaceState } from '../../ports/stored/together-store.ts';
 import type { FieldFault } from '../../signal/validate.ts';
 import { type Most, NO_LIMIT } from '../context.ts';
 import { fieldFaults } from '../operation.ts';

@@ -1,5 +1,5 @@
 /** What is set in a workspace, as its file (SPEC D28.1). */
-import type { WorkspaceState } from '../../ports/together-store.ts';
+import type { WorkspaceState } from '../../ports/stored/together-store.ts';
 import { type About, deep, type Entry, type FileKind, isSame, type Thing } from './kind.ts';
 import { FILE_VERSION, type WorkspaceFile } from './schema.ts';
 import { FILE_KINDS } from './table.ts';

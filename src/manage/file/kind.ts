@@ -2,7 +2,7 @@
 import type { TSchema } from 'typebox';
 import type { Author } from '../../account/caller.ts';
 import type { SecretKeys } from '../../account/sealed.ts';
-import type { ChangeCall, WorkspaceState } from '../../ports/together-store.ts';
+import type { ChangeCall, WorkspaceState } from '../../ports/stored/together-store.ts';
 import type { Most } from '../context.ts';
 import { fieldFault } from '../operation.ts';
 import type { Reach } from '../sources/source-settings.ts';

@@ -1,7 +1,7 @@
 /** What changes, as people read it (SPEC D28.5, D28.6). */
 import type { StoreReads } from '../../ports/store.ts';
 import { type DeletionPreview, deletionPreview, deletionSentence } from '../deletion.ts';
-import { type RecentUses, recentUses } from '../recent-use.ts';
+import { type RecentUses, recentUses } from '../devices/recent-use.ts';
 import type { FieldChange, PlannedChange } from './plan.ts';
 
 /** Things that go whose loss is found out in full; of more it is told that they go. */

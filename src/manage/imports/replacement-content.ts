@@ -2,8 +2,8 @@
 
 import { WeirError } from '../../errors.ts';
 import { parsedJson } from '../../json.ts';
-import type { Replacement } from '../../ports/replacement-store.ts';
 import type { StoreReads, StoreWrites } from '../../ports/store.ts';
+import type { Replacement } from '../../ports/stored/replacement-store.ts';
 import { isObject } from '../../signal/normalize.ts';
 import type { PassedRow, PlacedEntry } from '../../source/readers/content.ts';
 import { type ListDefaults, readRow } from '../../source/readers/entry.ts';

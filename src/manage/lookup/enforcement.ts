@@ -3,9 +3,9 @@ import { gapOf } from '../../bouncers/enforcement-gap.ts';
 import type { Explained } from '../../document/explain/explain.ts';
 import { FORMATS } from '../../document/formats/table.ts';
 import type { WatchedFeed } from '../../document/watch/feed-watch.ts';
-import type { Bouncer } from '../../ports/bouncer-store.ts';
 import type { Device } from '../../ports/devices.ts';
-import type { ChangeOrigin, RuleVersion } from '../../ports/rule-store.ts';
+import type { Bouncer } from '../../ports/stored/bouncer-store.ts';
+import type { ChangeOrigin, RuleVersion } from '../../ports/stored/rule-store.ts';
 import type { AccessAction, Target } from '../../rule.ts';
 import { formatTarget } from '../../signal/target.ts';
 

@@ -10,7 +10,7 @@ import type {
   Subtraction,
   Verdict,
 } from '../../document/explain/explanation.ts';
-import type { RuleOrigin } from '../../ports/rule-store.ts';
+import type { RuleOrigin } from '../../ports/stored/rule-store.ts';
 import type { AccessAction } from '../../rule.ts';
 import { ruleJson } from '../../signal/rule-json.ts';
 import { type Names, originJson, type RuleSource, ruleSource } from '../rules/rule-json.ts';

@@ -1,12 +1,12 @@
 /** The way of a target from who blocked it to the boxes that enforce that, for one picture (SPEC D10.24 to D10.27). */
-import { networksAround } from '@weir/network/nesting.ts';
+import { networksAround } from '@weir/network/sets/nesting.ts';
 import { isoTime } from '../../clock.ts';
 import type { Explained, ExplainedTarget } from '../../document/explain/explain.ts';
 import { nullable, Type } from '../../json-schema.ts';
-import type { Bouncer } from '../../ports/bouncer-store.ts';
 import type { Device } from '../../ports/devices.ts';
 import type { Whereabouts } from '../../ports/geo.ts';
-import type { RuleVersion } from '../../ports/rule-store.ts';
+import type { Bouncer } from '../../ports/stored/bouncer-store.ts';
+import type { RuleVersion } from '../../ports/stored/rule-store.ts';
 import type { AccessAction, Target } from '../../rule.ts';
 import { formatTarget } from '../../signal/target.ts';
 import type { ManageContext } from '../context.ts';

@@ -1,6 +1,6 @@
 /** What happened to a target, from the rules that were on it (SPEC D10.26). Pure. */
 import { isoTime } from '../../clock.ts';
-import type { ChangeOrigin, RuleVersion } from '../../ports/rule-store.ts';
+import type { ChangeOrigin, RuleVersion } from '../../ports/stored/rule-store.ts';
 import type { AccessRule } from '../../rule.ts';
 import { formatTarget } from '../../signal/target.ts';
 import { type Names, originJson } from '../rules/rule-json.ts';

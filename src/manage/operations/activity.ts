@@ -2,11 +2,11 @@
 
 import { dayOf, isoTime } from '../../clock.ts';
 import { answerOf, type Fields, listOf, nullable, Type, textField } from '../../json-schema.ts';
-import type { Page } from '../../ports/account-store.ts';
 import { ACTIVITY_MINUTES, type ActivityCounts } from '../../ports/activity.ts';
 import type { Device } from '../../ports/devices.ts';
 import { KEPT_DAYS } from '../../ports/history.ts';
-import { deviceJson } from '../device-json.ts';
+import type { Page } from '../../ports/stored/account-store.ts';
+import { deviceJson } from '../devices/device-json.ts';
 import { anyFeedId } from '../find.ts';
 import { dayJson } from '../history.ts';
 import { type Operation, operation } from '../operation.ts';

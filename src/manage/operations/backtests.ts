@@ -4,12 +4,12 @@ import type { TestedRule } from '../../backtest/rule.ts';
 import { isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import { answerOf, exampleOf, type Fields, nullable, Type, textField, wordField } from '../../json-schema.ts';
-import type { StepPlace } from '../../ports/rule-queries.ts';
+import type { StepPlace } from '../../ports/stored/rule-queries.ts';
 import { VIEWS, type View } from '../../recording/view.ts';
 import { EXPRESSION_KINDS, type ExpressionKind, type ExpressionRule } from '../../rule.ts';
-import { BACKTEST_STATES, type BacktestJob } from '../backtests.ts';
 import type { ManageContext } from '../context.ts';
-import { judgeExpression } from '../expressions.ts';
+import { BACKTEST_STATES, type BacktestJob } from '../expressions/backtests.ts';
+import { judgeExpression } from '../expressions/check.ts';
 import { fieldFault, type Operation, operation } from '../operation.ts';
 import { rulePage } from '../rules/rule-search.ts';
 

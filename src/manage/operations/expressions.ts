@@ -4,7 +4,7 @@ import { encodeText } from '@weir/expression/bytes.ts';
 import { faultExcerpt, faultLine } from '@weir/expression/fault.ts';
 import { answerOf, exampleOf, type Fields, nullable, objectOf, Type } from '../../json-schema.ts';
 import { EXPRESSION_KINDS, type ExpressionKind } from '../../rule.ts';
-import { judgeExpression } from '../expressions.ts';
+import { judgeExpression } from '../expressions/check.ts';
 import { fieldFault, type Operation, operation } from '../operation.ts';
 
 const FAULT = {

@@ -9,10 +9,10 @@ import { WeirError } from '../../errors.ts';
 import { answerOf, type Fields, flagField, nullable, Type, textField, wordField } from '../../json-schema.ts';
 import { LIMITS } from '../../signal/limits.ts';
 import { type ChangeContext, changeOptions } from '../context.ts';
+import { RECENT_USES, type RecentUses, recentUses } from '../devices/recent-use.ts';
 import { findFeed, findList } from '../find.ts';
 import { type Operation, operation } from '../operation.ts';
 import { PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../page.ts';
-import { RECENT_USES, type RecentUses, recentUses } from '../recent-use.ts';
 
 /** The place at which pages of keys go on: instant and id. */
 const BY_TIME = /^-?\d{1,16}:[0-9a-f-]{1,36}$/;

@@ -2,7 +2,7 @@
 import { ROLE_NAMES } from '../../account/role.ts';
 import { isoTime } from '../../clock.ts';
 import { answerOf, type Fields, listOf, Type } from '../../json-schema.ts';
-import type { SeenPerson } from '../../ports/session-store.ts';
+import type { SeenPerson } from '../../ports/stored/session-store.ts';
 import { type Operation, operation } from '../operation.ts';
 
 /** Somebody as JSON has him. */

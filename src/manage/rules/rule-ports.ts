@@ -6,7 +6,7 @@ import type { Caller } from '../../account/caller.ts';
 import type { FeedExplainer } from '../../document/explain/explain.ts';
 import type { FeedForecast } from '../../document/watch/forecast.ts';
 import type { GeoDatabase, Whereabouts } from '../../ports/geo.ts';
-import type { Step } from '../../ports/rule-store.ts';
+import type { Step } from '../../ports/stored/rule-store.ts';
 import type { Message } from '../../ports/stream.ts';
 import type { Accept } from '../../signal/accept.ts';
 

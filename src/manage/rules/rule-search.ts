@@ -1,9 +1,9 @@
 /** Which rules meet conditions, and pages of those that do (SPEC D9.6, D10.6). */
 
-import type { RuleMatch, StepPlace } from '../../ports/rule-queries.ts';
-import type { RuleOrigin } from '../../ports/rule-store.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import type { StoredRule } from '../../ports/stored-rule.ts';
+import type { RuleMatch, StepPlace } from '../../ports/stored/rule-queries.ts';
+import type { RuleOrigin } from '../../ports/stored/rule-store.ts';
+import type { StoredRule } from '../../ports/stored/stored-rule.ts';
 import { hasLabel, type Kind, type Level, type RuleType, type Target } from '../../rule.ts';
 
 /** Which rules are meant; a condition that is not given holds for every rule. */

@@ -15,7 +15,7 @@ import {
 import { sourceSettingsJson } from '../../account/source-change.ts';
 import { isoTime } from '../../clock.ts';
 import { answerOf, type Fields, nullable, Type } from '../../json-schema.ts';
-import type { SourceRecord } from '../../ports/source-store.ts';
+import type { SourceRecord } from '../../ports/stored/source-store.ts';
 import { SOURCE_FORMATS } from './source-settings.ts';
 import type { WantedSource } from './sources.ts';
 

@@ -1,7 +1,7 @@
 /** What of a source needs attention (SPEC D23.23). */
 import { expiresAt, stateOf, type ToldState } from '../../account/source.ts';
 import { isoTime } from '../../clock.ts';
-import type { SourceRecord } from '../../ports/source-store.ts';
+import type { SourceRecord } from '../../ports/stored/source-store.ts';
 
 /** A source that somebody has to look at. */
 export interface SourceTrouble {

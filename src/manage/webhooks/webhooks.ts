@@ -5,7 +5,7 @@ import { sealSecret } from '../../account/sealed.ts';
 import type { Webhook, WebhookDelivery, WebhookPatch, WebhookSettings } from '../../account/webhook.ts';
 import { WeirError } from '../../errors.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import type { SealedWebhook } from '../../ports/webhook-store.ts';
+import type { SealedWebhook } from '../../ports/stored/webhook-store.ts';
 import type { FieldFault } from '../../signal/validate.ts';
 import { type SendPorts, sendMessage, type Tried } from '../../webhook/send.ts';
 import { type ChangeContext, changeOptions, type ManagePorts } from '../context.ts';

@@ -1,7 +1,7 @@
 /** A line of the log for each change of keys, lists, feeds and workspaces, whoever made it (SPEC D16.3): the audit log is read as it grows. */
 import { within } from '../../clock.ts';
-import type { AuditEvent, AuditReads } from '../../ports/audit.ts';
 import type { Log } from '../../ports/log.ts';
+import type { AuditEvent, AuditReads } from '../../ports/stored/audit.ts';
 
 /** How often it looks, ms. */
 const EVERY = 5_000;

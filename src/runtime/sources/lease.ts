@@ -1,5 +1,5 @@
 /** What one process of many does: who holds its lease (SPEC D23.9, D23.14, D27.7). */
-import type { Lease, SourceWrites } from '../../ports/source-store.ts';
+import type { Lease, SourceWrites } from '../../ports/stored/source-store.ts';
 
 /** How long it is held without a word, ms; it is held for longer at a third of that. */
 const HELD = 30_000;

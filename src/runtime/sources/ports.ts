@@ -3,7 +3,7 @@ import type { Source } from '../../account/source.ts';
 import type { SourceFetch } from '../../fetch/content-file.ts';
 import type { ApplyPorts } from '../../manage/sources/apply.ts';
 import type { Log } from '../../ports/log.ts';
-import type { SealedSource, SourceReads, SourceWrites } from '../../ports/source-store.ts';
+import type { SealedSource, SourceReads, SourceWrites } from '../../ports/stored/source-store.ts';
 import type { HeldLease } from './lease.ts';
 
 /** What refreshing works with. */

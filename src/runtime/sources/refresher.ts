@@ -4,7 +4,7 @@
  */
 import { expiresAt } from '../../account/source.ts';
 import { codeOf, hasCode } from '../../errors.ts';
-import type { Lease } from '../../ports/source-store.ts';
+import type { Lease } from '../../ports/stored/source-store.ts';
 import { oneByOne, shared } from '../../serial.ts';
 import { downloads } from './downloads.ts';
 import { type Known, type KnownSources, readSources } from './known.ts';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 import type { Report } from '../../backtest/report.ts';
 import { WeirError } from '../../errors.ts';
-import type { BacktestAsked, BacktestJob, Backtests } from '../../manage/backtests.ts';
+import type { BacktestAsked, BacktestJob, Backtests } from '../../manage/expressions/backtests.ts';
 import { type GeoTables, readsGeo } from './backtest-geo.ts';
 
 /** What the thread works with. */

@@ -1,6 +1,6 @@
 /** A thread that tests expressions on requests, one after the other: how long that takes is their authors' doing. */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
-import { type TestInput, testExpression } from '../../manage/expression-test.ts';
+import { type TestInput, testExpression } from '../../manage/expressions/expression-test.ts';
 import { readSchemes } from '../schemes.ts';
 import type { ExpressionTestMethods } from './expression-test.ts';
 import { serveCalls } from './rpc.ts';

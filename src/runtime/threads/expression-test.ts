@@ -1,7 +1,7 @@
 /** Tests expressions off the main thread, within a bound of time and memory (SPEC D19.15). */
 import { Worker } from 'node:worker_threads';
 import { WeirError } from '../../errors.ts';
-import type { ExpressionTester, Tested, TestInput } from '../../manage/expression-test.ts';
+import type { ExpressionTester, Tested, TestInput } from '../../manage/expressions/expression-test.ts';
 import { oneByOne } from '../../serial.ts';
 import { remoteCalls } from './rpc.ts';
 

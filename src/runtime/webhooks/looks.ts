@@ -8,7 +8,7 @@ import type { ServiceStatus } from '../../manage/context.ts';
 import { factsOf, type ProcessStatus, type StatusParts } from '../../manage/status.ts';
 import { workspaceParts } from '../../manage/workspace-status.ts';
 import type { Store } from '../../ports/store.ts';
-import type { Happened, ToldUpdate, WebhookState } from '../../ports/webhook-store.ts';
+import type { Happened, ToldUpdate, WebhookState } from '../../ports/stored/webhook-store.ts';
 import { differenceOf, type Found } from '../../webhook/changes.ts';
 import { happenedSince } from '../../webhook/happenings.ts';
 import { isToldIn } from '../../webhook/message.ts';

@@ -1,7 +1,7 @@
 /** The audit log: a row for each change, in the change's own transaction; the same in both dialects. */
 import type { Author } from '../../account/caller.ts';
-import type { AuditedChange, AuditRow, Page, PageRequest } from '../../ports/account-store.ts';
-import type { AuditEvent } from '../../ports/audit.ts';
+import type { AuditedChange, AuditRow, Page, PageRequest } from '../../ports/stored/account-store.ts';
+import type { AuditEvent } from '../../ports/stored/audit.ts';
 import { pageOf } from '../page.ts';
 import { WORKSPACE_PK } from '../places.ts';
 import { type Row, textOrNull } from '../rows.ts';
@@ -91,7 +91,8 @@ const byOf = ({ key_id: keyId, actor, person, act }: Row): Author => ({
   ...(act != null && { act: String(act) }),
 });
 
-const auditRowOf = (row: Row): AuditRow => ({
+/** A row as the port has it. */
+export const auditRowOf = (row: Row): AuditRow => ({
   id: Number(row.id),
   at: Number(row.at),
   event: String(row.event),

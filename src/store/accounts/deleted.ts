@@ -1,5 +1,5 @@
 /** Lists and composed feeds that were deleted are kept for a while as they were, and then given up (SPEC D15.50 to D15.52). */
-import { DELETED_KEPT, MOST_DELETED } from '../../ports/account-store.ts';
+import { DELETED_KEPT, MOST_DELETED } from '../../ports/stored/account-store.ts';
 import type { Row } from '../rows.ts';
 import { one, run, type Work } from '../work.ts';
 

@@ -1,8 +1,8 @@
 /** Composed feeds: reading them, and every change of one as a transaction with its audit row, the same in both dialects. */
 import { randomUUID } from 'node:crypto';
 import { type ComposedFeed, FEED_SETTINGS, type FeedPatch, feedState, makingOf, type NewFeed } from '../../account/feed.ts';
-import type { AccountWrites } from '../../ports/account-store.ts';
 import type { FitState } from '../../ports/snapshot.ts';
+import type { AccountWrites } from '../../ports/stored/account-store.ts';
 import { WORKSPACE_PK } from '../places.ts';
 import { profileOf, type Row } from '../rows.ts';
 import { all, type Changes, one, run, type Work } from '../work.ts';

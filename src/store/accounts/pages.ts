@@ -2,7 +2,7 @@
 import type { ComposedFeed } from '../../account/feed.ts';
 import type { KeyInfo } from '../../account/key.ts';
 import type { AccessList } from '../../account/list.ts';
-import type { Page, PageRequest } from '../../ports/account-store.ts';
+import type { Page, PageRequest } from '../../ports/stored/account-store.ts';
 import { pageOf } from '../page.ts';
 import { WORKSPACE_PK } from '../places.ts';
 import { keyOf, listOf, type Row } from '../rows.ts';

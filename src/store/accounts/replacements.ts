@@ -1,6 +1,6 @@
 /** Lists that are being made equal to a content, the same in both dialects. */
 import { WeirError } from '../../errors.ts';
-import type { Replacement, ReplacementReads, ReplacementState, ReplacementWrites } from '../../ports/replacement-store.ts';
+import type { Replacement, ReplacementReads, ReplacementState, ReplacementWrites } from '../../ports/stored/replacement-store.ts';
 import { WORKSPACE_PK } from '../places.ts';
 import type { Row } from '../rows.ts';
 import { all, type Changes, one, type Reads, run, type Work } from '../work.ts';

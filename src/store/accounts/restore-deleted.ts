@@ -2,7 +2,7 @@
 import { listState } from '../../account/list.ts';
 import { DAY } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
-import { type AccountWrites, DELETED_KEPT, type DeletedFeed } from '../../ports/account-store.ts';
+import { type AccountWrites, DELETED_KEPT, type DeletedFeed } from '../../ports/stored/account-store.ts';
 import { WORKSPACE_PK } from '../places.ts';
 import { listOf } from '../rows.ts';
 import { all, type Changes, one, run, type Value, type Work } from '../work.ts';

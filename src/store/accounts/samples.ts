@@ -1,7 +1,7 @@
 /** Samples of good traffic, the same in both dialects (SPEC D21). */
 import type { Author } from '../../account/caller.ts';
 import { type SampleInfo, sampleJson } from '../../account/sample.ts';
-import type { SampleReads, SampleWrites } from '../../ports/sample-store.ts';
+import type { SampleReads, SampleWrites } from '../../ports/stored/sample-store.ts';
 import { WORKSPACE_PK } from '../places.ts';
 import { sampleInfo } from '../rows.ts';
 import { type Changes, one, type Reads, run, type Work } from '../work.ts';

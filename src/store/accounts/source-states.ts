@@ -1,6 +1,6 @@
 /** What refreshes write of sources, and the lease without which they do not; the same in both dialects (SPEC D23). */
 import { RUNS_KEPT } from '../../account/source.ts';
-import type { Lease, SourceUpdate, SourceWrites } from '../../ports/source-store.ts';
+import type { Lease, SourceUpdate, SourceWrites } from '../../ports/stored/source-store.ts';
 import { type Changes, one, run, type Work } from '../work.ts';
 
 /** Each change as the work of its transaction. */

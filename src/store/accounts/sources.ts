@@ -3,7 +3,7 @@ import type { Author } from '../../account/caller.ts';
 import { newState, type Source, type SourceAsk, type SourceSettings, type SourceState } from '../../account/source.ts';
 import { afresh, isReadAnew, resumed, type SavedSource, sourceSettingsJson } from '../../account/source-change.ts';
 import { WeirError } from '../../errors.ts';
-import type { SealedSource, SourceReads, SourceRecord, SourceWrites } from '../../ports/source-store.ts';
+import type { SealedSource, SourceReads, SourceRecord, SourceWrites } from '../../ports/stored/source-store.ts';
 import { pageOf } from '../page.ts';
 import { WORKSPACE_PK } from '../places.ts';
 import type { Row } from '../rows.ts';

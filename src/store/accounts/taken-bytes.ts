@@ -1,5 +1,5 @@
 /** What a workspace takes of what is bounded in bytes, moved in the transaction that writes or deletes it; the same in both dialects (SPEC D22.2). */
-import type { TakenBytes } from '../../ports/account-store.ts';
+import type { TakenBytes } from '../../ports/stored/account-store.ts';
 import { WORKSPACE_PK } from '../places.ts';
 import type { Row } from '../rows.ts';
 import { all, run, type Work } from '../work.ts';

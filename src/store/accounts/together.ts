@@ -7,7 +7,7 @@ import { stateTag } from '../../account/tag.ts';
 import { webhookState } from '../../account/webhook.ts';
 import { workspaceSettingsJson } from '../../account/workspace.ts';
 import { WeirError } from '../../errors.ts';
-import type { TogetherWrites, WorkspaceState } from '../../ports/together-store.ts';
+import type { TogetherWrites, WorkspaceState } from '../../ports/stored/together-store.ts';
 import { WORKSPACE_PK } from '../places.ts';
 import { keyOf, listOf, workspaceOf } from '../rows.ts';
 import { all, type Changes, one, together, type Work } from '../work.ts';

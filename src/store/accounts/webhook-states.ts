@@ -1,6 +1,6 @@
 /** What whoever sends webhooks writes, and what processes report to him; the same in both dialects (SPEC D27). */
 import { DELIVERIES_KEPT, SERVICE_WEBHOOK } from '../../account/webhook.ts';
-import type { DeliveryUpdate, ToldUpdate, WebhookWrites } from '../../ports/webhook-store.ts';
+import type { DeliveryUpdate, ToldUpdate, WebhookWrites } from '../../ports/stored/webhook-store.ts';
 import { type Changes, one, run, type Work } from '../work.ts';
 import { isHeld } from './source-states.ts';
 

@@ -10,7 +10,7 @@ import {
   webhookState,
 } from '../../account/webhook.ts';
 import { WeirError } from '../../errors.ts';
-import type { SealedWebhook, WebhookReads, WebhookState, WebhookWrites } from '../../ports/webhook-store.ts';
+import type { SealedWebhook, WebhookReads, WebhookState, WebhookWrites } from '../../ports/stored/webhook-store.ts';
 import { pageOf } from '../page.ts';
 import { WORKSPACE_PK } from '../places.ts';
 import type { Row } from '../rows.ts';

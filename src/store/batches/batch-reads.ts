@@ -1,5 +1,5 @@
 /** What is known of batches, the same in both dialects (D9). */
-import type { BatchInfo, ChangeOrigin } from '../../ports/rule-store.ts';
+import type { BatchInfo, ChangeOrigin } from '../../ports/stored/rule-store.ts';
 import { workspacePk } from '../places.ts';
 import { type Row, textOrNull } from '../rows.ts';
 import { all, one, type Work } from '../work.ts';

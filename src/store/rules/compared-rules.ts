@@ -1,5 +1,5 @@
 /** The rules of a list as a comparison needs them, the same in both dialects: few columns, and no object a row. */
-import type { ComparedPage, ComparedRule } from '../../ports/stored-rule.ts';
+import type { ComparedPage, ComparedRule } from '../../ports/stored/stored-rule.ts';
 import type { Target } from '../../rule.ts';
 import { actionOf, targetOf } from '../columns.ts';
 import { WORKSPACE_PK } from '../places.ts';

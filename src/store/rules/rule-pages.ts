@@ -1,10 +1,11 @@
 /** Rules with all that is known of them, page by page, the same in both dialects. */
-import { lastHost, networksAround } from '@weir/network/nesting.ts';
+
 import type { Network } from '@weir/network/network.ts';
-import type { RuleMatch, StepPlace } from '../../ports/rule-queries.ts';
-import type { RuleFilter, RuleStep, StepFilter } from '../../ports/rule-store.ts';
+import { lastHost, networksAround } from '@weir/network/sets/nesting.ts';
 import type { WholeRules } from '../../ports/snapshot.ts';
-import type { StoredRule } from '../../ports/stored-rule.ts';
+import type { RuleMatch, StepPlace } from '../../ports/stored/rule-queries.ts';
+import type { RuleFilter, RuleStep, StepFilter } from '../../ports/stored/rule-store.ts';
+import type { StoredRule } from '../../ports/stored/stored-rule.ts';
 import { type ExpressionKind, isExpressionKind, RULE_KINDS } from '../../rule.ts';
 import { formatTarget } from '../../signal/target.ts';
 import { type RuleSource, ruleSource } from '../accounts/lists.ts';

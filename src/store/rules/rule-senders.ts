@@ -1,6 +1,6 @@
 /** Which keys the rules of a feed came from, counted in steps, the same in both dialects (D10.21). */
 import type { ProposedFeed } from '../../account/feed.ts';
-import type { SenderCount, SenderStep, SenderStepRequest } from '../../ports/rule-queries.ts';
+import type { SenderCount, SenderStep, SenderStepRequest } from '../../ports/stored/rule-queries.ts';
 import { ruleSource } from '../accounts/lists.ts';
 import { actionCode, targetOf } from '../columns.ts';
 import { textOrNull } from '../rows.ts';

@@ -1,5 +1,5 @@
 /** Whole rules by their ids, the same in both dialects. */
-import type { StoredRule } from '../../ports/stored-rule.ts';
+import type { StoredRule } from '../../ports/stored/stored-rule.ts';
 import { type Kind, RULE_KINDS } from '../../rule.ts';
 import { byId } from '../batches/undo-selections.ts';
 import { WORKSPACE_PK } from '../places.ts';

@@ -1,5 +1,5 @@
 /** What is known of the rules that were on one target, the same in both dialects (SPEC D10.26). */
-import type { RuleVersion } from '../../ports/rule-store.ts';
+import type { RuleVersion } from '../../ports/stored/rule-store.ts';
 import { ACCESS_ACTIONS } from '../../rule.ts';
 import { originsIn } from '../batches/batch-reads.ts';
 import { actionCode } from '../columns.ts';

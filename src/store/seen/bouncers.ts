@@ -1,5 +1,5 @@
 /** Bouncers and what they were told, the same in both dialects (D14). */
-import type { Page, PageRequest } from '../../ports/account-store.ts';
+import type { Page, PageRequest } from '../../ports/stored/account-store.ts';
 import {
   type Bouncer,
   type BouncerReads,
@@ -8,7 +8,7 @@ import {
   MOST_TOLD,
   type NewToldRow,
   type ToldRow,
-} from '../../ports/bouncer-store.ts';
+} from '../../ports/stored/bouncer-store.ts';
 import { giveBack, take } from '../accounts/taken-bytes.ts';
 import { pageOf } from '../page.ts';
 import { WORKSPACE_PK, workspacePk } from '../places.ts';

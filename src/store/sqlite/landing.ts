@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { LandingBatch, PoisonRecord } from '../../ports/landing.ts';
-import { isExpressionKind, type RuleChange } from '../../rule.ts';
+import { isExpressionKind, isOperation, type RuleChange } from '../../rule.ts';
 import { namedBy } from '../../signal/named-rules.ts';
 import { type ListPlace, type NumberedItem, segmentsOf, writeSegments } from '../batches/batches.ts';
 import { actionCode, nearestInstant } from '../columns.ts';
@@ -19,7 +19,7 @@ export function sqliteLanding(db: DatabaseSync): (batch: LandingBatch) => 'lande
       if (!movePosition(statements, batch)) return 'fenced';
       const { known, poison } = numberItems(batch.items, takeNumbers(statements, batch.items.length), locator(statements));
       const changed = applyItems(db, statements, known, batch.now);
-      for (const work of changed.write(batch.now)) drive(db, work);
+      for (const work of [changed.count(), ...changed.write(batch.now)]) drive(db, work);
       const { lists, workspaces, expressions } = changed;
       for (const pk of lists) statements.touchList.run(pk);
       for (const pk of workspaces) statements.touchWorkspace.run(pk);
@@ -45,7 +45,7 @@ function applyItems(db: DatabaseSync, statements: LandingStatements, known: read
     const { item, seq, workspace, list } = numbered;
     if (seq > segments[segment].last) segment += 1;
     const { change, receivedAt } = item;
-    if (change.change === 'undo' || change.change === 'delete_rules') {
+    if (isOperation(change)) {
       drive(db, changed.operate(numbered, change));
       continue;
     }

@@ -4,7 +4,7 @@ import { openSecret } from '../../../account/sealed.ts';
 import { AUTH_KINDS, type Credential, EVERY, type Source } from '../../../account/source.ts';
 import { sourceSettingsJson } from '../../../account/source-change.ts';
 import { flagField, Type, textField } from '../../../json-schema.ts';
-import type { SealedSource } from '../../../ports/source-store.ts';
+import type { SealedSource } from '../../../ports/stored/source-store.ts';
 import { findCatalogue } from '../../../source/catalogue.ts';
 import { fieldFault, fieldFaults } from '../../operation.ts';
 import { SETTABLE, settingsPatch } from '../../operations/settings.ts';

@@ -2,7 +2,7 @@
 import { openSecret } from '../../../account/sealed.ts';
 import type { WebhookSettings } from '../../../account/webhook.ts';
 import { flagField, textField } from '../../../json-schema.ts';
-import type { SealedWebhook } from '../../../ports/webhook-store.ts';
+import type { SealedWebhook } from '../../../ports/stored/webhook-store.ts';
 import { fieldFault, fieldFaults } from '../../operation.ts';
 import { WEBHOOK_BODY } from '../../webhooks/webhook-json.ts';
 import { sealedForWebhook, webhookFaults } from '../../webhooks/webhooks.ts';

@@ -2,7 +2,7 @@
 import { isoTime } from '../../../clock.ts';
 import { WeirError } from '../../../errors.ts';
 import { answerOf, nullable, Type, textField, wordField } from '../../../json-schema.ts';
-import type { Replacement } from '../../../ports/replacement-store.ts';
+import type { Replacement } from '../../../ports/stored/replacement-store.ts';
 import type { ManageContext } from '../../context.ts';
 import { findList } from '../../find.ts';
 import { keepPart, MOST_LINES, MOST_PARTS, partsOf } from '../../imports/replacement-content.ts';

@@ -2,8 +2,8 @@
 
 import { WeirError } from '../../../errors.ts';
 import { answerOf, Type, textField, wordField } from '../../../json-schema.ts';
-import type { StepPlace } from '../../../ports/rule-queries.ts';
-import type { StoredRule } from '../../../ports/stored-rule.ts';
+import type { StepPlace } from '../../../ports/stored/rule-queries.ts';
+import type { StoredRule } from '../../../ports/stored/stored-rule.ts';
 import { EXPRESSION_KINDS, KINDS, type Kind, RULE_TYPES } from '../../../rule.ts';
 import type { Batch } from '../../../signal/accept.ts';
 import type { EntryFault } from '../../../signal/faults.ts';

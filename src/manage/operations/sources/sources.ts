@@ -2,7 +2,7 @@
 import { sourceSettingsJson } from '../../../account/source-change.ts';
 import { stateTag } from '../../../account/tag.ts';
 import { answerOf, flagField, Type } from '../../../json-schema.ts';
-import type { SourceRecord } from '../../../ports/source-store.ts';
+import type { SourceRecord } from '../../../ports/stored/source-store.ts';
 import type { ManageContext } from '../../context.ts';
 import { type Operation, operation } from '../../operation.ts';
 import type { Outcome } from '../../outcome.ts';

@@ -1,0 +1,103 @@
+/** What pulls decisions: programs that enforce where traffic passes, what each holds, and what it cannot enforce. */
+
+import { html } from 'htm/preact';
+import { useState } from 'preact/hooks';
+import { allPages } from '../api.js';
+import { useLiveWork } from '../data.js';
+import { count, counted } from '../format.js';
+import { useNames } from '../names.js';
+import { link, setQuery } from '../router.js';
+import { Button } from '../ui/button.js';
+import { LongList } from '../ui/long-list.js';
+import { PageHead } from '../ui/page-head.js';
+import { Empty, Notice, Shown } from '../ui/states.js';
+import { Ago } from '../ui/time.js';
+import { BouncerDialog, programOf, State, urgency } from './bouncers/bouncer.js';
+import { ClientFilter, chosen } from './clients/filter.js';
+import { Versions } from './clients/versions.js';
+
+/** @typedef {import('./bouncers/bouncer.js').Bouncer} Bouncer */
+
+/** @param {import('../pages.js').PageProps} props */
+export function Page({ session, place: { query } }) {
+  const live = useLiveWork('bouncers', readBouncers);
+  const names = useNames(session);
+  const [shown, setShown] = useState(/** @type {string | undefined} */ (undefined));
+  return html`
+    <${PageHead} title="Bouncers">What pulls decisions in the protocol of CrowdSec's bouncers, in the last 30 days; those that need a look come first.<//>
+    <${Shown} live=${live}>${(/** @type {Bouncer[]} */ bouncers) => {
+      if (bouncers.length === 0) return html`<${NoBouncers} />`;
+      const gaps = bouncers.filter(({ cannot_enforce: gap }) => gap !== null).length;
+      const bouncer = bouncers.find((each) => keyOf(each) === shown);
+      const list = chosen(bouncers, query, names);
+      return html`
+        ${gaps > 0 && html`<${Notice} kind="bad">${counted(gaps, 'bouncer does', 'bouncers do')} not enforce all of ${gaps === 1 ? 'its' : 'their'} feed.<//>`}
+        <${ClientFilter} query=${query} shown=${list.length} all=${bouncers.length} what="bouncer" />
+        ${
+          list.length === 0
+            ? html`<p class="soft">None of them. <${Button} tiny onClick=${() => setQuery({ q: '', silent: '' })}>Show all<//></p>`
+            : html`<${LongList} label="Bouncers" columns=${columns(names)} rows=${list} keyOf=${keyOf} onRow=${(/** @type {Bouncer} */ each) => setShown(keyOf(each))} />`
+        }
+        <${Versions} title="Programs and their versions" of="Program" whose="Bouncers" versions=${versionsOf(bouncers, query.get('q') ?? '')} />
+        ${bouncer !== undefined && html`<${BouncerDialog} bouncer=${bouncer} names=${names} onClose=${() => setShown(undefined)} />`}
+      `;
+    }}<//>
+  `;
+}
+
+const keyOf = (/** @type {Bouncer} */ { key_id: key, address, user_agent: agent }) => `${key} ${address} ${agent}`;
+
+/** @returns {Promise<Bouncer[]>} */
+async function readBouncers() {
+  const bouncers = await allPages('/bouncers', 'bouncers');
+  return bouncers.sort((a, b) => urgency(b) - urgency(a) || ((a.last_pull ?? '') < (b.last_pull ?? '') ? 1 : -1));
+}
+
+const NoBouncers = () => html`
+  <${Empty} icon="bouncers" title="No bouncer has pulled yet">
+    <p>Make a key with the permission feed:read, and give it to the bouncer with the address of weir. <a href=${link('/keys')}>Keys</a></p>
+  <//>
+`;
+
+/** How many run which program. @param {Bouncer[]} bouncers @param {string} shown @returns {import('./clients/versions.js').Version[]} */
+function versionsOf(bouncers, shown) {
+  return [...Map.groupBy(bouncers, ({ user_agent: agent }) => agent)]
+    .toSorted(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }))
+    .map(([agent, each]) => {
+      const { name, version } = programOf(agent);
+      const last = each
+        .map(({ last_pull: at }) => at ?? '')
+        .toSorted()
+        .at(-1);
+      return {
+        key: agent,
+        what: html`<span><bdi class="text">${name}</bdi> <bdi class="mono small text">${version}</bdi></span>`,
+        note: html`<span>last pull <${Ago} at=${last || null} /></span>`,
+        clients: each.length,
+        query: { q: agent },
+        isShown: agent === shown,
+      };
+    });
+}
+
+/** @param {import('../names.js').Names} names @returns {import('../ui/long-list.js').LongColumn<Bouncer>[]} */
+const columns = (names) => [
+  { label: 'State', width: '8.5rem', cell: (bouncer) => html`<${State} bouncer=${bouncer} />` },
+  { label: 'Name', width: 'minmax(6rem, 1fr)', cell: ({ key_id: id }) => html`<bdi>${names.keyName(id)}</bdi>` },
+  {
+    label: 'Program',
+    width: 'minmax(7rem, 1.2fr)',
+    secondary: true,
+    cell: ({ user_agent: agent }) => html`<bdi>${programOf(agent).name}</bdi>`,
+  },
+  {
+    label: 'Version',
+    width: '6.5rem',
+    secondary: true,
+    cell: ({ user_agent: agent }) => html`<bdi class="mono">${programOf(agent).version}</bdi>`,
+  },
+  { label: 'Address', width: 'minmax(7rem, 1fr)', secondary: true, cell: ({ address }) => html`<bdi class="mono">${address}</bdi>` },
+  { label: 'Feed', width: 'minmax(6rem, 1fr)', secondary: true, cell: ({ feed_id: id }) => html`<bdi>${names.feedOf(id).name}</bdi>` },
+  { label: 'Holds', width: '5.5rem', number: true, cell: ({ decisions, last_stream: at }) => (at === null ? '–' : count(decisions)) },
+  { label: 'Last pull', width: '6.5rem', number: true, cell: ({ last_pull: at }) => html`<${Ago} at=${at} />` },
+];

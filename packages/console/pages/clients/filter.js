@@ -1,0 +1,53 @@
+/** Which of those that pull are shown: by any word of theirs, and by how long they have been silent. What is chosen stands in the address. */
+
+import { html } from 'htm/preact';
+import { counted } from '../../format.js';
+import { setQuery } from '../../router.js';
+import { SelectField, TextField } from '../../ui/field.js';
+
+/** @typedef {{ key_id: string, user_agent: string, address: string, last_pull: string | null }} Client A device or bouncer. */
+/** @typedef {import('../../names.js').Names} Names */
+
+const MINUTE = 60_000;
+/** For how long something may have been silent, ms, by what stands in the address. @type {Record<string, number>} */
+const SILENT = { '10m': 10 * MINUTE, '1h': 60 * MINUTE, '6h': 360 * MINUTE, '1d': 1440 * MINUTE, '7d': 10_080 * MINUTE };
+const OPTIONS = [
+  { value: '', label: 'any time' },
+  { value: '10m', label: '10 minutes' },
+  { value: '1h', label: '1 hour' },
+  { value: '6h', label: '6 hours' },
+  { value: '1d', label: '1 day' },
+  { value: '7d', label: '7 days' },
+];
+
+/**
+ * Those that an address asks for.
+ * @template {Client} T
+ * @param {readonly T[]} clients
+ * @param {URLSearchParams} query
+ * @param {Names} names
+ * @returns {T[]}
+ */
+export function chosen(clients, query, names) {
+  const words = (query.get('q') ?? '').toLowerCase().split(/\s+/).filter(Boolean);
+  const least = SILENT[query.get('silent') ?? ''] ?? 0;
+  const since = Date.now() - least;
+  return clients.filter(({ key_id: key, user_agent: agent, address, last_pull: at }) => {
+    const text = `${names.keyName(key)} ${address} ${agent}`.toLowerCase();
+    return words.every((word) => text.includes(word)) && (least === 0 || at === null || Date.parse(at) < since);
+  });
+}
+
+/** @param {{ query: URLSearchParams, shown: number, all: number, what: string, children?: any }} props `what`: one of them. */
+export const ClientFilter = ({ query, shown, all, what, children }) => html`
+  <search class="filter">
+    <div class="form-row">
+      <${TextField} label="Find" type="search" placeholder="name, address or program" value=${query.get('q') ?? ''}
+        onValue=${(/** @type {string} */ q) => setQuery({ q })} maxlength="200" />
+      <${SelectField} label="Silent for more than" value=${query.get('silent') ?? ''} options=${OPTIONS}
+        onValue=${(/** @type {string} */ silent) => setQuery({ silent })} />
+      ${children}
+    </div>
+    <p class="small soft" role="status">${shown === all ? counted(all, what) : `${shown} of ${counted(all, what)}`}</p>
+  </search>
+`;

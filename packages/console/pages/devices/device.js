@@ -1,0 +1,73 @@
+/** One device: what it is, how its pulls were answered, and which content it has. */
+
+import { html } from 'htm/preact';
+import { count, dateTime, duration } from '../../format.js';
+import { Badge } from '../../ui/badge.js';
+import { Dialog } from '../../ui/dialog.js';
+import { Facts } from '../../ui/figures.js';
+import { Notice } from '../../ui/states.js';
+import { Table } from '../../ui/table.js';
+import { Ago } from '../../ui/time.js';
+import { linkToFeed } from '../feeds/read-feeds.js';
+
+/** @typedef {import('../devices.js').Device} Device */
+
+/** @param {{ device: Device }} props */
+export function State({ device: { stopped_at: stopped, last_status: status } }) {
+  if (stopped !== null) return html`<${Badge} kind="bad">stopped<//>`;
+  return status >= 400 ? html`<${Badge} kind="warn">answered ${status}<//>` : html`<${Badge} kind="good">pulls<//>`;
+}
+
+/** By how much the document that is furthest behind is, s; null where that is not known. @param {Device} device */
+export function behindOf({ documents }) {
+  const known = documents.flatMap(({ behind_seconds: behind }) => behind ?? []);
+  return known.length === 0 ? null : Math.max(...known);
+}
+
+/** @param {{ seconds: number | null }} props */
+export const Behind = ({ seconds }) =>
+  seconds === null ? html`<span class="soft">–</span>` : seconds === 0 ? 'up to date' : duration(seconds * 1000);
+
+/** @param {{ device: Device, names: import('../../names.js').Names, onClose: () => void }} props */
+export function DeviceDialog({ device, names, onClose }) {
+  const { answers } = device;
+  return html`
+    <${Dialog} title=${names.keyName(device.key_id) || device.address} wide onClose=${onClose}>
+      ${device.stopped_at !== null && html`<${Notice} kind="bad">It stopped: it used to pull every ${duration((device.interval_seconds ?? 0) * 1000)}, and last did ${dateTime(device.last_pull)}.<//>`}
+      ${!device.sends_validators && device.pulls > 3 && html`<${Notice}>It never asks conditionally (If-None-Match), so it gets the whole feed at each pull.<//>`}
+      <${Facts} facts=${[
+        ['State', html`<${State} device=${device} />`],
+        ['User-Agent', html`<bdi>${device.user_agent}</bdi>`],
+        ['Address', html`<span class="mono">${device.address}</span>`],
+        ['Key', names.keyName(device.key_id)],
+        ['First pull', dateTime(device.first_pull)],
+        ['Last pull', dateTime(device.last_pull)],
+        ['Pulls', count(device.pulls)],
+        [
+          'Answers',
+          `${count(answers['200'])} new, ${count(answers['304'])} unchanged, ${count(answers['4xx'])} refused, ${count(answers['5xx'])} failed`,
+        ],
+      ]} />
+      ${
+        device.documents.length > 0 &&
+        html`<${Table} label="What it has" columns=${documentColumns(names)} rows=${device.documents}
+        keyOf=${(/** @type {any} */ each) => `${each.feed_id} ${each.format} ${each.family} ${each.action}`} />`
+      }
+    <//>
+  `;
+}
+
+/** @param {import('../../names.js').Names} names @returns {import('../../ui/table.js').Column<Device['documents'][number]>[]} */
+const documentColumns = (names) => [
+  {
+    label: 'Feed',
+    cell({ feed_id: id }) {
+      const feed = names.feedOf(id);
+      return html`<a class="text" href=${linkToFeed(feed)}>${feed.name}</a>`;
+    },
+  },
+  { label: 'Document', cell: ({ format, family, action }) => `${format}, ${family}, ${action}` },
+  { label: 'Got it', cell: ({ at }) => html`<${Ago} at=${at} />` },
+  { label: 'Content of', cell: ({ last_modified: at }) => html`<${Ago} at=${at} />` },
+  { label: 'Behind', number: true, cell: ({ behind_seconds: behind }) => html`<${Behind} seconds=${behind} />` },
+];

@@ -1,0 +1,179 @@
+/** The guard rails: which networks no block may reach, and how wide a block may be. */
+
+import { html } from 'htm/preact';
+import { useEffect, useState } from 'preact/hooks';
+import { ApiError, ask, manage } from '../../api.js';
+import { curlOf } from '../../curl.js';
+import { useWork } from '../../data.js';
+import { counted } from '../../format.js';
+import { link } from '../../router.js';
+import { may } from '../../session.js';
+import { Button } from '../../ui/button.js';
+import { Card } from '../../ui/card.js';
+import { SameWithCurl } from '../../ui/code.js';
+import { Dialog } from '../../ui/dialog.js';
+import { SelectField, TextField } from '../../ui/field.js';
+import { Facts } from '../../ui/figures.js';
+import { Failed, Notice } from '../../ui/states.js';
+import { toast } from '../../ui/toast.js';
+
+/** @typedef {import('../workspace.js').Workspace} Workspace */
+/** @typedef {{ protect: string[], min_prefix_v4: number, min_prefix_v6: number }} Rails */
+
+const ADDRESS = manage('/workspace');
+/** Rules of a network that are counted. */
+const COUNTED = 100;
+/** New networks of which rules are counted, and how long typing rests before that, ms. */
+const ASKED = 20;
+const REST = 400;
+
+const SUBTRACT = [
+  { value: 'off', label: 'off: a block wins' },
+  { value: 'on', label: 'on: they are cut out' },
+];
+
+/** Whether nothing is set. @param {Rails} rails */
+export const areOff = ({ protect, min_prefix_v4: v4, min_prefix_v6: v6 }) => protect.length === 0 && v4 === 0 && v6 === 0;
+
+/** @param {{ workspace: Workspace, session: import('../../session.js').Session, onDone: () => void }} props */
+export function GuardRails({ workspace, session, onDone }) {
+  const [isChanging, setChanging] = useState(false);
+  const { body } = workspace;
+  const actions = may(session, 'manage') && html`<${Button} tiny icon="edit" onClick=${() => setChanging(true)}>Change the guard rails<//>`;
+  return html`
+    <${Card} title="Guard rails" note="What no block may reach, whoever asks for it: it is refused on arrival, and left out of every feed." actions=${actions}>
+      ${
+        areOff(body) &&
+        areOff(body.service) &&
+        html`<${Notice} kind="warn">None are set, neither here nor for the service: a signal may block any address, your own included.<//>`
+      }
+      <${Facts} facts=${[
+        ['Protected networks', html`<${Words} words=${body.protect} />`],
+        ['of the service', html`<${Words} words=${body.service.protect} />`],
+        ['Widest IPv4 block', widest(body.min_prefix_v4, body.service.min_prefix_v4)],
+        ['Widest IPv6 block', widest(body.min_prefix_v6, body.service.min_prefix_v6)],
+        ['Never-block rules', body.subtract_allow === 'on' ? "are cut out of the workspace's block feed" : 'are not cut out of its feed'],
+      ]} />
+      ${isChanging && html`<${Change} workspace=${workspace} onClose=${() => setChanging(false)} onDone=${onDone} />`}
+    <//>
+  `;
+}
+
+/** What names of networks stand for. @type {Record<string, string>} */
+const NAMED = {
+  private: 'private networks',
+  special: 'what is not reached over the Internet',
+  self: 'the addresses of weir itself',
+};
+
+/** @param {{ words: string[] }} props */
+const Words = ({ words }) =>
+  words.length === 0
+    ? html`<span class="soft">none</span>`
+    : words.map(
+        (word, i) =>
+          html`${i > 0 && ', '}<span class="mono">${word}</span>${NAMED[word] !== undefined && html`<span class="soft"> (${NAMED[word]})</span>`}`,
+      );
+
+/** @param {number} own @param {number} ofService */
+function widest(own, ofService) {
+  const prefix = Math.max(own, ofService);
+  return prefix === 0
+    ? html`<span class="soft">any</span>`
+    : html`/${prefix}${ofService > own && html`<span class="soft"> (of the service)</span>`}`;
+}
+
+/** @param {string} text */
+const wordsOf = (text) => text.split(/[\s,]+/).filter((word) => word !== '');
+
+/** @param {{ workspace: Workspace, onClose: () => void, onDone: () => void }} props */
+function Change({ workspace: { body, tag }, onClose, onDone }) {
+  const [form, setForm] = useState({
+    protect: body.protect.join('\n'),
+    v4: String(body.min_prefix_v4),
+    v6: String(body.min_prefix_v6),
+    subtract: body.subtract_allow,
+  });
+  const { busy, error, run, clear } = useWork();
+  const set = (/** @type {string} */ field) => (/** @type {string} */ text) => {
+    clear();
+    setForm((before) => ({ ...before, [field]: text }));
+  };
+  const words = wordsOf(form.protect);
+  const wanted = { protect: words, min_prefix_v4: Number(form.v4), min_prefix_v6: Number(form.v6), subtract_allow: form.subtract };
+  const changes = Object.fromEntries(
+    Object.entries(wanted).filter(([field, value]) => JSON.stringify(value) !== JSON.stringify(body[field])),
+  );
+  const submit = async () => {
+    const isDone = await run(async () => {
+      await ask(ADDRESS, { method: 'PATCH', ifMatch: tag ?? '*', body: changes });
+      toast('The guard rails were changed.');
+      onDone();
+    });
+    if (isDone) onClose();
+  };
+  const faults = error instanceof ApiError ? error.faults : [];
+  const faultOf = (/** @type {string} */ field) => faults.find((fault) => fault.field.split(/[.[]/)[0] === field)?.message;
+  const isNothing = Object.keys(changes).length === 0;
+  const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${isNothing}>Apply<//>`;
+  const prefix = { inputmode: 'numeric', pattern: '[0-9]{1,3}', required: true };
+  return html`
+    <${Dialog} title="Change the guard rails" wide onClose=${onClose} onSubmit=${submit} footer=${footer}>
+      ${error !== undefined && faults.length === 0 && html`<${Failed} error=${error} />`}
+      <${TextField} label="Protected networks" rows=${6} value=${form.protect} onValue=${set('protect')} autofocus fault=${faultOf('protect')}
+        hint=${html`A network a line, such as <code>203.0.113.0/24</code>, or a name: <code>private</code>, <code>special</code>, <code>self</code>.`} />
+      <div class="form-row">
+        <${TextField} label="Shortest IPv4 prefix" hint="8: nothing wider than a /8. 0: any." value=${form.v4} onValue=${set('v4')} fault=${faultOf('min_prefix_v4')} ...${prefix} />
+        <${TextField} label="Shortest IPv6 prefix" hint="0: any." value=${form.v6} onValue=${set('v6')} fault=${faultOf('min_prefix_v6')} ...${prefix} />
+        <${SelectField} label="Never-block rules in the workspace's feed" value=${form.subtract} onValue=${set('subtract')} options=${SUBTRACT} />
+      </div>
+      <${Reached} before=${body.protect} after=${words} />
+      <${SameWithCurl} text=${curlOf('PATCH', ADDRESS, changes)} />
+    <//>
+  `;
+}
+
+/** What comes under protection, or loses it: the active rules that block something of it. @param {{ before: string[], after: string[] }} props */
+function Reached({ before, after }) {
+  const added = after.filter((word) => !before.includes(word));
+  const gone = before.filter((word) => !after.includes(word));
+  const [blocked, setBlocked] = useState(/** @type {{ word: string, rules: number }[]} */ ([]));
+  useEffect(() => {
+    const stop = new AbortController();
+    const timer = setTimeout(async () => {
+      const networks = added.filter((word) => NAMED[word] === undefined).slice(0, ASKED);
+      // What is no network yet is told when it is sent.
+      const counts = await Promise.all(networks.map((word) => rulesIn(word, stop.signal).catch(() => 0)));
+      if (!stop.signal.aborted) setBlocked(networks.map((word, i) => ({ word, rules: counts[i] })).filter(({ rules }) => rules > 0));
+    }, REST);
+    return () => {
+      clearTimeout(timer);
+      stop.abort();
+    };
+  }, [added.join()]);
+  return html`
+    <section class="stack" aria-label="What will change" aria-live="polite">
+      <h3>What will change</h3>
+      ${added.length + gone.length === 0 && html`<p class="soft">No network is protected or loses its protection.</p>`}
+      ${added.length > 0 && html`<p>Protected from now on: <span class="mono text">${added.join(', ')}</span>.</p>`}
+      ${blocked.map(
+        ({ word, rules }) => html`
+          <${Notice} key=${word} kind="warn">
+            ${rules >= COUNTED ? `${COUNTED} rules or more block` : `${counted(rules, 'rule blocks', 'rules block')}`} something of <span class="mono">${word}</span>: feeds leave that out.
+            <a href=${`${link('/rules', 'access')}?${new URLSearchParams({ address: word, match: 'covered' })}`}>Look at them</a>
+          <//>
+        `,
+      )}
+      ${gone.length > 0 && html`<${Notice} kind="warn">May be blocked again: <span class="mono text">${gone.join(', ')}</span>; what blocks it comes back into feeds.<//>`}
+    </section>
+  `;
+}
+
+/** The active rules that block something in a network, and those around it. @param {string} network @param {AbortSignal} signal */
+async function rulesIn(network, signal) {
+  const find = async (/** @type {string} */ match) => {
+    const { body } = await ask(manage('/rules', { address: network, match, limit: COUNTED }), { signal });
+    return body.rules.filter((/** @type {any} */ { action }) => action === 'block').map((/** @type {any} */ { id }) => id);
+  };
+  return new Set((await Promise.all([find('covered'), find('covering')])).flat()).size;
+}

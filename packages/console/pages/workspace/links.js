@@ -1,0 +1,41 @@
+/** Who is told what needs attention, and who may do what: in short, with the way to the pages where that is changed. */
+
+import { html } from 'htm/preact';
+import { manage } from '../../api.js';
+import { useLive } from '../../data.js';
+import { link } from '../../router.js';
+import { may } from '../../session.js';
+import { Badge } from '../../ui/badge.js';
+import { Card } from '../../ui/card.js';
+import { Notice, Shown } from '../../ui/states.js';
+
+/** The webhooks by name. */
+export function Told() {
+  const live = useLive(manage('/webhooks'));
+  return html`
+    <${Card} title="Who is told" note="Webhooks, of what needs attention." actions=${html`<a class="small" href=${link('/webhooks')}>Change and test</a>`}>
+      <${Shown} live=${live}>${(/** @type {any} */ { webhooks }) =>
+        webhooks.length === 0
+          ? html`<${Notice}>Nobody is told.<//>`
+          : html`<ul class="stack">${webhooks.map(
+              (/** @type {any} */ { id, name, style }) =>
+                html`<li key=${id} class="row"><bdi class="text">${name}</bdi><${Badge}>${style}<//></li>`,
+            )}</ul>`}<//>
+    <//>
+  `;
+}
+
+/** @param {{ people: string[], session: import('../../session.js').Session }} props */
+export const Access = ({ people, session }) => html`
+  <${Card} title="Who may do what" note="Members of groups at your provider, and keys."
+    actions=${html`<span class="row small">
+      ${may(session, 'manage') && html`<a href=${link('/people')}>People</a>`}
+      ${may(session, 'keys:write') && html`<a href=${link('/keys')}>Keys</a>`}
+    </span>`}>
+    ${
+      people.length === 0
+        ? html`<p class="soft">No group has a role of this workspace; the settings of the service may give some.</p>`
+        : html`<ul class="stack">${people.map((row) => html`<li key=${row} class="mono text">${row}</li>`)}</ul>`
+    }
+  <//>
+`;

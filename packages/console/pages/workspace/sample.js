@@ -1,0 +1,123 @@
+/** The sample of good traffic that rules are tried on: what there is of it, and what a rule may block. */
+
+import { html } from 'htm/preact';
+import { useState } from 'preact/hooks';
+import { ApiError, ask, manage } from '../../api.js';
+import { curlOf } from '../../curl.js';
+import { useLive, useWork } from '../../data.js';
+import { count, counted, dateTime, size } from '../../format.js';
+import { may } from '../../session.js';
+import { Button } from '../../ui/button.js';
+import { Card } from '../../ui/card.js';
+import { Code, SameWithCurl } from '../../ui/code.js';
+import { Confirm, Dialog } from '../../ui/dialog.js';
+import { SelectField, TextField } from '../../ui/field.js';
+import { Facts } from '../../ui/figures.js';
+import { Failed, Notice, Shown } from '../../ui/states.js';
+import { Ago } from '../../ui/time.js';
+import { toast } from '../../ui/toast.js';
+
+/** @typedef {{ requests: number, bytes: number, taken_at: string | null, max_sample_share: number | null, sample_rules: string }} Info */
+
+const ADDRESS = manage('/sample');
+const RULES = [
+  { value: 'generated', label: 'Generated rules' },
+  { value: 'all', label: 'All rules that block' },
+];
+
+/** Shell words of a name. @param {string} name */
+const word = (name) => (/^[\w.-]+$/.test(name) ? name : `'${name.replaceAll("'", `'\\''`)}'`);
+
+/** @param {{ workspace: string, session: import('../../session.js').Session }} props */
+export function Sample({ workspace, session }) {
+  const live = useLive(ADDRESS);
+  const [doing, setDoing] = useState(/** @type {'limit' | 'delete' | undefined} */ (undefined));
+  const isManager = may(session, 'manage');
+  const sample = /** @type {Info | undefined} */ (live.value);
+  const hasOne = (sample?.requests ?? 0) > 0;
+  const actions =
+    isManager &&
+    sample !== undefined &&
+    html`<span class="row">
+      <${Button} tiny icon="edit" onClick=${() => setDoing('limit')}>Change the limit<//>
+      ${hasOne && html`<${Button} tiny kind="danger" icon="trash" onClick=${() => setDoing('delete')}>Delete the sample<//>`}
+    </span>`;
+  return html`
+    <${Card} title="Sample of good traffic" note="Requests that are known to be good: a rule that would block too many of them is not taken." actions=${actions}>
+      <${Shown} live=${live}>${(/** @type {Info} */ info) => html`
+        ${hasOne ? html`<${Facts} facts=${factsOf(info)} />` : html`<${Notice}>There is none: no rule is tried before it lands.<//>`}
+        ${
+          isManager &&
+          html`<details><summary>${hasOne ? 'Take a newer one' : 'Take one'}</summary>
+            <p class="small">On the machine of weir, of a log of any size; each request has the same chance. Values of queries, cookies and secrets are masked.</p>
+            <${Code} text=${`weir sample take --workspace ${word(workspace)} --max-share 0.1% access.log`} label="The command" />
+          </details>`
+        }
+        ${doing === 'limit' && html`<${Limit} info=${info} onClose=${() => setDoing(undefined)} onDone=${live.refresh} />`}
+        ${doing === 'delete' && html`<${Delete} info=${info} onClose=${() => setDoing(undefined)} onDone=${live.refresh} />`}
+      `}<//>
+    <//>
+  `;
+}
+
+/** @param {Info} info @returns {[string, any][]} */
+const factsOf = ({ requests, bytes, taken_at: at, max_sample_share: share, sample_rules: rules }) => [
+  ['Requests', `${count(requests)} (${size(bytes)})`],
+  ['Taken', html`${at !== null && dateTime(at)} (<${Ago} at=${at} />)`],
+  [
+    'A rule may block',
+    share === null
+      ? 'any number: what it would block is told in previews only'
+      : `${counted(Math.floor(share * requests), 'request')} (${percentOf(share)}%)`,
+  ],
+  ['Which rules', share === null ? undefined : RULES.find(({ value }) => value === rules)?.label],
+];
+
+/** @param {number} share */
+const percentOf = (share) => String(Number((share * 100).toPrecision(6)));
+
+/** @param {{ info: Info, onClose: () => void, onDone: () => void }} props */
+function Limit({ info, onClose, onDone }) {
+  const [share, setShare] = useState(info.max_sample_share === null ? '' : percentOf(info.max_sample_share));
+  const [rules, setRules] = useState(info.sample_rules);
+  const { busy, error, run } = useWork();
+  const given = share.trim().replace(/\s*%$/, '').replace(',', '.');
+  const value = given === '' ? null : Number(given) / 100;
+  const isBad = value !== null && !(value >= 0 && value <= 1);
+  const body = { max_sample_share: value, sample_rules: rules };
+  const submit = async () => {
+    const isDone = await run(async () => {
+      await ask(ADDRESS, { method: 'PATCH', body });
+      toast('The limit was changed; it counts within two seconds.');
+      onDone();
+    });
+    if (isDone) onClose();
+  };
+  const faults = error instanceof ApiError ? error.faults : [];
+  const fault = isBad ? 'must be a percentage from 0 to 100' : faults[0]?.message;
+  const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${isBad}>Apply<//>`;
+  return html`
+    <${Dialog} title="What a rule may block of the sample" onClose=${onClose} onSubmit=${submit} footer=${footer}>
+      ${error !== undefined && faults.length === 0 && html`<${Failed} error=${error} />`}
+      <${TextField} label="At most, in percent" hint="Such as 0.1; empty: any number." value=${share} onValue=${setShare} inputmode="decimal" autofocus fault=${fault} />
+      <${SelectField} label="Of which rules" value=${rules} onValue=${setRules} options=${RULES} />
+      ${!isBad && value !== null && info.requests > 0 && html`<p>${counted(Math.floor(value * info.requests), 'request')} of ${count(info.requests)}; a rule that blocks more is refused with the first of them.</p>`}
+      <${SameWithCurl} text=${curlOf('PATCH', ADDRESS, body)} />
+    <//>
+  `;
+}
+
+/** @param {{ info: Info, onClose: () => void, onDone: () => void }} props */
+function Delete({ info, onClose, onDone }) {
+  const work = async () => {
+    await ask(ADDRESS, { method: 'DELETE' });
+    toast('The sample was deleted.');
+    onDone();
+  };
+  return html`
+    <${Confirm} title="Delete the sample?" action="Delete it" danger work=${work} onClose=${onClose}>
+      <p>Its ${counted(info.requests, 'request')} and its limit are gone for good: no rule is tried any more.</p>
+      <${SameWithCurl} text=${curlOf('DELETE', ADDRESS)} />
+    <//>
+  `;
+}
