@@ -29,6 +29,7 @@ export const PAGES = [
     permission: 'rules:read',
     load: () => import('./pages/sources.js'),
   },
+  { path: '/worth', title: 'Worth', icon: 'worth', group: 'Content', permission: 'rules:read', load: () => import('./pages/worth.js') },
   { path: '/rules', title: 'Rules', icon: 'rules', group: 'Content', permission: 'rules:read', load: () => import('./pages/rules.js') },
   {
     path: '/batches',
