@@ -366,6 +366,28 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     assert.deepEqual((await read('/workspace')).people, ['operator@keycloak=soc <b>']);
   });
 
+  test('D18.72, D18.73 what needs attention leads to where it is looked after, is counted, put off with a reason, and comes back', async () => {
+    const counted = () => page.evaluate<string | null>(`document.querySelector('.side-count')?.dataset.count ?? null`);
+    const guardRails = 'Guard rails are off in default (docs/deployment.md).';
+    await page.click('Overview');
+    await page.sees(guardRails);
+    const before = Number(await counted());
+    await page.click(`Snooze: ${guardRails}`);
+    await page.fill('Reason', `ticket 4711 ${HOSTILE}`);
+    await hasCurl('"key":"guard_rails"');
+    await page.click('Put it off');
+    await page.sees('1 thing put off');
+    await page.seesNot(guardRails);
+    await eventually(async () => assert.equal(Number(await counted()), before - 1));
+    await page.evaluate(`document.querySelector('main details summary').click()`);
+    await page.sees(/Put off by Jana Novák on .*: ticket 4711 <script>.* It comes back in 1 d/);
+    await page.click(`Tell again: ${guardRails}`);
+    await eventually(async () => assert.equal(Number(await counted()), before));
+    await page.seesNot('put off');
+    await page.click('Set guard rails');
+    await page.sees('None are set, neither here nor for the service');
+  });
+
   test('D18.70 guard rails are changed with what that reaches before it is done, and the limit of the sample', async () => {
     await page.click('Workspace');
     await page.sees('None are set, neither here nor for the service');
