@@ -31,7 +31,8 @@ function gone() {
   }
 }
 /** @param {string} workspace */
-const forget = (workspace) => localStorage.setItem(GONE, JSON.stringify([...gone().filter((id) => id !== workspace), workspace].slice(-KEPT)));
+const forget = (workspace) =>
+  localStorage.setItem(GONE, JSON.stringify([...gone().filter((id) => id !== workspace), workspace].slice(-KEPT)));
 
 const SIGNAL = [{ type: 'access_rules', action: 'block', ip: '192.0.2.1', expiration: 3600 }];
 
@@ -98,7 +99,8 @@ function Steps({ session, onGone }) {
 
 /** Which steps are done, by what there is. @param {Session} session @returns {Promise<Record<string, boolean>>} */
 async function readSteps(session) {
-  const read = async (/** @type {string} */ path, /** @type {Record<string, number>} */ query = {}) => (await ask(manage(path, query))).body;
+  const read = async (/** @type {string} */ path, /** @type {Record<string, number>} */ query = {}) =>
+    (await ask(manage(path, query))).body;
   const [workspace, { lists }, { keys }, { days }, { devices }, { bouncers }] = await Promise.all([
     read('/workspace'),
     read('/lists', { limit: 2 }),
