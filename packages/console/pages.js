@@ -57,6 +57,15 @@ export const PAGES = [
     load: () => import('./pages/sources.js'),
   },
   {
+    path: '/worth',
+    title: 'Worth',
+    help: 'docs/worth.md',
+    icon: 'worth',
+    group: 'Content',
+    permission: 'rules:read',
+    load: () => import('./pages/worth.js'),
+  },
+  {
     path: '/rules',
     title: 'Rules',
     help: 'docs/signals.md',

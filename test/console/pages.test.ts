@@ -609,7 +609,7 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     );
   });
 
-  test('D23.50 a source is tried, added, and held back when its content is poisoned; accepted, paused and deleted in its page', async (t) => {
+  test('D23.50, D18.90 a source is tried, added, and held back when its content is poisoned; accepted, told what it is worth, and deleted', async (t) => {
     const server = await listServer();
     t.after(() => server[Symbol.asyncDispose]());
     const lines = (from: number) => Array.from({ length: 200 }, (_, i) => `45.9.${from}.${i}\n`).join('');
@@ -656,6 +656,23 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await confirm('Accept', 'accept');
     await page.seesNot('Held back');
     await eventually(async () => assert.deepEqual(await active('45.9.2.7'), ['45.9.2.7']));
+
+    await page.click('What it is worth');
+    await page.sees(/200 new, 200 gone in 24 hours[\s\S]*It costs/);
+    for (const [path, scheme] of [
+      ['', 'light'],
+      ['/worth', 'dark'],
+    ] as const) {
+      if (path !== '') await page.click('Worth');
+      await page.sees(path === '' ? 'No other list has any of it.' : /Without a detection in 30 days: [\s\S]*In common/);
+      for (const width of [1440, 1024, 390]) {
+        await page.look(width, 800, scheme);
+        assert.ok(await page.evaluate<boolean>('document.documentElement.scrollWidth <= innerWidth'), `${path} ${width} px`);
+      }
+      await isSound(path);
+      await page.look(1280, 800, 'light');
+    }
+    await page.open(`${weir.url}/console/sources/${source!.id}`);
 
     server.set('/list.txt', status(403));
     await confirm('Refresh now', 'refresh');
