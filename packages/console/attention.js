@@ -4,7 +4,7 @@ import { ask, manage } from './api.js';
 import { useLiveWork } from './data.js';
 import { dateTime } from './format.js';
 import { linkToFeed } from './pages/feeds/read-feeds.js';
-import { link } from './router.js';
+import { helpAt, link } from './router.js';
 import { may } from './session.js';
 
 /** @typedef {import('./session.js').Session} Session */
@@ -26,6 +26,9 @@ const PLACES = [
   { begins: 'guard_rails', permission: 'rules:read', action: 'Set guard rails', href: () => link('/workspace') },
   { begins: 'key/', permission: 'keys:write', action: 'See the keys', href: () => link('/keys') },
   { begins: 'geo/', permission: 'rules:read', action: 'See the geo data', href: () => link('/geo') },
+  // What is of the service: its operator looks after that.
+  { begins: 'landing', permission: 'rules:read', action: 'What to do', href: () => helpAt('docs/deployment.md#when-landing-has-stopped') },
+  { begins: '', permission: 'rules:read', action: 'What to do', href: () => helpAt('docs/operating.md#alerts') },
 ];
 
 /** @param {string} of Workspace, feed, action, family. @param {(id: string | null) => FeedName} feedOf */
@@ -55,6 +58,9 @@ export function sentenceOf({ text }) {
   const told = text.replaceAll(INSTANT, (at) => dateTime(at));
   return `${told.charAt(0).toUpperCase()}${told.slice(1)}${/[.!?]$/.test(told) ? '' : '.'}`;
 }
+
+/** What a sentence has of documents, apart: every other one is the path of one. @param {string} sentence */
+export const withDocuments = (sentence) => sentence.split(/\b(docs\/[\w-]+\.md)\b/);
 
 /** What needs attention now; those that are put off are in it. @param {number} [every] ms between two reads. */
 export const useAttention = (every) => useLiveWork('attention', readAttention, every === undefined ? undefined : { every });

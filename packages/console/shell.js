@@ -7,7 +7,7 @@ import { useAttentionCount } from './attention.js';
 import { useLive, useWork } from './data.js';
 import { dateTime } from './format.js';
 import { PAGES, pageOf } from './pages.js';
-import { link, usePlace } from './router.js';
+import { helpAt, link, usePlace } from './router.js';
 import { Search } from './search.js';
 import { may, signOut, switchWorkspace } from './session.js';
 import { currentTheme, toggleTheme } from './theme.js';
@@ -60,7 +60,7 @@ export function Shell({ session }) {
           <${Icon} name="menu" />
         </button>
         <${Search} place=${place} session=${session} />
-        <div class="bar-end"><${Who} session=${session} workspace=${who?.workspace.name} /></div>
+        <div class="bar-end">${found !== undefined && html`<${Help} page=${found.page} />`}<${Who} session=${session} workspace=${who?.workspace.name} /></div>
       </header>
       <main class="page" id="main" ref=${main} tabindex="-1">
         <${Trouble} />
@@ -73,6 +73,11 @@ export function Shell({ session }) {
     </div>
   `;
 }
+
+/** The document of a page, in a window of its own: what is typed on the page stays. @param {{ page: import('./pages.js').PageRow }} props */
+const Help = ({ page: { title, help } }) => html`
+  <a class="button quiet icon" href=${helpAt(help)} target="_blank" rel="noopener" aria-label=${`Help: ${title}`} title=${`Help: ${title}`}><${Icon} name="help" /></a>
+`;
 
 /** That the service does not answer, once for all parts of a page; they keep what they have shown last. */
 function Trouble() {

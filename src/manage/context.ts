@@ -15,6 +15,7 @@ import type { SourceTrier } from '../source/try-source.ts';
 import type { SendPorts } from '../webhook/send.ts';
 import type { Backtests } from './expressions/backtests.ts';
 import type { ExpressionTester } from './expressions/expression-test.ts';
+import type { WorkspaceFiles } from './file/file-port.ts';
 import type { LateAnswers } from './late.ts';
 import type { RuleManagement } from './rules/rule-ports.ts';
 import type { Reach } from './sources/source-settings.ts';
@@ -63,6 +64,8 @@ export interface ManagePorts extends RuleManagement {
   readonly takeWebhookTest: (workspaceId: string) => number;
   /** Tries sources. */
   readonly trySource: SourceTrier;
+  /** Reads and applies the files of workspaces, elsewhere than on this thread. */
+  readonly files: WorkspaceFiles;
   /** Tells what lists are worth. */
   readonly worth: WorthCounter;
   /** Bytes that what is kept of a workspace may take; 0 = no limit. */

@@ -6,6 +6,7 @@ import { ATTENTION_OPERATIONS } from './operations/attention.ts';
 import { AUDIT_OPERATIONS } from './operations/audit.ts';
 import { BACKTEST_OPERATIONS } from './operations/backtests.ts';
 import { BOUNCER_OPERATIONS } from './operations/bouncers.ts';
+import { CHANGES_OPERATIONS } from './operations/changes/changes.ts';
 import { CONTENT_OPERATIONS } from './operations/content.ts';
 import { DEAD_LETTER_OPERATIONS } from './operations/dead-letters.ts';
 import { DELETED_OPERATIONS } from './operations/deleted.ts';
@@ -68,4 +69,5 @@ export const OPERATIONS: readonly Operation[] = [
   ...BOUNCER_OPERATIONS,
   ...WEBHOOK_OPERATIONS,
   ...AUDIT_OPERATIONS,
+  ...CHANGES_OPERATIONS,
 ];

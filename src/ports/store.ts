@@ -5,6 +5,7 @@ import type { HistoryReads, HistoryWrites } from './history.ts';
 import type { AccountReads, AccountWrites } from './stored/account-store.ts';
 import type { AuditReads } from './stored/audit.ts';
 import type { BouncerReads, BouncerWrites } from './stored/bouncer-store.ts';
+import type { ChangeReads } from './stored/changes.ts';
 import type { ReplacementReads, ReplacementWrites } from './stored/replacement-store.ts';
 import type { RuleReads, RuleWrites } from './stored/rule-store.ts';
 import type { SampleReads, SampleWrites } from './stored/sample-store.ts';
@@ -19,6 +20,7 @@ export interface StoreReads
     AccountReads,
     AuditReads,
     BouncerReads,
+    ChangeReads,
     DeviceReads,
     HistoryReads,
     SampleReads,

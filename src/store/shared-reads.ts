@@ -19,6 +19,7 @@ import { workspaceState } from './accounts/together.ts';
 import { webhookReads } from './accounts/webhooks.ts';
 import { batchOf, newestBatches, originsOf } from './batches/batch-reads.ts';
 import { undoPreview } from './batches/undo-preview.ts';
+import { changeReads } from './changes/change-reads.ts';
 import { pageOf } from './page.ts';
 import { WORKSPACE_PK } from './places.ts';
 import { deadLetterOf, keyOf, listOf, organizationOf, type Row, savedKeyOf, workspaceOf } from './rows.ts';
@@ -52,6 +53,7 @@ const listCountText = (now: string) => `SELECT count(*) AS rules FROM (SELECT 1 
 
 const WORKS = {
   ...bouncerReads,
+  ...changeReads,
   ...replacementReads,
   ...sampleReads,
   ...snoozeReads,

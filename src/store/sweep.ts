@@ -94,6 +94,8 @@ export function* sweep(
   removed += answers.length;
   removed += yield* run(`DELETE FROM devices WHERE ${atMost('devices', 'last_pull < $1')}`, auditBefore, limit);
   removed += yield* run(`DELETE FROM feed_days WHERE ${atMost('feed_days', 'day < $1')}`, firstKeptDay(now), limit);
+  const forgotten = Math.floor(rulesExpiredBefore / 60_000);
+  removed += yield* run(`DELETE FROM rule_changes WHERE ${atMost('rule_changes', 'minute < $1')}`, forgotten, limit);
   removed += yield* sweepReplacements(now, limit);
   removed += yield* removeBatches(rulesExpiredBefore, limit);
   removed += yield* giveUp(atMost, { keptRules, keptInAll }, limit);

@@ -3,11 +3,12 @@
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { ask, manage } from '../../api.js';
-import { placeOf, sentenceOf, useAttention } from '../../attention.js';
+import { placeOf, sentenceOf, useAttention, withDocuments } from '../../attention.js';
 import { curlOf } from '../../curl.js';
 import { useWork } from '../../data.js';
 import { counted, dateTime } from '../../format.js';
 import { useNames } from '../../names.js';
+import { helpAt } from '../../router.js';
 import { may } from '../../session.js';
 import { Badge } from '../../ui/badge.js';
 import { Button } from '../../ui/button.js';
@@ -46,7 +47,7 @@ export function Attention({ session }) {
       const one = (/** @type {Item} */ item, /** @type {any} */ note, /** @type {any} */ button) => html`
         <li key=${item.key} class="attention">
           <${Badge} kind=${item.urgent ? 'bad' : 'warn'}>${item.urgent ? 'urgent' : 'has time'}<//>
-          <div><span class="text">${sentenceOf(item)}</span>${note}</div>
+          <div><span class="text">${withDocuments(sentenceOf(item)).map((part, i) => (i % 2 === 1 ? html`<a href=${helpAt(part)} target="_blank" rel="noopener">${part}</a>` : part))}</span>${note}</div>
           <span class="row"><${Way} item=${item} session=${session} feedOf=${feedOf} />${button}</span>
         </li>
       `;
