@@ -4,9 +4,10 @@ import type { FamilySize, FeedDay } from '../ports/history.ts';
 
 const sizeJson = (size: FamilySize | null) => size && { last: size.last, max: size.most };
 
-export const dayJson = ({ day, v4, v6, ...counts }: FeedDay) => ({
+export const dayJson = ({ day, v4, v6, hitBytes, ...counts }: FeedDay) => ({
   day: new Date(day * DAY).toISOString().slice(0, 10),
   ...counts,
+  hit_bytes: hitBytes,
   v4: sizeJson(v4),
   v6: sizeJson(v6),
 });

@@ -22,8 +22,8 @@ export function historyCommand(add: AddCommand): void {
       },
       show: (rows) =>
         table(
-          ['DAY', 'ADDED', 'EXPIRED', 'REMOVED', 'UNDONE', 'V4', 'V4 MAX', 'V6', 'V6 MAX'],
-          rows.map((d) => [d.day, d.added, d.expired, d.removed, d.undone, d.v4?.last, d.v4?.max, d.v6?.last, d.v6?.max]),
+          ['DAY', 'ADDED', 'EXPIRED', 'REMOVED', 'UNDONE', 'HITS', 'V4', 'V4 MAX', 'V6', 'V6 MAX'],
+          rows.map((d) => [d.day, d.added, d.expired, d.removed, d.undone, d.hits, d.v4?.last, d.v4?.max, d.v6?.last, d.v6?.max]),
         ),
     },
   );

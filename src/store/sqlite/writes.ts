@@ -20,6 +20,7 @@ const PRIMARY_KEYS: Readonly<Record<string, string>> = {
   told_networks: 'workspace_pk, feed_id, seq',
   feed_days: 'workspace_pk, list_pk, day',
   devices: 'workspace_pk, id',
+  hit_windows: 'workspace_pk, digest',
 };
 
 /**
