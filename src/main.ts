@@ -1,9 +1,14 @@
 /** The process: the command line, its environment, its exit code. */
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
 
 // What this process makes, databases above all, is its user's alone.
 process.umask(0o077);
+
+// In all threads: collected when there is as much garbage as what lives. Left alone, V8 lets a heap grow to the fourfold before it looks,
+// so that what one tenant's imports leave behind is memory that others lack.
+setFlagsFromString('--heap-growing-percent=100');
 
 // A quarter off every start but the first; where the folder cannot be written nothing is kept. Threads look at the variable.
 process.env.NODE_COMPILE_CACHE ||= fileURLToPath(new URL('../node_modules/.cache/compile', import.meta.url));

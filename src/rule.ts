@@ -153,11 +153,25 @@ export type RuleChange =
 
 /**
  * What a person's command does to rules, through the stream like everything that changes them (SPEC D9). `delete_rules` removes rules by
- * the store's ids, access rules from the message's list. `undo` puts back what a batch replaced or deleted and removes what it made.
+ * the store's ids, access rules from the message's list; `set_rules` gives those of them that are active another expiry or reason. `undo`
+ * puts back what a batch replaced or deleted and removes what it made.
  */
 export type RuleOperation =
   | { readonly change: 'delete_rules'; readonly kind: Kind; readonly ids: readonly number[] }
+  | ({ readonly change: 'set_rules'; readonly kind: Kind; readonly ids: readonly number[] } & RuleSetting)
   | { readonly change: 'undo'; readonly batchId: string };
+
+/** What of rules is set in place; what is not given stays. */
+export interface RuleSetting {
+  /** ms since 1970; null: never. */
+  readonly expiresAt?: number | null | undefined;
+  /** null: none. */
+  readonly reason?: string | null | undefined;
+}
+
+/** Whether a change is one that no signal asks for. */
+export const isOperation = (change: RuleChange | RuleOperation): change is RuleOperation =>
+  change.change === 'undo' || change.change === 'delete_rules' || change.change === 'set_rules';
 
 /** Whether labels have one of this name and value. */
 export const hasLabel = (labels: JsonObject | null, name: string, value: string): boolean =>

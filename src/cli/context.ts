@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { userInfo } from 'node:os';
 import type { Author } from '../account/caller.ts';
+import { byCommand } from '../manage/context.ts';
 import type { Store, StoreReads } from '../ports/store.ts';
 import type { Stream } from '../ports/stream.ts';
 import type { Config } from '../settings/settings.ts';
@@ -43,19 +44,26 @@ export async function writeLine(output: NodeJS.WritableStream, line: string): Pr
 /** A text that anybody may have written: no line break ends the line, nothing in it speaks to the terminal. */
 export const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}]/gu, ' ');
 
-/** Rows for people: columns padded to equal width, a heading above. */
-export function table(columns: readonly string[], rows: readonly (readonly unknown[])[]): string {
-  const cells = [columns, ...rows].map((row) => row.map((cell) => (cell === null || cell === undefined ? '-' : String(cell))));
+/** Rows for people, each by its cells: columns padded to equal width, a heading above, nothing that speaks to the terminal. */
+export function table<T>(columns: readonly string[], rows: readonly T[], cellsOf: (row: T) => readonly unknown[]): string {
+  const cells = [columns, ...rows.map(cellsOf)].map((row) => row.map((cell) => printable(String(cell ?? '-'))));
   const widths = columns.map((_, i) => Math.max(...cells.map((row) => row[i].length)));
-  return cells
-    .map((row) =>
-      row
-        .map((cell, i) => cell.padEnd(widths[i]))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  const padded = (row: readonly string[]) => row.map((cell, i) => cell.padEnd(widths[i])).join('  ');
+  return cells.map((row) => padded(row).trimEnd()).join('\n');
 }
 
 /** The id of the workspace that `text` names. */
 export const workspaceId = async (store: StoreReads, text: string): Promise<string> => pick(await store.workspaces(), text, 'workspace').id;
+
+/** What a command that changes nothing works with, in the workspace that `text` names. */
+export async function readsIn(context: Context, text: string): Promise<{ readonly store: StoreReads; readonly workspace: string }> {
+  const store = await context.reads();
+  return { store, workspace: await workspaceId(store, text) };
+}
+
+/** What a command that writes works with, in the workspace that `text` names. */
+export async function changesIn(context: Context, text: string) {
+  const store = await context.store();
+  const workspace = await workspaceId(store, text);
+  return { store, workspace, change: byCommand(store, workspace, context.author, context.config) };
+}

@@ -58,6 +58,7 @@ const COMMANDS: readonly (readonly [words: readonly string[], load: () => Promis
   [['webhook'], async () => (await import('./account/webhooks.ts')).webhookCommands],
   [['rule'], async () => (await import('./rules/rules.ts')).ruleCommands],
   [['rule'], async () => (await import('./rules/rule-delete.ts')).ruleDeleteCommand],
+  [['rule'], async () => (await import('./rules/rule-change.ts')).ruleChangeCommand],
   [['batch', 'undo'], async () => (await import('./rules/batches.ts')).batchCommands],
   [['history'], async () => (await import('./rules/history.ts')).historyCommand],
   [['worth'], async () => (await import('./rules/worth.ts')).worthCommand],

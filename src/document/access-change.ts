@@ -1,6 +1,6 @@
 /** What messages will change of access rules. */
 import type { Message } from '../ports/stream.ts';
-import type { GeoTarget, RuleChange } from '../rule.ts';
+import { type GeoTarget, isOperation, type RuleChange } from '../rule.ts';
 import { decodeSignalRecord } from '../signal/message/decode.ts';
 
 /** A change of access rules. */
@@ -11,7 +11,7 @@ export function accessChangeOf(message: Message): AccessChange | undefined {
   const decoded = decodeSignalRecord({ ...message, offset: 0, timestamp: 0 });
   if ('poison' in decoded) return undefined;
   const { change } = decoded;
-  if (change.change === 'undo' || change.change === 'delete_rules' || change.kind !== 'access_rule') return undefined;
+  if (isOperation(change) || change.kind !== 'access_rule') return undefined;
   return change;
 }
 

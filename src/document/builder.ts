@@ -96,7 +96,7 @@ export const MOST_PREVIEWED = 20;
 /** Asks what signals would change (SPEC D10.14). */
 export interface PreviewRequest {
   readonly workspaceId: string;
-  /** The list where they land. */
+  /** The list where those land that name none. */
   readonly listId: string;
   /** As the stream would hold them. */
   readonly messages: readonly Message[];

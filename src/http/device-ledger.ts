@@ -1,6 +1,6 @@
 /** What polls, noted as it is answered (SPEC D16.7). A poll that is answered from memory costs a few look-ups and numbers here. */
 import type { IncomingMessage } from 'node:http';
-import { MOST_DOCUMENTS } from '../account/device.ts';
+import { MOST_DOCUMENTS, type SeenDevice } from '../account/device.ts';
 import { Newcomers } from '../account/newcomers.ts';
 import { withoutSecrets } from '../account/secrets.ts';
 import { nameOf } from '../document/document.ts';
@@ -89,8 +89,8 @@ export function deviceLedger(now: () => number): DeviceLedger {
   let all = 0;
   let allRefused = 0;
   const newcomers = new Newcomers<Owner & { readonly entry: Entry }>();
-  /** The devices of the takings before this one. */
-  let before = new Set<string>();
+  /** The devices of the taking before. */
+  let before: typeof keys = new Map();
 
   return {
     note({ keyId, workspaceId }, poll, at = now()) {
@@ -104,7 +104,7 @@ export function deviceLedger(now: () => number): DeviceLedger {
       entry ??= admit(key.entries, workspaceId, poll, at);
       if (entry === undefined) return;
       count(entry, poll, at);
-      if (isNew && !before.has(placeOf(keyId, entry))) newcomers.note(workspaceId, { keyId, workspaceId, entry });
+      if (isNew && find(before.get(keyId)?.entries, poll) === undefined) newcomers.note(workspaceId, { keyId, workspaceId, entry });
     },
     noteRefused(digest, poll) {
       const entries = refused.get(digest) ?? new Map();
@@ -118,13 +118,11 @@ export function deviceLedger(now: () => number): DeviceLedger {
       count(entry, poll, now());
     },
     take() {
-      const devices = [...keys].flatMap(([keyId, { workspaceId, entries }]) =>
-        seenOf(entries).map((seen) => ({ ...seen, keyId, workspaceId })),
-      );
+      const devices = seenWith(keys);
       const hashed = [...refused].flatMap(([digest, entries]) =>
-        seenOf(entries).map((seen) => ({ hash: Buffer.from(digest, 'latin1'), seen })),
+        [...seenOf(entries)].map((seen) => ({ hash: Buffer.from(digest, 'latin1'), seen })),
       );
-      before = new Set([...keys].flatMap(([keyId, { entries }]) => [...allOf(entries)].map((entry) => placeOf(keyId, entry))));
+      before = keys;
       newcomers.reset();
       [keys, refused, ofWorkspace, all, allRefused] = [new Map(), new Map(), new Map(), 0, 0];
       return { devices, refused: hashed };
@@ -151,8 +149,8 @@ export function deviceLedger(now: () => number): DeviceLedger {
   }
 }
 
-function find(entries: KeyEntries, { userAgent = NO_USER_AGENT, address }: Poll): Entry | undefined {
-  const there = entries.get(address);
+function find(entries: KeyEntries | undefined, { userAgent = NO_USER_AGENT, address }: Poll): Entry | undefined {
+  const there = entries?.get(address);
   if (there === undefined || there.last.agent === userAgent) return there?.last;
   const found = there.byAgent.get(shortened(userAgent));
   if (found !== undefined) there.last = found;
@@ -160,8 +158,6 @@ function find(entries: KeyEntries, { userAgent = NO_USER_AGENT, address }: Poll)
 }
 
 const NOTHING = { pulls: 0, ok: 0, notModified: 0, refused: 0, failed: 0, lastStatus: 0, validates: false };
-
-const placeOf = (keyId: string, { address, agent }: Entry) => `${keyId} ${address} ${agent}`;
 
 const shortened = (userAgent: string) => (userAgent.length > USER_AGENT ? userAgent.slice(0, USER_AGENT) : userAgent);
 
@@ -200,12 +196,14 @@ function got({ got }: Entry, content: AnsweredContent, at: number): void {
   got.push({ content, at });
 }
 
-function* allOf(entries: KeyEntries): Generator<Entry> {
-  for (const { byAgent } of entries.values()) yield* byAgent.values();
+/** What has polled; a newcomer that was written has only where it has since. */
+function* seenOf(entries: KeyEntries): Generator<ReturnType<typeof seenAs>> {
+  for (const { byAgent } of entries.values()) for (const entry of byAgent.values()) if (entry.pulls > 0) yield seenAs(entry);
 }
 
-/** What has polled; a newcomer that was written has only where it has since. */
-const seenOf = (entries: KeyEntries) => [...allOf(entries)].filter(({ pulls }) => pulls > 0).map(seenAs);
+function* seenWith(keys: ReadonlyMap<string, { readonly workspaceId: string; readonly entries: KeyEntries }>): Generator<SeenDevice> {
+  for (const [keyId, { workspaceId, entries }] of keys) for (const seen of seenOf(entries)) yield { ...seen, keyId, workspaceId };
+}
 
 const seenAs = ({ agent, first, last, got, ...entry }: Entry) => ({
   ...entry,

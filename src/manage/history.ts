@@ -4,8 +4,11 @@ import type { FamilySize, FeedDay } from '../ports/history.ts';
 
 const sizeJson = (size: FamilySize | null) => size && { last: size.last, max: size.most };
 
+/** A day since 1970 as a date. */
+export const dateOf = (day: number): string => new Date(day * DAY).toISOString().slice(0, 10);
+
 export const dayJson = ({ day, v4, v6, hitBytes, ...counts }: FeedDay) => ({
-  day: new Date(day * DAY).toISOString().slice(0, 10),
+  day: dateOf(day),
   ...counts,
   hit_bytes: hitBytes,
   v4: sizeJson(v4),

@@ -27,6 +27,12 @@ export interface ListOperation {
   readonly listId: string | null;
 }
 
+/** What a message says, and of which list; null where it is of none. */
+export interface ListMessage {
+  readonly listId: string | null;
+  readonly encode: (context: Parameters<typeof encodeOperation>[1]) => Message;
+}
+
 /** What was put on the stream. */
 export interface Operated {
   /** The ids of the batches. */
@@ -37,27 +43,51 @@ export interface Operated {
 
 /** Puts operations on the stream, as many in a batch as `perBatch` and a batch allow, and waits until they have landed. */
 export async function operate(
-  { reads, publish, untilLanded }: RulePorts,
-  { workspaceId, organizationId, ...sender }: Operator,
+  ports: RulePorts,
+  operator: Operator,
   operations: readonly ListOperation[],
   perBatch = BATCH_SIGNALS,
 ): Promise<Operated> {
-  const receivedAt = await reads.ping();
+  const receivedAt = await ports.reads.ping();
   const batches: string[] = [];
   for (let at = 0; at < operations.length; at += perBatch) {
-    const batchId = newBatchId(receivedAt);
-    const messages = operations.slice(at, at + perBatch).map(({ operation, listId }, i) =>
-      encodeOperation(operation, {
-        workspaceId,
-        organizationId,
-        listId: listId ?? undefined,
-        receivedAt,
-        signalId: signalId(batchId, i + 1),
-        ...senderOf(sender),
-      }),
-    );
-    await publish(messages);
-    batches.push(batchId);
+    batches.push(await publishBatch(ports, operator, receivedAt, operations.slice(at, at + perBatch).map(messageOf)));
   }
-  return { batches, unlanded: await untilLanded() };
+  return { batches, unlanded: await ports.untilLanded() };
 }
+
+/** The message of an operation. */
+export const messageOf = ({ operation, listId }: ListOperation): ListMessage => ({
+  listId,
+  encode: (context) => encodeOperation(operation, context),
+});
+
+/** Puts messages on the stream as one batch, BATCH_SIGNALS at most, as of an instant (ms), and returns its id. */
+export async function publishBatch(
+  { publish }: Pick<RulePorts, 'publish'>,
+  operator: Operator,
+  receivedAt: number,
+  messages: readonly ListMessage[],
+): Promise<string> {
+  const batchId = newBatchId(receivedAt);
+  await publish(batchMessages(operator, receivedAt, batchId, messages));
+  return batchId;
+}
+
+/** The messages of a batch. */
+export const batchMessages = (
+  { workspaceId, organizationId, ...sender }: Operator,
+  receivedAt: number,
+  batchId: string,
+  messages: readonly ListMessage[],
+): Message[] =>
+  messages.map(({ listId, encode }, i) =>
+    encode({
+      workspaceId,
+      organizationId,
+      listId: listId ?? undefined,
+      receivedAt,
+      signalId: signalId(batchId, i + 1),
+      ...senderOf(sender),
+    }),
+  );

@@ -17,6 +17,7 @@ import { PEOPLE_OPERATIONS } from './operations/people.ts';
 import { BATCH_OPERATIONS } from './operations/rules/batches.ts';
 import { IMPORT_OPERATIONS } from './operations/rules/imports.ts';
 import { REPLACEMENT_OPERATIONS } from './operations/rules/replacements.ts';
+import { RULE_CHANGING } from './operations/rules/rule-changing.ts';
 import { RULE_DELETIONS } from './operations/rules/rule-deletions.ts';
 import { RULE_OPERATIONS } from './operations/rules/rules.ts';
 import { SAMPLE_OPERATIONS } from './operations/samples.ts';
@@ -43,6 +44,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...SOURCE_REFRESH_OPERATIONS,
   ...DELETED_OPERATIONS,
   ...RULE_OPERATIONS,
+  ...RULE_CHANGING,
   ...RULE_DELETIONS,
   ...IMPORT_OPERATIONS,
   ...REPLACEMENT_OPERATIONS,

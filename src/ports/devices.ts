@@ -32,7 +32,8 @@ export interface RefusedDevice {
 
 /** What a process has seen of devices in a while. */
 export interface SeenDevices {
-  readonly devices: readonly SeenDevice[];
+  /** To be read once; each is made as it is read, so that who writes them in pieces holds up nothing. */
+  readonly devices: Iterable<SeenDevice>;
   readonly refused: readonly RefusedDevice[];
 }
 

@@ -34,7 +34,7 @@ export interface Batch {
 /** Signals by which feeds may change. */
 export interface Foreseen {
   readonly workspaceId: string;
-  /** The list where they land; undefined: the store did not say. */
+  /** The list where those land that name none; undefined: the store did not say. */
   readonly listId: string | undefined;
   /** As the stream would hold them, without texts and labels where that is no plan: of a dry run all access rules, else those that block a country or an ASN. */
   readonly messages: readonly Message[];

@@ -47,8 +47,8 @@ export class Changed {
   }
 
   /** Does an operation, and counts what it did. */
-  *operate({ seq, workspace, list }: NumberedItem, change: RuleOperation): Work<void> {
-    const done = yield* operate({ workspace, list, seq, operation: change });
+  *operate({ item, seq, workspace, list }: NumberedItem, change: RuleOperation): Work<void> {
+    const done = yield* operate({ workspace, list, seq, at: item.receivedAt, operation: change });
     this.counts.add(workspace, done.more);
     this.kept.add(workspace, done.kept);
     for (const changed of done.lists) this.lists.add(changed);

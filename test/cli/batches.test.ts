@@ -150,11 +150,42 @@ describe('D9 batches', () => {
     await feedIs([]);
   });
 
+  test('D33.1 weir rule change gives rules that meet conditions another expiry, reason or list, after it has asked; one undo takes it back', async () => {
+    await run('list', 'create', 'edge');
+    await batchOf([block('192.0.2.60', { reason: 'x' }), block('192.0.2.62', { reason: 'x' }), block('192.0.2.64')]);
+    const change = ['rule', 'change', '--reason', 'x', '--set-list', 'edge', '--set-expires', '30d'];
+    const asked = await command([...change, ...inWorkspace], settings);
+    assert.match(asked.stderr, /changing 2 rules\nweir: {3}block {2}192\.0\.2\.60 [\s\S]*nothing has changed/);
+    const { changed, moved, batch_id: batch } = await run(...change, '--yes');
+    assert.deepEqual([changed, moved], [2, 2]);
+    const edge = async () => (await run('rule', 'ls', '--list', 'edge')) as unknown as { target: string; expires_at: string }[];
+    assert.deepEqual(
+      (await edge()).map(({ target }) => target),
+      ['192.0.2.60', '192.0.2.62'],
+    );
+    assert.ok(Date.parse((await edge())[0]!.expires_at) > Date.now() + 29 * 86_400_000);
+    await run('rule', 'change', '--reason', 'x', '--set-reason', 'y', '--yes');
+    await run('undo', String(batch), '--yes');
+    assert.equal((await edge()).length, 2, 'what was changed since stays');
+    for (const [args, pattern] of [
+      [['--reason', 'y'], /say what changes: give --set-expires/],
+      [['--set-reason', 'z'], /say which rules: give --list/],
+      [['--reason', 'y', '--set-expires', 'soon'], /--set-expires must be a duration/],
+      [['--kind', 'waf_rule', '--reason', 'y', '--set-list', 'edge'], /--set-list is for access rules only/],
+    ] as const) {
+      const { code, stderr } = await command(['rule', 'change', ...inWorkspace, ...args], settings);
+      assert.ok(code === 2 && pattern.test(stderr), stderr);
+    }
+    await run('rule', 'delete', '--since', '2h', '--yes');
+    await feedIs([]);
+  });
+
   test('D9.4 no request can bring an operation: its words are unknown to the wire', async () => {
     const batch = await batchOf([block('192.0.2.1')]);
     const { status, body } = await post([
       { schema_version: 2, kind: 'batch', op: 'undo', batch_id: batch },
       { schema_version: 2, kind: 'access_rule', op: 'delete_rules', rule_ids: [1] },
+      { schema_version: 2, kind: 'access_rule', op: 'set_rules', rule_ids: [1], reason: 'x' },
     ]);
     assert.equal(status, 206, body);
     await feedIs(['192.0.2.1/32']);

@@ -36,10 +36,11 @@ const change: fc.Arbitrary<RuleChange> = fc.oneof(
     arbitrary: fc.record({ target, action }).map((given) => ({ change: 'delete_by_value', kind: 'access_rule', ...given }) as const),
   },
 );
-/** Landings: entries of lists 0 to 2, or the undoing of one of the landings before. */
+/** Landings: entries of lists 0 to 2, the undoing of one of the landings before, or another expiry for all rules of a list. */
 const step = fc.oneof(
   { weight: 5, arbitrary: fc.array(fc.record({ change, list: fc.nat(2) }), { minLength: 1, maxLength: 4 }) },
   fc.record({ undo: fc.nat(20) }),
+  fc.record({ set: fc.nat(2), expiresAt: fc.constantFrom(null, T0 + 5000, T0 + 20_000) }),
 );
 
 /** Rules by list, as the follower of a feed has them. */
@@ -134,14 +135,21 @@ export function followConformance(driver: StoreDriver): void {
         }
         for (const feedId of feeds) await look(feedId);
         const batches: string[] = [];
+        const lists = [null, other.id, third.id];
         for (const each of steps) {
           now += 1000;
           const batchId = newBatchId(now);
           if ('undo' in each) {
             const undone = batches[each.undo % Math.max(1, batches.length)] ?? batchId;
             await land([{ batchId, change: { change: 'undo', batchId: undone } }], now);
+          } else if ('set' in each) {
+            const listId = lists[each.set] ?? null;
+            const found = await Array.fromAsync(
+              store.rules(workspace.id, { kind: 'access_rule', now, ...(listId !== null && { listId }) }),
+            );
+            const ids = found.map(({ id }) => id);
+            await land([{ batchId, listId, change: { change: 'set_rules', kind: 'access_rule', ids, expiresAt: each.expiresAt } }], now);
           } else {
-            const lists = [null, other.id, third.id];
             await land(
               each.map((entry) => ({ batchId, change: entry.change, listId: lists[entry.list] })),
               now,

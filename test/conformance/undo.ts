@@ -256,6 +256,33 @@ export function undoConformance(driver: StoreDriver): void {
     assert.equal(await store.ruleCount(workspace.id), 3);
   });
 
+  test(`D33.1 store ${name}: active rules are set by their ids, each in its own list only, and are as they were when that is undone`, async (t) => {
+    const { store, workspace, land, rules } = await fixture(t, driver);
+    const list = await store.createList(workspace.id, 'edge', NO_SETTINGS);
+    const [batch, setting] = [newBatchId(T0), newBatchId(T0)];
+    await land([
+      { batchId: batch, change: upsert(access(HOSTS[0], { reason: 'a', expiresAt: T0 + 60_000 })) },
+      { batchId: batch, change: upsert(access(HOSTS[1], { reason: 'b', expiresAt: T0 - 1000 })) },
+      { batchId: batch, listId: list.id, change: upsert(access(HOSTS[0])) },
+      { batchId: batch, change: { change: 'upsert', kind: 'waf_rule', rule: waf('a') } },
+    ]);
+    const before = [...(await rules()), ...(await rules('waf_rule'))];
+    const ids = before.map(({ id }) => id);
+    await land([
+      { batchId: setting, change: { change: 'set_rules', kind: 'access_rule', ids, expiresAt: T0 + 3_600_000 } },
+      { batchId: setting, change: { change: 'set_rules', kind: 'waf_rule', ids, expiresAt: null, reason: 'why' } },
+    ]);
+    const told = (found: readonly StoredRule[]) => found.map(({ id, rule: { expiresAt, reason } }) => [id, expiresAt, reason]);
+    const [first, other, expression] = before;
+    assert.deepEqual(told([...(await rules()), ...(await rules('waf_rule'))]), [
+      [first!.id, T0 + 3_600_000, 'a'],
+      [other!.id, null, null],
+      [expression!.id, null, 'why'],
+    ]);
+    await land([{ batchId: newBatchId(T0), change: { change: 'undo', batchId: setting } }]);
+    assert.deepEqual([...(await rules()), ...(await rules('waf_rule'))], before);
+  });
+
   test(`D9.7 store ${name}: batches and what they replaced are forgotten after the time of expired rules, in slices`, async (t) => {
     const { store, workspace, land, query } = await fixture(t, driver);
     const batches = Array.from({ length: 4 }, () => newBatchId(T0));

@@ -228,6 +228,89 @@ suite('management of rules', () => {
     assert.deepEqual([named!.target, named!.name, named!.reason], ['192.0.2.2', 'scanner', 'scan']);
   });
 
+  test('D33.1 rules get another expiry, reason or list in place, as one batch that is undone as one; a preview tells what changes', async () => {
+    const { get, post, done, call } = await space('change');
+    await post('/lists', { name: 'edge' });
+    for (const value of ['192.0.2.1', '192.0.2.2', '192.0.2.3'])
+      await done('/rules', { value, reason: 'scan', expires: '1h', labels: { a: 'b' } });
+    await done('/rules', { value: '192.0.2.3', list: 'edge', reason: 'own' });
+    await done('/rules/expressions', { kind: 'waf_rule', rule_ref: 'w', expression: 'http.request.path eq "/a"', action: 'block' });
+    const told = async (query = '') =>
+      (await get(`/rules?${query}`)).body.rules.map(({ target, reason, expires_at: at }) => [target, reason, at]);
+    const before = (await get('/rules')).body.rules;
+    const until = new Date(Date.parse('2030-01-01T00:00:00Z')).toISOString();
+    const preview = await done('/rules/change', { reason: 'scan', set: { expires: until, reason: 'port scan' }, preview: true });
+    assert.deepEqual([preview.changed, preview.expires_at, preview.feeds, preview.batches], [3, until, [], []]);
+    assert.deepEqual((await get('/rules')).body.rules, before);
+    const { batches, changed } = await done('/rules/change', { reason: 'scan', set: { expires: until, reason: 'port scan' } });
+    assert.deepEqual([changed, batches.length], [3, 1]);
+    assert.deepEqual(
+      await told('reason=port+scan'),
+      ['192.0.2.1', '192.0.2.2', '192.0.2.3'].map((target) => [target, 'port scan', until]),
+    );
+    const [one] = (await get('/rules')).body.rules;
+    assert.deepEqual(
+      [one!.id, one!.labels, one!.created_at, one!.batch_id],
+      [before[0]!.id, { a: 'b' }, before[0]!.created_at, batches[0]],
+    );
+    assert.equal((await done('/rules/change', { reason: 'port scan', set: { expires: until } })).unchanged, 3);
+    await done('/undo', { batches });
+    assert.deepEqual((await get('/rules')).body.rules, before);
+
+    // One of them cannot go there: the list has such a rule.
+    const move = { reason: 'scan', set: { list: 'edge' } };
+    const foreseen = await done('/rules/change', { ...move, preview: true });
+    assert.deepEqual([foreseen.changed, foreseen.moved, foreseen.refused, foreseen.needs_confirmation], [2, 2, 1, true]);
+    assert.deepEqual(foreseen.feeds.map(({ name, entries_before: was, entries_after: is }) => [name, was, is]).sort(), [
+      ['change', 2, 2],
+      ['default', 2, 1],
+      ['edge', 1, 2],
+    ]);
+    assert.deepEqual([(await post('/rules/change', move)).status, (await get('/rules')).body.rules], [409, before]);
+    const moved = await done('/rules/change', { ...move, confirmed: true });
+    const edge = (await told('list=edge')).map(([target, reason]) => [target, reason]);
+    assert.deepEqual(
+      [moved.batches.length, edge.sort()],
+      [
+        1,
+        [
+          ['192.0.2.1', 'scan'],
+          ['192.0.2.2', 'scan'],
+          ['192.0.2.3', 'own'],
+        ],
+      ],
+    );
+    assert.equal((await told('list=edge'))[1]![2], before[0]!.expires_at);
+    await done('/undo', { batches: moved.batches });
+    assert.deepEqual((await get('/rules')).body.rules, before);
+
+    // What is protected since is not made to last longer, but may be given a reason.
+    await done('/rules/change', {
+      kind: 'waf_rule',
+      ids: (await get('/rules?kind=waf_rule')).body.rules.map(({ id }) => id),
+      set: { reason: 'r' },
+    });
+    assert.deepEqual(
+      (await get('/rules?kind=waf_rule')).body.rules.map(({ reason }) => reason),
+      ['r'],
+    );
+    const ids = before.map(({ id }) => id);
+    const { etag } = (await get('/workspace')).headers;
+    await call('PATCH', '/workspace', { protect: ['192.0.2.2/32'] }, { 'if-match': String(etag) });
+    await eventually(async () => {
+      const longer = await done('/rules/change', { ids, set: { expires: 'never' }, preview: true });
+      assert.deepEqual([longer.changed, longer.refusals], [3, [{ rule: '192.0.2.2', why: 'it overlaps the protected network 192.0.2.2' }]]);
+    });
+    assert.equal((await done('/rules/change', { ids, set: { reason: null }, preview: true })).changed, 4);
+    for (const [field, body] of Object.entries({
+      ids: { set: { reason: 'x' } },
+      set: { ids, set: {} },
+      'set.expires': { ids, set: { expires: '1s' } },
+      'set.list': { kind: 'waf_rule', ids, set: { list: 'edge' } },
+    }))
+      assert.equal((await post('/rules/change', body)).body.details[0]!.field, field);
+  });
+
   test('D15.35 rules are deleted by their ids or by conditions, after a preview with a sample', async () => {
     const { get, post, done, targetsOf, call } = await space('deletion');
     for (const [value, source] of Object.entries({ '192.0.2.1': 'a', '192.0.2.2': 'a', '192.0.2.3': 'b', '192.0.2.4': 'b' }))

@@ -148,6 +148,7 @@ suite('management', () => {
     applyWorkspaceFile: async () => ({ lists: [{ name: fresh('list') }] }),
     blockTarget: async () => ({ value: address() }),
     deleteRules: async () => ({ ids: [Number(await RESOURCES.rule!())] }),
+    changeRules: async () => ({ ids: [Number(await RESOURCES.rule!())], set: { reason: fresh('reason') } }),
     undoBatches: async () => ({ batches: [await RESOURCES.batch!()] }),
     replayDeadLetters: async () => ({ ids: [Number(await RESOURCES.letter!())] }),
   };

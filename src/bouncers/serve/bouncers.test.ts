@@ -28,8 +28,7 @@ test('D14.14 ten thousand names of one tenant make no bouncer of another one be 
     bouncers.reported(name('junk', `y/${n}`), 'x'.repeat(4096), n);
   }
   assert.deepEqual(bouncers.since(mine, ''), MARK);
-  assert.equal(bouncers.takeSeen().length, 5_001);
-  assert.equal(bouncers.takeSeen().length, 0);
+  assert.deepEqual([[...bouncers.takeSeen()].length, [...bouncers.takeSeen()].length], [5_001, 0]);
   bouncers.reported(mine, '{}', 1);
   const [seen] = bouncers.takeSeen();
   assert.deepEqual([seen!.userAgent, seen!.metrics, seen!.lastStream], ['firewall/1', '{}', 1000]);

@@ -36,7 +36,7 @@ export type BouncerWatch = (bouncer: Bouncer, before: Bouncer | undefined) => vo
 export class Bouncers {
   /** Who is forgotten is told everything when it comes back. */
   readonly #known = new FairMap<Known>(MOST_BOUNCERS);
-  readonly #unsaved = new Set<Known>();
+  #unsaved = new Set<Known>();
   readonly #watch: BouncerWatch;
   readonly #newcomers = new Newcomers<Known>();
 
@@ -73,13 +73,12 @@ export class Bouncers {
     this.#touch(name, wall, { metrics, metricsAt: wall });
   }
 
-  /** The bouncers that were seen since the last call. Their metrics are not kept here any longer. */
-  takeSeen(): Bouncer[] {
-    const seen = [...this.#unsaved].map(({ info }) => info);
-    for (const known of this.#unsaved) known.info = { ...known.info, metrics: null, metricsAt: null };
-    this.#unsaved.clear();
+  /** The bouncers that were seen since the last call, to be read once, each taken as it is read. Their metrics are not kept here any longer. */
+  takeSeen(): Iterable<Bouncer> {
+    const seen = this.#unsaved;
+    this.#unsaved = new Set();
     this.#newcomers.reset();
-    return seen;
+    return takenFrom(seen);
   }
 
   /** Those of them that were not seen for a while before; they stay among the others. */
@@ -104,6 +103,23 @@ export class Bouncers {
     if (forgotten !== undefined) this.#unsaved.delete(forgotten);
     this.#watch(known.info, info);
     return known;
+  }
+}
+
+/** What is known of each, which then has no metrics; so have those that nobody reads any more. */
+function* takenFrom(seen: Set<Known>): Generator<Bouncer> {
+  const take = (known: Known): Bouncer => {
+    const { info } = known;
+    known.info = { ...info, metrics: null, metricsAt: null };
+    return info;
+  };
+  try {
+    for (const known of seen) {
+      seen.delete(known);
+      yield take(known);
+    }
+  } finally {
+    seen.forEach(take);
   }
 }
 

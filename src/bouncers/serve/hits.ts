@@ -21,8 +21,9 @@ export function hitWindows(report: Sent, keyId: string): HitWindow[] {
       const hits = hitsIn(window.items);
       if (hits.length === 0) return [];
       // Without a time, what comes again cannot be told from what happened again.
-      const isDated = isObject(window.meta) && typeof window.meta.utc_now_timestamp === 'number';
-      return [{ digest: isDated ? digestOf([keyId, type, name, started, window]) : null, hits }];
+      const at = isObject(window.meta) ? window.meta.utc_now_timestamp : undefined;
+      const from = [type, name, started].map((value) => (typeof value === 'object' ? null : value));
+      return [{ digest: typeof at === 'number' ? digestOf([keyId, from, at, hits]) : null, hits }];
     }),
   );
 }

@@ -1,5 +1,6 @@
 /** Bouncers beyond this process: in the store, for `weir bouncer ls`, and in the log where they cannot enforce all of a feed. */
 import { DAY } from '../../clock.ts';
+import { inPieces } from '../../pieces.ts';
 import type { Log } from '../../ports/log.ts';
 import type { StoreWrites } from '../../ports/store.ts';
 import type { Bouncer } from '../../ports/stored/bouncer-store.ts';
@@ -15,15 +16,14 @@ const SLICE = 200;
 /** Writes bouncers: to be called with those that were seen since the last write once a minute and in the end, and with newcomers at once. */
 export const writeBouncers =
   (
-    take: () => Bouncer[],
+    take: () => Iterable<Bouncer>,
     store: Pick<StoreWrites, 'recordBouncers'>,
     now: () => number,
     onError: (error: Error) => void,
   ): (() => Promise<void>) =>
   async () => {
-    const seen = take();
     try {
-      for (let at = 0; at < seen.length; at += SLICE) await store.recordBouncers(seen.slice(at, at + SLICE), now() - KEPT);
+      for (const seen of inPieces(take(), SLICE)) await store.recordBouncers(seen, now() - KEPT);
     } catch (error) {
       onError(error as Error);
     }

@@ -1,12 +1,11 @@
 /** Deleting lists and feeds at the command line, after telling what goes with them, and bringing them back (SPEC D15.50, D15.51). */
 import type { Command } from 'commander';
-import { byCommand } from '../../manage/context.ts';
 import { type Deletion, type DeletionPreview, deletedJson, deleteNamed, deletionPreview, restoreNamed } from '../../manage/deletion.ts';
 import type { RecentUses } from '../../manage/devices/recent-use.ts';
 import type { DeletedFeed } from '../../ports/stored/account-store.ts';
 import type { AddCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
-import { printable, table, workspaceId } from '../context.ts';
+import { changesIn, printable, readsIn, table } from '../context.ts';
 import { inWorkspace, readName } from '../usage.ts';
 
 const WORDS = { list: 'list', composed: 'feed' } as const;
@@ -21,11 +20,10 @@ export function deletionCommands(add: AddCommand, kind: DeletedFeed['kind'], sum
   const what = WORDS[kind];
   add(`${what} delete <${what}>`, `${summary}; tells what goes with it, and asks`, deleteOptions, {
     async run(context, [name], { workspace: given, yes, forGood }): Promise<Deletion> {
-      const store = await context.store();
-      const workspace = await workspaceId(store, given);
+      const { store, workspace, change } = await changesIn(context, given);
       const told = await deletionPreview(store, workspace, kind, name!);
       if (told.needs_confirmation) await confirm(context, [...previewLines(told), ...comesBack(told, given, forGood)].join('\n'), yes);
-      return deleteNamed(byCommand(store, workspace, context.author), kind, told.id, { confirmed: true, forGood });
+      return deleteNamed(change, kind, told.id, { confirmed: true, forGood });
     },
     show: ({ id, name, restorable_until: until }) =>
       `${what} ${printable(name)} ${id} is deleted${until === null ? ' for good' : `; weir ${what} restore brings it back until ${until}`}`,
@@ -36,9 +34,8 @@ export function deletionCommands(add: AddCommand, kind: DeletedFeed['kind'], sum
     (c) => inWorkspace(c).option('--name <name>', 'another name, where its own is taken', readName),
     {
       async run(context, [name], options) {
-        const store = await context.store();
-        const workspace = await workspaceId(store, options.workspace);
-        return restoreNamed(byCommand(store, workspace, context.author, context.config), kind, name!, options.name);
+        const { change } = await changesIn(context, options.workspace);
+        return restoreNamed(change, kind, name!, options.name);
       },
       show: ({ id, name, keys }) =>
         `${what} ${printable(name)} ${id} is back${keys === 0 ? '' : `, and ${keys} ${keys === 1 ? 'key' : 'keys'} with it`}`,
@@ -46,15 +43,18 @@ export function deletionCommands(add: AddCommand, kind: DeletedFeed['kind'], sum
   );
   add(`${what} deleted`, `list the ${what}s that can be brought back`, inWorkspace, {
     async run(context, _args, options) {
-      const store = await context.reads();
-      const deleted = await store.deletedFeeds(await workspaceId(store, options.workspace), await store.ping());
+      const { store, workspace } = await readsIn(context, options.workspace);
+      const deleted = await store.deletedFeeds(workspace, await store.ping());
       return deleted.filter((each) => each.kind === kind).map(deletedJson);
     },
     show: (rows) =>
-      table(
-        ['ID', 'NAME', 'DELETED', 'UNTIL', 'KEYS'],
-        rows.map((each) => [each.id, printable(each.name), each.deleted_at, each.restorable_until, each.keys]),
-      ),
+      table(['ID', 'NAME', 'DELETED', 'UNTIL', 'KEYS'], rows, (each) => [
+        each.id,
+        each.name,
+        each.deleted_at,
+        each.restorable_until,
+        each.keys,
+      ]),
   });
 }
 

@@ -2,12 +2,11 @@
 import type { Command } from 'commander';
 import { FEED_SETTINGS, type FeedPatch } from '../../account/feed.ts';
 import { WeirError } from '../../errors.ts';
-import { byCommand } from '../../manage/context.ts';
 import { findFeed, findList } from '../../manage/find.ts';
 import { changeFeed, createFeed, feedJson } from '../../manage/operations/feeds.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { AddCommand } from '../command.ts';
-import { printable, table, workspaceId } from '../context.ts';
+import { changesIn, readsIn, table } from '../context.ts';
 import { inWorkspace, readName, requireChange } from '../usage.ts';
 import { deletionCommands } from './deletions.ts';
 import { SETTING_HEADINGS, settingCells, settingOptions, settingPatch, targetSentence } from './list-settings.ts';
@@ -16,31 +15,27 @@ import { costSentence, subtractionCosts } from './subtraction.ts';
 export function feedCommands(add: AddCommand): void {
   add('feed create <name>', 'make a feed of several lists', feedOptions, {
     async run(context, [name], options) {
-      const store = await context.store();
-      const workspace = await workspaceId(store, options.workspace);
+      const { store, workspace, change } = await changesIn(context, options.workspace);
       const { lists, ...patch } = await feedPatch(store, workspace, options);
       if (lists === undefined) throw new WeirError('USAGE', 'say what the feed is made of: --list, once for each list, or --all-lists');
-      const by = byCommand(store, workspace, context.author, context.config);
-      return feedJson(await createFeed(by, { ...patch, name: readName(name), lists }));
+      return feedJson(await createFeed(change, { ...patch, name: readName(name), lists }));
     },
     show: (feed) => `feed ${feed.name} ${feed.id}${targetSentence(feed)}`,
   });
   add('feed set <feed>', 'change the lists or the stored defaults of a feed; an empty value unsets one', feedOptions, {
     async run(context, [name], options) {
-      const store = await context.store();
-      const workspace = await workspaceId(store, options.workspace);
+      const { store, workspace, change } = await changesIn(context, options.workspace);
       const feed = await findFeed(store, workspace, name);
       const findCost = options.subtractAllow ? await subtractionCosts(context) : undefined;
       const patch = requireChange(await feedPatch(store, workspace, options), 'feed set');
-      const changed = feedJson(await changeFeed(byCommand(store, workspace, context.author), feed.id, patch));
+      const changed = feedJson(await changeFeed(change, feed.id, patch));
       return { ...changed, ...(findCost && { subtraction: await findCost(store, workspace, feed.id) }) };
     },
     show: (feed) => `feed ${feed.name} ${feed.id} is changed${costSentence(feed.subtraction)}${targetSentence(feed)}`,
   });
   add('feed ls', 'list the feeds of a workspace that are made of lists', inWorkspace, {
     async run(context, _args, options) {
-      const store = await context.reads();
-      const workspace = await workspaceId(store, options.workspace);
+      const { store, workspace } = await readsIn(context, options.workspace);
       const names = new Map((await store.directory(workspace))!.lists.map(({ id, name }) => [id, name]));
       const named = (ids: readonly string[]) => ids.map((id) => names.get(id) ?? id);
       return (await store.feeds(workspace)).map((feed) => ({
@@ -50,18 +45,15 @@ export function feedCommands(add: AddCommand): void {
       }));
     },
     show: (rows) =>
-      table(
-        ['ID', 'NAME', 'LISTS', 'AGREE', 'ALWAYS', 'FIT', ...SETTING_HEADINGS],
-        rows.map((feed) => [
-          feed.id,
-          feed.name,
-          feed.all_lists ? 'all' : printable(feed.list_names.join(', ')) || 'none',
-          feed.min_sources,
-          printable(feed.always_names.join(', ')) || null,
-          feed.fit,
-          ...settingCells(feed),
-        ]),
-      ),
+      table(['ID', 'NAME', 'LISTS', 'AGREE', 'ALWAYS', 'FIT', ...SETTING_HEADINGS], rows, (feed) => [
+        feed.id,
+        feed.name,
+        feed.all_lists ? 'all' : feed.list_names.join(', ') || 'none',
+        feed.min_sources,
+        feed.always_names.join(', ') || null,
+        feed.fit,
+        ...settingCells(feed),
+      ]),
   });
   deletionCommands(add, 'composed', 'delete a feed, not its lists; keys bound to it are revoked');
 }

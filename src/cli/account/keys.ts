@@ -13,7 +13,7 @@ import type { StoreReads } from '../../ports/store.ts';
 import { LIMITS } from '../../signal/limits.ts';
 import type { AddCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
-import { printable, table, workspaceId } from '../context.ts';
+import { changesIn, printable, readsIn, table, workspaceId } from '../context.ts';
 import { inWorkspace, oneOf, readName, requireChange, wholeNumber } from '../usage.ts';
 import { useLines } from './deletions.ts';
 
@@ -39,9 +39,8 @@ const keyRevokeOptions = (c: Command): Command =>
 export function keyCommands(add: AddCommand): void {
   add('key create', 'make an API key; its text is shown once', keyCreateOptions, {
     async run(context, _args, options) {
-      const store = await context.store();
-      const workspace = await workspaceId(store, options.workspace);
-      const made = await createKey(byCommand(store, workspace, context.author, context.config), {
+      const { store, workspace, change } = await changesIn(context, options.workspace);
+      const made = await createKey(change, {
         name: options.name ?? null,
         ...permissionsGiven(options.permission, options.role),
         listId: options.list === undefined ? null : (await findList(store, workspace, options.list)).id,
@@ -64,27 +63,23 @@ export function keyCommands(add: AddCommand): void {
   });
   add('key ls', 'list the keys of a workspace', inWorkspace, {
     async run(context, _args, options) {
-      const store = await context.reads();
-      const workspace = await workspaceId(store, options.workspace);
+      const { store, workspace } = await readsIn(context, options.workspace);
       const { feeds } = await feedNamesIn(store, workspace);
       return (await store.keys(workspace)).map((key) => ({ ...keyJson(key), bound_to: feeds.get(key.listId ?? key.feedId ?? '') ?? null }));
     },
     show: (rows) =>
-      table(
-        ['ID', 'PREFIX', 'NAME', 'ROLE', 'PERMISSIONS', 'BOUND TO', 'FROM', 'EXPIRES', 'REVOKED', 'LAST USED'],
-        rows.map((k) => [
-          k.id,
-          k.prefix || null,
-          k.name,
-          k.role,
-          k.permissions.join(' '),
-          k.bound_to ?? k.list_id ?? k.feed_id,
-          k.from.join(' ') || null,
-          k.expires_at,
-          k.revoked_at,
-          k.last_used_at,
-        ]),
-      ),
+      table(['ID', 'PREFIX', 'NAME', 'ROLE', 'PERMISSIONS', 'BOUND TO', 'FROM', 'EXPIRES', 'REVOKED', 'LAST USED'], rows, (k) => [
+        k.id,
+        k.prefix || null,
+        k.name,
+        k.role,
+        k.permissions.join(' '),
+        k.bound_to ?? k.list_id ?? k.feed_id,
+        k.from.join(' ') || null,
+        k.expires_at,
+        k.revoked_at,
+        k.last_used_at,
+      ]),
   });
   add('key revoke <key>', 'revoke a key, for good; names who has used it lately (devices, agents, bouncers), and asks', keyRevokeOptions, {
     async run(context, [ref], { workspace: given, yes }) {

@@ -32,10 +32,6 @@ export function organizationCommands(add: AddCommand): void {
   });
   add('org ls', 'list organizations', noOptions, {
     run: async (context) => (await (await context.reads()).organizations()).map(organizationJson),
-    show: (rows) =>
-      table(
-        ['ID', 'NAME', 'SUBSCRIPTION'],
-        rows.map((o) => [o.id, o.name, o.subscription]),
-      ),
+    show: (rows) => table(['ID', 'NAME', 'SUBSCRIPTION'], rows, (o) => [o.id, o.name, o.subscription]),
   });
 }

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { WEBHOOK_STYLES, type WebhookStyle } from '../../account/webhook.ts';
 import { systemClock } from '../../clock.ts';
 import { sourceReach } from '../../fetch/reach.ts';
-import { byCommand } from '../../manage/context.ts';
+import type { ChangeContext } from '../../manage/context.ts';
 import { deliveryJson, webhookJson } from '../../manage/webhooks/webhook-json.ts';
 import {
   changeWebhook,
@@ -14,10 +14,9 @@ import {
   type WebhookChangeContext,
   webhookWithDeliveries,
 } from '../../manage/webhooks/webhooks.ts';
-import type { Store } from '../../ports/store.ts';
 import { sendPortsOf } from '../../runtime/webhooks/sending.ts';
 import type { AddCommand } from '../command.ts';
-import { type Context, printable, table, workspaceId } from '../context.ts';
+import { type Context, changesIn, printable, readsIn, table } from '../context.ts';
 import { readSecretFile } from '../sources/options.ts';
 import { inWorkspace, oneOf, readName, requireChange } from '../usage.ts';
 
@@ -31,8 +30,8 @@ interface Options {
   readonly secret?: false | true;
 }
 
-const change = (store: Store, workspace: string, { author, config }: Context): WebhookChangeContext => ({
-  ...byCommand(store, workspace, author, config),
+const webhookChange = (change: ChangeContext, { config }: Context): WebhookChangeContext => ({
+  ...change,
   secretKeys: config.secretsKey,
   webhookReach: sourceReach(config.webhookNetworks),
 });
@@ -53,29 +52,24 @@ const given = async ({ name, url, style, secretFile, secret }: Options) => ({
 export function webhookCommands(add: AddCommand): void {
   add('webhook add <name> <url>', 'tell an address what changes of what needs attention of a workspace', settable, {
     async run(context, [name, url], options: Options) {
-      const store = await context.store();
-      const workspace = await workspaceId(store, options.workspace);
+      const { change } = await changesIn(context, options.workspace);
       return webhookJson(
-        await createWebhook(change(store, workspace, context), { ...(await given(options)), name: readName(name!), url: url! }),
+        await createWebhook(webhookChange(change, context), { ...(await given(options)), name: readName(name!), url: url! }),
       );
     },
     show: ({ name, id }) => `webhook ${printable(name)} ${id} is made; weir webhook test sends it a message`,
   });
   add('webhook ls', 'list the webhooks of a workspace', inWorkspace, {
     async run(context, _args, options: Options) {
-      const store = await context.reads();
-      return (await store.webhooks(await workspaceId(store, options.workspace))).map(webhookJson);
+      const { store, workspace } = await readsIn(context, options.workspace);
+      return (await store.webhooks(workspace)).map(webhookJson);
     },
-    show: (rows) =>
-      table(
-        ['NAME', 'STYLE', 'SECRET', 'URL'],
-        rows.map(({ name, style, has_secret: hasSecret, url }) => [printable(name), style, hasSecret ? 'yes' : 'no', printable(url)]),
-      ),
+    show: (rows) => table(['NAME', 'STYLE', 'SECRET', 'URL'], rows, (row) => [row.name, row.style, row.has_secret ? 'yes' : 'no', row.url]),
   });
   add('webhook show <webhook>', 'tell what is set of a webhook, and what became of its last messages', inWorkspace, {
     async run(context, [ref], options: Options) {
-      const store = await context.reads();
-      const { webhook, deliveries, isWaiting } = await webhookWithDeliveries(store, await workspaceId(store, options.workspace), ref!);
+      const { store, workspace } = await readsIn(context, options.workspace);
+      const { webhook, deliveries, isWaiting } = await webhookWithDeliveries(store, workspace, ref!);
       return { ...webhookJson(webhook), waiting: isWaiting, deliveries: deliveries.map(deliveryJson) };
     },
     show: ({ deliveries, ...webhook }) =>
@@ -85,10 +79,14 @@ export function webhookCommands(add: AddCommand): void {
           ? []
           : [
               '',
-              table(
-                ['AT', 'OUTCOME', 'STATUS', 'MS', 'MESSAGE', ''],
-                deliveries.map(({ at, outcome, status, ms, message, text }) => [at, outcome, status, ms, message, printable(text)]),
-              ),
+              table(['AT', 'OUTCOME', 'STATUS', 'MS', 'MESSAGE', ''], deliveries, (row) => [
+                row.at,
+                row.outcome,
+                row.status,
+                row.ms,
+                row.message,
+                row.text,
+              ]),
             ]),
       ].join('\n'),
   });
@@ -103,26 +101,23 @@ export function webhookCommands(add: AddCommand): void {
     {
       async run(context, [ref], options: Options) {
         const patch = requireChange(await given(options), 'webhook set');
-        const store = await context.store();
-        const workspace = await workspaceId(store, options.workspace);
-        return webhookJson(await changeWebhook(change(store, workspace, context), ref!, patch));
+        const { change } = await changesIn(context, options.workspace);
+        return webhookJson(await changeWebhook(webhookChange(change, context), ref!, patch));
       },
       show: ({ name, id }) => `webhook ${printable(name)} ${id} is changed`,
     },
   );
   add('webhook rm <webhook>', 'delete a webhook, with what waits to be sent', inWorkspace, {
     async run(context, [ref], options: Options) {
-      const store = await context.store();
-      const workspace = await workspaceId(store, options.workspace);
-      const { id, name } = await deleteWebhook(byCommand(store, workspace, context.author), ref!);
+      const { change } = await changesIn(context, options.workspace);
+      const { id, name } = await deleteWebhook(change, ref!);
       return { id, name, deleted: true };
     },
     show: ({ name, id }) => `webhook ${printable(name)} ${id} is deleted`,
   });
   add('webhook test <webhook>', 'send a message that says that it is a test, once; exit code 1 where it is not taken', inWorkspace, {
     async run(context, [ref], options: Options) {
-      const store = await context.reads();
-      const workspace = await workspaceId(store, options.workspace);
+      const { store, workspace } = await readsIn(context, options.workspace);
       const tried = await testWebhook(store, workspace, ref!, sendPortsOf(context.config, systemClock));
       if (!tried.isDelivered) context.exitCode = 1;
       return triedJson(tried);

@@ -9,7 +9,7 @@ import { WeirError } from '../../errors.ts';
 import { byCommand } from '../../manage/context.ts';
 import { changeWorkspace, workspaceJson } from '../../manage/operations/workspace.ts';
 import type { AddCommand } from '../command.ts';
-import { printable, table } from '../context.ts';
+import { table } from '../context.ts';
 import { noOptions, oneOf, pick, readName, requireChange, wholeNumber } from '../usage.ts';
 import { costSentence, subtractionCosts } from './subtraction.ts';
 
@@ -44,19 +44,16 @@ export function workspaceCommands(add: AddCommand): void {
       return (await store.workspaces()).map((each) => ({ ...workspaceJson(each), ...named(each.organizationId) }));
     },
     show: (rows) =>
-      table(
-        ['ID', 'NAME', 'ORGANIZATION', 'PROTECT', 'MIN V4', 'MIN V6', 'SUBTRACT', 'PEOPLE'],
-        rows.map((w) => [
-          w.id,
-          w.name,
-          w.organization ?? w.organization_id,
-          w.protect.join(',') || '-',
-          w.min_prefix_v4,
-          w.min_prefix_v6,
-          w.subtract_allow,
-          printable(w.people.join(' ')) || null,
-        ]),
-      ),
+      table(['ID', 'NAME', 'ORGANIZATION', 'PROTECT', 'MIN V4', 'MIN V6', 'SUBTRACT', 'PEOPLE'], rows, (w) => [
+        w.id,
+        w.name,
+        w.organization ?? w.organization_id,
+        w.protect.join(',') || '-',
+        w.min_prefix_v4,
+        w.min_prefix_v6,
+        w.subtract_allow,
+        w.people.join(' ') || null,
+      ]),
   });
 }
 

@@ -121,17 +121,14 @@ function reportText(report: Report): string {
   if (unread !== null) lines.push(`${plural(unread.lines, 'line')} without a request, first: ${unread.first}`);
   lines.push(
     '',
-    table(
-      ['DECIDED BY', 'REQUESTS', 'SHARE'],
-      Object.entries(actions).map(([action, number]) => [
-        action === 'none' ? 'no rule' : action,
-        count(number),
-        percent(number / requests),
-      ]),
-    ),
+    table(['DECIDED BY', 'REQUESTS', 'SHARE'], Object.entries(actions), ([action, number]) => [
+      action === 'none' ? 'no rule' : action,
+      count(number),
+      percent(number / requests),
+    ]),
   );
   const columns = ['RULE', 'ACTION', 'MATCHES', 'SHARE', 'DECIDES', 'FIRST', 'LAST'];
-  const rows = rules.map((rule) => [
+  const cells = (rule: RuleReport) => [
     cut(rule.name, 40),
     rule.action,
     count(rule.matches),
@@ -139,8 +136,8 @@ function reportText(report: Report): string {
     count(rule.decides),
     rule.first,
     rule.last,
-  ]);
-  lines.push('', table(columns, rows));
+  ];
+  lines.push('', table(columns, rules, cells));
   for (const rule of rules) {
     const details = detailsOf(rule, requests);
     if (details.length > 0)

@@ -10,7 +10,7 @@ import type { StoreReads } from '../../ports/store.ts';
 import type { BatchInfo, UndoPreview } from '../../ports/stored/rule-store.ts';
 import type { AddCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
-import { printable, table, workspaceId } from '../context.ts';
+import { printable, readsIn, table } from '../context.ts';
 import { inWorkspace, pick, wholeNumber } from '../usage.ts';
 import { sinceOf } from './conditions.ts';
 import { asOperator, noting, rulePorts, waiting } from './rule-operations.ts';
@@ -29,30 +29,25 @@ const undoOptions = (c: Command): Command =>
 export function batchCommands(add: AddCommand): void {
   add('batch ls', 'list the batches of signals that have landed in the last seven days, newest first', batchLsOptions, {
     async run(context, _args, { workspace, limit, before }) {
-      const store = await context.reads();
-      const id = await workspaceId(store, workspace);
+      const { store, workspace: id } = await readsIn(context, workspace);
       const names = await namesIn(store, id);
       return (await store.batches(id, { limit, before })).map((batch) => namedBatch(batch, names));
     },
     show: (rows) =>
-      table(
-        ['ID', 'RECEIVED', 'ENTRIES', 'LIST', 'SENT BY', 'UNDOES', 'UNDONE BY', 'UNDO'],
-        rows.map((b) => [
-          b.id,
-          b.received_at,
-          b.entries,
-          b.list_name ?? b.list_id,
-          [b.key_name ?? b.key_id, b.actor && printable(b.actor)].filter(Boolean).join(', ') || null,
-          b.undoes,
-          b.undone_by,
-          b.undoable ? null : 'no longer',
-        ]),
-      ),
+      table(['ID', 'RECEIVED', 'ENTRIES', 'LIST', 'SENT BY', 'UNDOES', 'UNDONE BY', 'UNDO'], rows, (b) => [
+        b.id,
+        b.received_at,
+        b.entries,
+        b.list_name ?? b.list_id,
+        [b.key_name ?? b.key_id, b.actor && b.actor].filter(Boolean).join(', ') || null,
+        b.undoes,
+        b.undone_by,
+        b.undoable ? null : 'no longer',
+      ]),
   });
   add('batch show <batch>', 'what a batch did, and what undoing it would do now', inWorkspace, {
     async run(context, [id], options) {
-      const store = await context.reads();
-      const workspace = await workspaceId(store, options.workspace);
+      const { store, workspace } = await readsIn(context, options.workspace);
       const batch = await knownBatch(store, workspace, id);
       const named = namedBatch(batch, await namesIn(store, workspace));
       const why = batch.undoable ? {} : { not_undoable: notUndoable(batch) };

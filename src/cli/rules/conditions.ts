@@ -1,5 +1,6 @@
 /** Which rules a command means: the options that `weir rule ls` and `weir rule delete` share (SPEC D9.6, D10.6). */
 import type { Command } from 'commander';
+import { isoTime } from '../../clock.ts';
 import { readSince } from '../../duration.ts';
 import { WeirError } from '../../errors.ts';
 import { knownBatch } from '../../manage/batches.ts';
@@ -62,6 +63,18 @@ function matchOf(address: string, how: (typeof MATCHES)[number]): RuleMatch {
   if (target.kind !== 'ip') throw new WeirError('USAGE', `--match ${how} takes an address or a network, not "${address}"`);
   return { how, network: target.network };
 }
+
+/** The conditions as they were given, for the audit log. */
+export const asked = ({ kind, list, address, match, label = [], reason, since, key, batch }: ConditionOptions) => ({
+  kind,
+  ...(list !== undefined && { list }),
+  ...(address !== undefined && { address, match }),
+  ...(label.length > 0 && { labels: Object.fromEntries(label) }),
+  ...(reason !== undefined && { reason }),
+  ...(since !== undefined && { since: isoTime(since) }),
+  ...(key !== undefined && { key }),
+  ...(batch !== undefined && { batch }),
+});
 
 /** Rules that are judged at a time. */
 const PAGE = 1000;

@@ -4,7 +4,7 @@ import { dayJson } from '../../manage/history.ts';
 import { KEPT_DAYS } from '../../ports/history.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { AddCommand } from '../command.ts';
-import { table, workspaceId } from '../context.ts';
+import { readsIn, table } from '../context.ts';
 import { inWorkspace, pick, wholeNumber } from '../usage.ts';
 
 export function historyCommand(add: AddCommand): void {
@@ -14,17 +14,24 @@ export function historyCommand(add: AddCommand): void {
     (c) => inWorkspace(c).option('--days <count>', 'how many days, today included', wholeNumber('--days', 1, KEPT_DAYS), 30),
     {
       async run(context, [feed], { workspace, days }) {
-        const store = await context.reads();
-        const id = await workspaceId(store, workspace);
+        const { store, workspace: id } = await readsIn(context, workspace);
         const to = dayOf(Date.now());
         const feedId = feed === undefined ? null : await findAny(store, id, feed);
         return (await store.feedDays(id, feedId, { from: to - days + 1, to })).map(dayJson);
       },
       show: (rows) =>
-        table(
-          ['DAY', 'ADDED', 'EXPIRED', 'REMOVED', 'UNDONE', 'HITS', 'V4', 'V4 MAX', 'V6', 'V6 MAX'],
-          rows.map((d) => [d.day, d.added, d.expired, d.removed, d.undone, d.hits, d.v4?.last, d.v4?.max, d.v6?.last, d.v6?.max]),
-        ),
+        table(['DAY', 'ADDED', 'EXPIRED', 'REMOVED', 'UNDONE', 'HITS', 'V4', 'V4 MAX', 'V6', 'V6 MAX'], rows, (d) => [
+          d.day,
+          d.added,
+          d.expired,
+          d.removed,
+          d.undone,
+          d.hits,
+          d.v4?.last,
+          d.v4?.max,
+          d.v6?.last,
+          d.v6?.max,
+        ]),
     },
   );
 }

@@ -1,7 +1,6 @@
 /** `weir rule delete`: the rules that meet every given condition. */
 
 import type { Command } from 'commander';
-import { isoTime } from '../../clock.ts';
 import { plural } from '../../count-text.ts';
 import { WeirError } from '../../errors.ts';
 import { operate } from '../../manage/operate.ts';
@@ -11,7 +10,7 @@ import type { AddCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { pick } from '../usage.ts';
 import { operatedJson } from './batches.ts';
-import { type ConditionOptions, conditionOptions, isNarrowed, matchingRules, readConditions } from './conditions.ts';
+import { asked, conditionOptions, isNarrowed, matchingRules, readConditions } from './conditions.ts';
 import { asOperator, noting, rulePorts, waiting } from './rule-operations.ts';
 import { ruleLine } from './rules.ts';
 
@@ -48,15 +47,3 @@ export function ruleDeleteCommand(add: AddCommand): void {
 
 /** Rules that stay, because sources keep them. */
 const kept = (leftOut: number) => (leftOut === 0 ? '' : `; ${leftOut} more stay, because sources keep them`);
-
-/** The conditions as they were given, for the audit log. */
-const asked = ({ kind, list, address, match, label = [], reason, since, key, batch }: ConditionOptions) => ({
-  kind,
-  ...(list !== undefined && { list }),
-  ...(address !== undefined && { address, match }),
-  ...(label.length > 0 && { labels: Object.fromEntries(label) }),
-  ...(reason !== undefined && { reason }),
-  ...(since !== undefined && { since: isoTime(since) }),
-  ...(key !== undefined && { key }),
-  ...(batch !== undefined && { batch }),
-});

@@ -7,7 +7,7 @@ import { ACCESS_ACTIONS, type AccessRule } from '../../rule.ts';
 import { formatTarget } from '../../signal/target.ts';
 import { EXPORT_FIELDS } from '../../source/readers/entry.ts';
 import type { AddCommand } from '../command.ts';
-import { type Context, workspaceId, writeLine } from '../context.ts';
+import { type Context, readsIn, writeLine } from '../context.ts';
 import { inWorkspace, oneOf } from '../usage.ts';
 
 type Fields = Readonly<Record<(typeof EXPORT_FIELDS)[number], unknown>>;
@@ -46,8 +46,7 @@ const ruleExportOptions = (c: Command): Command =>
 export function ruleExportCommand(add: AddCommand): void {
   add('rule export', 'write the active access rules in a form that weir send takes', ruleExportOptions, {
     async run(context, _args, { workspace: name, list, format, action }) {
-      const store = await context.reads();
-      const workspace = await workspaceId(store, name);
+      const { store, workspace } = await readsIn(context, name);
       const listId = list === undefined ? undefined : (await findList(store, workspace, list)).id;
       const only = action ?? (format === 'text' ? 'block' : undefined);
       await write(context, FORMS[format as FormName](), accessRules());

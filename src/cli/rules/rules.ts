@@ -12,7 +12,7 @@ import type { ExpressionRule, Kind } from '../../rule.ts';
 import { warningOf } from '../../signal/rate-limit.ts';
 import { formatTarget } from '../../signal/target.ts';
 import type { AddCommand } from '../command.ts';
-import { type Context, printable, table, workspaceId, writeLine } from '../context.ts';
+import { type Context, printable, readsIn, table, writeLine } from '../context.ts';
 import { wholeNumber } from '../usage.ts';
 import { type ConditionOptions, conditionOptions, matchingRules, readConditions } from './conditions.ts';
 
@@ -62,10 +62,7 @@ const text: Print = async ({ stdout }, pages, { names, kind }) => {
   const columns = kind === 'access_rule' ? COLUMNS.target : COLUMNS.expression;
   let heading = 0;
   for await (const page of pages) {
-    const lines = table(
-      columns,
-      page.map((rule) => cells(rule, names)),
-    ).split('\n');
+    const lines = table(columns, page, (rule) => cells(rule, names)).split('\n');
     for (const line of lines.slice(heading)) await writeLine(stdout, line);
     heading = 1;
   }
@@ -150,8 +147,7 @@ export function ruleCommands(add: AddCommand): void {
   add('rule ls', 'list the active rules of a workspace that meet every given condition', ruleOptions, {
     async run(context, _args, options) {
       const { kind, limit = Number.POSITIVE_INFINITY, after }: ListOptions = options;
-      const store = await context.reads();
-      const workspace = await workspaceId(store, options.workspace);
+      const { store, workspace } = await readsIn(context, options.workspace);
       const conditions = await readConditions(store, workspace, options);
       const from = after === undefined ? undefined : await positionOf(store, workspace, kind, after);
       const print = options.ndjson ? ndjson : options.json ? jsonArray : text;

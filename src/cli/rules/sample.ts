@@ -5,13 +5,12 @@ import { layoutOf } from '@weir/expression/evaluate/value.ts';
 import type { Command } from 'commander';
 import { MOST_SAMPLED, SAMPLE_RULES, type SampleLimit, sampleJson } from '../../account/sample.ts';
 import { WeirError } from '../../errors.ts';
-import { byCommand } from '../../manage/context.ts';
 import { decompressed, pieces } from '../../recording/bytes.ts';
 import { readRecord } from '../../recording/record.ts';
 import { readSchemes } from '../../runtime/schemes.ts';
 import { SampleTaker } from '../../sample/content.ts';
 import type { AddCommand } from '../command.ts';
-import { type Context, workspaceId } from '../context.ts';
+import { type Context, changesIn, readsIn } from '../context.ts';
 import { openInput } from '../signals/input.ts';
 import { oneOf, requireChange } from '../usage.ts';
 
@@ -38,11 +37,10 @@ export function sampleCommands(add: AddCommand): void {
         const taker = await readRecording(context, file!);
         if (name === 'set' && taker.seen > MOST_SAMPLED)
           throw new WeirError('USAGE', `${file} has ${taker.seen} requests, a sample at most ${MOST_SAMPLED}: weir sample take chooses`);
-        const store = await context.store();
-        const { workspaceId: id, by } = byCommand(store, await workspaceId(store, options.workspace), context.author);
-        const written = await store.writeSample(id, taker.content(), by);
+        const { store, workspace } = await changesIn(context, options.workspace);
+        const written = await store.writeSample(workspace, taker.content(), context.author);
         const limit = limitOf(options);
-        const sample = Object.keys(limit).length === 0 ? written : await store.limitSample(id, limit, by);
+        const sample = Object.keys(limit).length === 0 ? written : await store.limitSample(workspace, limit, context.author);
         return { ...sampleJson(sample), seen: taker.seen, unreadable: taker.unreadable };
       },
       show: (sample) =>
@@ -51,25 +49,23 @@ export function sampleCommands(add: AddCommand): void {
   }
   add('sample limit', 'change what share of the sample a rule may block', limits, {
     async run(context, _, options) {
-      const store = await context.store();
-      const { workspaceId: id, by } = byCommand(store, await workspaceId(store, options.workspace), context.author);
-      return sampleJson(await store.limitSample(id, requireChange(limitOf(options), 'sample limit'), by));
+      const { store, workspace } = await changesIn(context, options.workspace);
+      return sampleJson(await store.limitSample(workspace, requireChange(limitOf(options), 'sample limit'), context.author));
     },
     show: text,
   });
   add('sample show', 'tell what sample a workspace has', ofWorkspace, {
     async run(context, _, options) {
-      const store = await context.reads();
-      const sample = await store.sample(await workspaceId(store, options.workspace));
+      const { store, workspace } = await readsIn(context, options.workspace);
+      const sample = await store.sample(workspace);
       return sample === undefined ? null : sampleJson(sample);
     },
     show: (sample) => (sample === null ? 'the workspace has no sample' : text(sample)),
   });
   add('sample delete', 'delete the sample of a workspace; no rule is tried any more', ofWorkspace, {
     async run(context, _, options) {
-      const store = await context.store();
-      const { workspaceId: id, by } = byCommand(store, await workspaceId(store, options.workspace), context.author);
-      return { deleted: await store.deleteSample(id, by) };
+      const { store, workspace } = await changesIn(context, options.workspace);
+      return { deleted: await store.deleteSample(workspace, context.author) };
     },
     show: ({ deleted }) => (deleted ? 'the sample is deleted' : 'the workspace has no sample'),
   });

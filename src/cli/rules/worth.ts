@@ -10,7 +10,7 @@ import { findList } from '../../manage/find.ts';
 import { type ListWorthJson, listWorthJson, type WorthJson, worthJson } from '../../manage/worth.ts';
 import { servedSettings } from '../../runtime/served-settings.ts';
 import type { AddCommand } from '../command.ts';
-import { printable, table, workspaceId } from '../context.ts';
+import { printable, readsIn, table } from '../context.ts';
 import { inWorkspace } from '../usage.ts';
 
 export function worthCommand(add: AddCommand): void {
@@ -21,8 +21,7 @@ export function worthCommand(add: AddCommand): void {
     {
       async run(context, [ref], options) {
         const { config } = context;
-        const store = await context.reads();
-        const id = await workspaceId(store, options.workspace);
+        const { store, workspace: id } = await readsIn(context, options.workspace);
         const workspace = (await store.workspace(id))!;
         const list = ref === undefined ? null : (await findList(store, id, ref)).id;
         const { geo, guardRails } = servedSettings(config);
@@ -45,13 +44,21 @@ const SHOWN = 10;
 
 type List = WorthJson['lists'][number];
 
-function worthText({ lists, detections, lists_left_out: leftOut }: WorthJson): string {
-  const rows = lists.map((list) => [printable(list.name), list.entries, list.added, list.gone, ...worthCells(list), mostShared(list)]);
+function worthText({ lists, detections, dropped, lists_left_out: leftOut }: WorthJson): string {
+  const cells = (list: List) => [...worthCells(list), dropped.hits === 0 ? null : list.hits];
+  const rows = lists.map((list) => [printable(list.name), list.entries, list.added, list.gone, ...cells(list), mostShared(list)]);
   const idle = lists.filter((list) => list.idle).map(({ name }) => printable(name));
   return [
-    table(['LIST', 'ENTRIES', 'NEW', 'GONE', 'UNIQUE', 'BEFORE', 'EARLIER BY', 'AFTER', 'NEVER', 'SHARES MOST WITH'], rows),
+    table(
+      ['LIST', 'ENTRIES', 'NEW', 'GONE', 'UNIQUE', 'BEFORE', 'EARLIER BY', 'AFTER', 'NEVER', 'HITS', 'SHARES MOST WITH'],
+      rows,
+      (row) => row,
+    ),
     detectedText(detections),
-    ...(idle.length === 0 ? [] : [`without a detection in ${detections.days} days: ${idle.join(', ')}`]),
+    ...droppedText(dropped),
+    ...(idle.length === 0
+      ? []
+      : [`without a detection${dropped.hits === 0 ? '' : ' or a hit'} in ${detections.days} days: ${idle.join(', ')}`]),
     ...lists.flatMap(copyLines),
     ...(leftOut === 0 ? [] : [`${leftOut} lists are not shown`]),
   ].join('\n');
@@ -65,8 +72,14 @@ const worthCells = ({ unique, detections: { before, after, never, lead_seconds: 
   never,
 ];
 
+const hitsText = ({ hits, last_hit: last }: List) => `${countText(hits)} in 30 days${last === null ? '' : `, the last on ${last}`}`;
+
 const detectedText = ({ count, days, first }: WorthJson['detections']) =>
   `own detections of ${days} days that are known still: ${countText(count)}${first === null ? '' : `, the first of ${first}`}`;
+
+/** What was dropped; nothing where no bouncer counts. */
+const droppedText = ({ days, hits, of_no_list: other }: WorthJson['dropped']) =>
+  hits === 0 ? [] : [`dropped in ${days} days, as bouncers told: ${countText(hits)}, of them ${countText(other)} of no list`];
 
 const mostShared = ({ overlaps: [most] }: List) => most && `${printable(most.name)} (${countText(most.entries)})`;
 
@@ -101,6 +114,7 @@ function listText(list: ListWorthJson): string {
       }, ${countText(detections.after)} after, ${countText(detections.never)} never`,
     ],
     ['', detectedText(list.detected)],
+    ['hits', list.dropped.hits > 0 && hitsText(list)],
     ['protected', list.protected.length > 0 && `it has addresses of ${list.protected.join(', ')}`],
     [
       'never-block',
@@ -116,7 +130,9 @@ function listText(list: ListWorthJson): string {
   return [
     lines.flatMap(([what, text]) => (text === false ? [] : [`${what.padEnd(11)}  ${text}`])).join('\n'),
     ...copyLines(list),
-    ...(overlaps.length === 0 ? ['no other list has any of it'] : [table(['IN COMMON WITH', 'ENTRIES', 'IPV4 ADDRESSES'], overlaps)]),
-    table(['FEED', '', 'ENTRIES', 'WITHOUT IT', 'IT COSTS'], feedRows),
+    ...(overlaps.length === 0
+      ? ['no other list has any of it']
+      : [table(['IN COMMON WITH', 'ENTRIES', 'IPV4 ADDRESSES'], overlaps, (row) => row)]),
+    table(['FEED', '', 'ENTRIES', 'WITHOUT IT', 'IT COSTS'], feedRows, (row) => row),
   ].join('\n\n');
 }

@@ -9,6 +9,7 @@ import type { SavedSource } from '../../account/source-change.ts';
 import { NO_WORKSPACE_SETTINGS, type Workspace } from '../../account/workspace.ts';
 import { WeirError } from '../../errors.ts';
 import type { StoreReads } from '../../ports/store.ts';
+import { everyItem } from '../../ports/stored/every-item.ts';
 import type { StoredRule } from '../../ports/stored/stored-rule.ts';
 import { KINDS, type Kind, RULE_KINDS } from '../../rule.ts';
 import type { AddCommand } from '../command.ts';
@@ -106,15 +107,10 @@ async function* workspaceLines(store: StoreReads, workspace: Workspace, now: num
 
 /** The sources of a workspace, without their secrets. */
 async function* sourcesOf(store: StoreReads, workspaceId: string): AsyncGenerator<SavedSource> {
-  let after: string | null = null;
-  do {
-    const { items, next } = await store.sourcePage(workspaceId, { after, limit: SLICE });
-    for (const { source, state } of items) {
-      const { workspaceId: _w, name: _n, revision: _r, createdAt: _c, ...saved } = source;
-      yield { ...saved, confirmedAt: state.confirmedAt };
-    }
-    after = next;
-  } while (after !== null);
+  for await (const { source, state } of everyItem((page) => store.sourcePage(workspaceId, page))) {
+    const { workspaceId: _w, name: _n, revision: _r, createdAt: _c, ...saved } = source;
+    yield { ...saved, confirmedAt: state.confirmedAt };
+  }
 }
 
 /** The rules of exactly these lists: one that is made meanwhile has no line. */

@@ -5,7 +5,7 @@ import { WeirError } from '../../errors.ts';
 import { exportFile } from '../../manage/file/export.ts';
 import type { Store } from '../../ports/store.ts';
 import type { AddCommand } from '../command.ts';
-import { printable, workspaceId, writeLine } from '../context.ts';
+import { printable, readsIn, writeLine } from '../context.ts';
 import { oneOf } from '../usage.ts';
 import { fileContext } from './apply.ts';
 import { settingsText } from './settings-file.ts';
@@ -31,8 +31,7 @@ export function workspaceExportCommand(add: AddCommand): void {
         if (!options.settings)
           throw new WeirError('USAGE', 'say --settings for what is set; weir export writes a workspace with its rules');
         if (path !== undefined && existsSync(path)) throw new WeirError('USAGE', `the file "${path}" exists already`);
-        const store = await context.reads();
-        const workspace = await workspaceId(store, name!);
+        const { store, workspace } = await readsIn(context, name!);
         const state = (await store.workspaceState(workspace))!;
         const about = { ...fileContext(store as Store, workspace, context), prune: true, now: await store.ping() };
         const { file, leftOut } = exportFile(state, about);

@@ -18,7 +18,7 @@ export function catalogueCommand(add: AddCommand): void {
           throw new WeirError('USAGE', `there is no ${name} in the catalogue: weir source catalogue lists what there is`);
         return [catalogueJson(row)];
       },
-      show: (rows) => (rows.length === 1 ? oneText(rows[0]!) : table(['NAME', 'FOR', 'EVERY', 'WHAT'], rows.map(lineOf))),
+      show: (rows) => (rows.length === 1 ? oneText(rows[0]!) : table(['NAME', 'FOR', 'EVERY', 'WHAT'], rows, lineOf)),
     },
   );
 }

@@ -8,7 +8,7 @@ import { askSource, runJson } from '../../manage/sources/refreshes.ts';
 import { type SourceJson, sourceJson } from '../../manage/sources/source-json.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { AddCommand } from '../command.ts';
-import { printable, workspaceId } from '../context.ts';
+import { changesIn, printable } from '../context.ts';
 import { inWorkspace } from '../usage.ts';
 
 interface Options {
@@ -32,8 +32,7 @@ export function sourceRefreshCommands(add: AddCommand): void {
   for (const [what, summary] of COMMANDS)
     add(`source ${what} <source>`, summary, waiting, {
       async run(context, [name], { workspace: given, wait = false }: Options) {
-        const store = await context.store();
-        const workspace = await workspaceId(store, given);
+        const { store, workspace } = await changesIn(context, given);
         const asked = await askSource({ store, workspaceId: workspace, by: context.author }, name!, what);
         if (!wait) return told(sourceJson(asked, await store.ping()));
         const source = await answered(store, workspace, asked.source.id, asked.asked!.at, context.config.sourceSeconds * 1000 + PATIENCE);

@@ -1,24 +1,25 @@
 /** `weir source`: lists with an origin (SPEC D23). */
+
 import type { Command } from 'commander';
 import { sourceReach } from '../../fetch/reach.ts';
-import { byCommand } from '../../manage/context.ts';
+import type { ChangeContext } from '../../manage/context.ts';
 import { deletionPreview } from '../../manage/deletion.ts';
 import { runJson } from '../../manage/sources/refreshes.ts';
 import { type SourceJson, sourceJson } from '../../manage/sources/source-json.ts';
 import { durationText } from '../../manage/sources/source-settings.ts';
 import { changeSource, createSource, deleteSource, findSource, pauseSource, type SourceChange } from '../../manage/sources/sources.ts';
-import type { Store } from '../../ports/store.ts';
+import { everyItem } from '../../ports/stored/every-item.ts';
 import { findCatalogue } from '../../source/catalogue.ts';
 import { comesBack, previewLines } from '../account/deletions.ts';
 import type { AddCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
-import { type Context, printable, table, workspaceId } from '../context.ts';
+import { type Context, changesIn, printable, readsIn, table } from '../context.ts';
 import { inWorkspace, readName, requireChange } from '../usage.ts';
 import { type SourceOptions, secretGiven, settingsGiven, sourceOptions } from './options.ts';
 
 /** What a command changes sources with. */
-export const sourceChange = (store: Store, workspace: string, { author, config }: Context): SourceChange => ({
-  ...byCommand(store, workspace, author, config),
+const sourceChange = (change: ChangeContext, { config }: Context): SourceChange => ({
+  ...change,
   secretKeys: config.secretsKey,
   sourceReach: sourceReach(config.sourceNetworks),
 });
@@ -34,11 +35,10 @@ export function sourceCommands(add: AddCommand): void {
     (c) => sourceOptions(c).option('--name <name>', 'another name, for one of the catalogue', readName),
     {
       async run(context, [name, url], options: SourceOptions & { readonly name?: string }) {
-        const store = await context.store();
-        const workspace = await workspaceId(store, options.workspace);
+        const { store, change } = await changesIn(context, options.workspace);
         const origin = url === undefined ? { catalogue: name!, name: options.name } : { url, name: options.name ?? readName(name!) };
         const wanted = { ...settingsGiven(options), ...(await secretGiven(options)), ...origin };
-        return sourceJson(await createSource(sourceChange(store, workspace, context), wanted), await store.ping());
+        return sourceJson(await createSource(sourceChange(change, context), wanted), await store.ping());
       },
       show: ({ name, id, url, every, catalogue }) =>
         [`source ${printable(name)} ${id}: ${url}, every ${durationText(every)}`, ...whatToKnow(catalogue)].join('\n'),
@@ -46,36 +46,26 @@ export function sourceCommands(add: AddCommand): void {
   );
   add('source ls', 'list the sources of a workspace, and how they are', inWorkspace, {
     async run(context, _args, options: Row) {
-      const store = await context.reads();
-      const workspace = await workspaceId(store, options.workspace);
-      const [found, now] = [[] as SourceJson[], await store.ping()];
-      let after: string | null = null;
-      do {
-        const page = await store.sourcePage(workspace, { after, limit: 1000 });
-        found.push(...page.items.map((record) => sourceJson(record, now)));
-        after = page.next;
-      } while (after !== null);
-      return found;
+      const { store, workspace } = await readsIn(context, options.workspace);
+      const now = await store.ping();
+      const found = await Array.fromAsync(everyItem((page) => store.sourcePage(workspace, page)));
+      return found.map((record) => sourceJson(record, now));
     },
     show: (rows) =>
-      table(
-        ['NAME', 'STATE', 'ENTRIES', 'FOR', 'EVERY', 'CONFIRMED', 'NEXT', 'URL'],
-        rows.map((row) => [
-          printable(row.name),
-          row.state,
-          row.entries,
-          row.purpose,
-          durationText(row.every),
-          row.confirmed_at,
-          row.next_at,
-          printable(row.url),
-        ]),
-      ),
+      table(['NAME', 'STATE', 'ENTRIES', 'FOR', 'EVERY', 'CONFIRMED', 'NEXT', 'URL'], rows, (row) => [
+        row.name,
+        row.state,
+        row.entries,
+        row.purpose,
+        durationText(row.every),
+        row.confirmed_at,
+        row.next_at,
+        row.url,
+      ]),
   });
   add('source show <source>', 'tell how a source is: its settings, its state, its last refreshes', inWorkspace, {
     async run(context, [name], options: Row) {
-      const store = await context.reads();
-      const workspace = await workspaceId(store, options.workspace);
+      const { store, workspace } = await readsIn(context, options.workspace);
       const found = await findSource(store, workspace, name!);
       const runs = await store.sourceRuns(workspace, found.source.id);
       return { ...sourceJson(found, await store.ping()), runs: runs.map(runJson) };
@@ -89,9 +79,8 @@ export function sourceCommands(add: AddCommand): void {
     {
       async run(context, [name], options: SourceOptions) {
         const patch = requireChange({ ...settingsGiven(options), ...(await secretGiven(options)) }, 'source set');
-        const store = await context.store();
-        const workspace = await workspaceId(store, options.workspace);
-        return sourceJson(await changeSource(sourceChange(store, workspace, context), name!, patch), await store.ping());
+        const { store, change } = await changesIn(context, options.workspace);
+        return sourceJson(await changeSource(sourceChange(change, context), name!, patch), await store.ping());
       },
       show: ({ name, id }) => `source ${printable(name)} ${id} is changed`,
     },
@@ -102,22 +91,20 @@ export function sourceCommands(add: AddCommand): void {
       : ['resume', 'refresh a source again, at once, whatever stopped it'];
     add(`source ${word} <source>`, summary, inWorkspace, {
       async run(context, [name], options: Row) {
-        const store = await context.store();
-        const workspace = await workspaceId(store, options.workspace);
-        return sourceJson(await pauseSource(byCommand(store, workspace, context.author), name!, isPaused), await store.ping());
+        const { store, change } = await changesIn(context, options.workspace);
+        return sourceJson(await pauseSource(change, name!, isPaused), await store.ping());
       },
       show: ({ name, id }) => `source ${printable(name)} ${id} is ${word}d`,
     });
   }
   add('source delete <source>', 'delete a source with its list and rules; tells what goes with it, and asks', deleteOptions, {
     async run(context, [name], { workspace: given, yes, forGood, keepList }) {
-      const store = await context.store();
-      const workspace = await workspaceId(store, given);
+      const { store, workspace, change } = await changesIn(context, given);
       const { source } = await findSource(store, workspace, name!);
       const told = await deletionPreview(store, workspace, 'source', source.listId);
       if (told.needs_confirmation && !keepList)
         await confirm(context, [...previewLines(told, 'source'), ...comesBack(told, given, forGood)].join('\n'), yes);
-      return deleteSource(byCommand(store, workspace, context.author), source.id, { confirmed: true, forGood, keepList });
+      return deleteSource(change, source.id, { confirmed: true, forGood, keepList });
     },
     show: ({ id, name, list_kept: isKept, restorable_until: until }) =>
       `source ${printable(name)} ${id} is deleted${isKept ? '; its list stays, with its rules' : until === null ? ' for good' : `; weir list restore ${JSON.stringify(name)} brings it back, paused, until ${until}`}`,
@@ -147,7 +134,15 @@ function shownText({ runs, held, ...source }: Shown): string {
       ([name, value]) => `${name.replaceAll('_', ' ').padEnd(16)} ${printable(Array.isArray(value) ? value.join(', ') : String(value))}`,
     );
   const waits = held === null ? [] : [`${'held'.padEnd(16)} since ${held.since}: ${printable(held.reason)}`];
-  const runRows = runs.map((run) => [run.at, run.outcome, run.entries, run.added, run.removed, run.refused, printable(run.text)]);
-  const refreshes = runs.length === 0 ? [] : ['', table(['REFRESH', 'OUTCOME', 'ENTRIES', 'ADDED', 'REMOVED', 'REFUSED', ''], runRows)];
-  return [...lines, ...waits, ...refreshes].join('\n');
+  const cells = (run: Shown['runs'][number]) => [
+    run.at,
+    run.outcome,
+    run.entries,
+    run.added,
+    run.removed,
+    run.refused,
+    printable(run.text),
+  ];
+  const refreshes = ['', table(['REFRESH', 'OUTCOME', 'ENTRIES', 'ADDED', 'REMOVED', 'REFUSED', ''], runs, cells)];
+  return [...lines, ...waits, ...(runs.length === 0 ? [] : refreshes)].join('\n');
 }

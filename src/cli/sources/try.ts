@@ -12,7 +12,7 @@ import { runTrial } from '../../runtime/sources/try-job.ts';
 import { findCatalogue } from '../../source/catalogue.ts';
 import type { TryReport } from '../../source/try-source.ts';
 import type { AddCommand } from '../command.ts';
-import { printable, table, workspaceId } from '../context.ts';
+import { printable, readsIn, table } from '../context.ts';
 import { type SourceOptions, secretGiven, settingsGiven, sourceOptions } from './options.ts';
 
 export function tryCommand(add: AddCommand): void {
@@ -23,8 +23,7 @@ export function tryCommand(add: AddCommand): void {
     {
       async run(context, [given], options: SourceOptions) {
         const { config, stderr } = context;
-        const store = await context.reads();
-        const workspace = await workspaceId(store, options.workspace);
+        const { store, workspace } = await readsIn(context, options.workspace);
         const wanted = { ...settingsGiven(options), ...(await secretGiven(options)), ...(await originOf(store, workspace, given!)) };
         const { secretsKey: secretKeys, sourceNetworks } = config;
         const job = await trialOf({ store, workspaceId: workspace, secretKeys, sourceReach: sourceReach(sourceNetworks) }, wanted);
@@ -120,7 +119,7 @@ function trialTexts({ present, added, removed, overlaps, never_block: never, fee
   const common =
     overlaps.length === 0
       ? ['no list and no feed blocks any of it']
-      : [table(['IN COMMON WITH', '', 'ENTRIES', 'IPV4 ADDRESSES'], overlapRows)];
+      : [table(['IN COMMON WITH', '', 'ENTRIES', 'IPV4 ADDRESSES'], overlapRows, (row) => row)];
   const feedRows = feeds.map((row) => [
     printable(row.name),
     `${KINDS[row.kind]}, ${row.action}`,
@@ -133,7 +132,7 @@ function trialTexts({ present, added, removed, overlaps, never_block: never, fee
     ...change,
     ...nevers,
     ...common,
-    table(['FEED', '', 'HAS', 'WOULD HAVE', 'AT MOST', ''], feedRows),
+    table(['FEED', '', 'HAS', 'WOULD HAVE', 'AT MOST', ''], feedRows, (row) => row),
     ...(leftOut === 0 ? [] : [`there was no time for ${leftOut} lists and feeds`]),
     ...(holds.length === 0 ? [] : [['such a refresh would be held:', ...holds.map((each) => `  ${printable(each)}`)].join('\n')]),
   ];

@@ -1,15 +1,14 @@
 /** `weir audit`: who changed what (SPEC D15.53). */
+
 import { type AuditNames, auditJson, auditNames } from '../../manage/audit-json.ts';
 import { findKeyNamed } from '../../manage/find.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import type { AuditRow, Page } from '../../ports/stored/account-store.ts';
+import type { AuditRow } from '../../ports/stored/account-store.ts';
+import { everyItem } from '../../ports/stored/every-item.ts';
 import type { AddCommand } from '../command.ts';
-import { printable, table, workspaceId } from '../context.ts';
+import { table, workspaceId } from '../context.ts';
 import { sinceOf } from '../rules/conditions.ts';
 import { wholeNumber } from '../usage.ts';
-
-/** Rows that one read asks for. */
-const PAGE = 1000;
 
 interface Wanted {
   readonly event?: string;
@@ -40,7 +39,7 @@ export function auditCommands(add: AddCommand): void {
         const names = await namesIn(store, workspace);
         const keyId = key === undefined || workspace === null ? undefined : (await findKeyNamed(store, workspace, key)).id;
         const found = [];
-        for await (const row of auditRows(store, workspace)) {
+        for await (const row of everyItem((page) => store.auditPage(workspace, page))) {
           if (wanted.since !== undefined && row.at < wanted.since) break;
           const shown = auditJson(row, names);
           if (isWanted(row, shown.name, { ...wanted, keyId })) found.push(shown);
@@ -49,28 +48,16 @@ export function auditCommands(add: AddCommand): void {
         return found;
       },
       show: (rows) =>
-        table(
-          ['AT', 'EVENT', 'WHAT', 'BY', 'KEY', 'CHANGE'],
-          rows.map(({ at, event, name, object, actor, person, key_name, key_id, before, after, names }) => [
-            at,
-            event,
-            printable(name ?? object),
-            actor === null ? null : printable(person === null ? actor : `${actor} (${person})`),
-            key_name === null ? key_id : printable(key_name),
-            before === null && after === null ? null : printable(withNames(`${JSON.stringify(before)} → ${JSON.stringify(after)}`, names)),
-          ]),
-        ),
+        table(['AT', 'EVENT', 'WHAT', 'BY', 'KEY', 'CHANGE'], rows, ({ actor, person, before, after, ...row }) => [
+          row.at,
+          row.event,
+          row.name ?? row.object,
+          actor === null || person === null ? actor : `${actor} (${person})`,
+          row.key_name ?? row.key_id,
+          before === null && after === null ? null : withNames(`${JSON.stringify(before)} → ${JSON.stringify(after)}`, row.names),
+        ]),
     },
   );
-}
-
-async function* auditRows(store: Pick<StoreReads, 'auditPage'>, workspace: string | null): AsyncGenerator<AuditRow> {
-  for (let after: string | null = null; ; ) {
-    const { items, next }: Page<AuditRow> = await store.auditPage(workspace, { after, limit: PAGE });
-    yield* items;
-    if (next === null) return;
-    after = next;
-  }
 }
 
 /** Names of what is in the log of a workspace; without one those of organizations and workspaces. */

@@ -11,11 +11,7 @@ export function deadLetterCommands(add: AddCommand): void {
     async run(context) {
       return (await (await context.reads()).deadLetters(SHOWN)).map(deadLetterJson);
     },
-    show: (rows) =>
-      table(
-        ['ID', 'AT', 'REASON', 'VALUE'],
-        rows.map((row) => [row.id, row.at, row.reason, row.value.slice(0, 80)]),
-      ),
+    show: (rows) => table(['ID', 'AT', 'REASON', 'VALUE'], rows, (row) => [row.id, row.at, row.reason, row.value.slice(0, 80)]),
   });
   add('dead-letter replay <id...>', 'append messages to the end of the stream again, as received at their first time', (c) => c, {
     async run(context, ids) {

@@ -5,7 +5,7 @@ import { namesIn } from '../../manage/rules/rule-json.ts';
 import type { Device, DevicePage } from '../../ports/devices.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { AddCommand } from '../command.ts';
-import { printable, table, workspaceId } from '../context.ts';
+import { readsIn, table } from '../context.ts';
 import { inWorkspace } from '../usage.ts';
 
 /** Devices that one read asks for. */
@@ -29,8 +29,7 @@ export function deviceCommands(add: AddCommand): void {
     (c) => inWorkspace(c).option('--key <key>', 'only those with this key, by its id or name'),
     {
       async run(context, _args, { workspace, key }) {
-        const store = await context.reads();
-        const id = await workspaceId(store, workspace);
+        const { store, workspace: id } = await readsIn(context, workspace);
         const which = key === undefined ? {} : { keyId: (await findKeyNamed(store, id, key)).id };
         const { keys } = await namesIn(store, id);
         return (await allDevices(store, id, which)).map((device) => ({ ...deviceJson(device), key_name: keys.get(device.keyId) ?? null }));
@@ -38,17 +37,18 @@ export function deviceCommands(add: AddCommand): void {
       show: (rows) =>
         table(
           ['LAST PULL', 'EVERY', 'ADDRESS', 'KEY', '200', '304', '4XX', '5XX', 'VALIDATORS', 'BEHIND', 'STATE', 'USER AGENT'],
-          rows.map((d) => [
+          rows,
+          (d) => [
             d.last_pull,
             d.interval_seconds === null ? null : `${d.interval_seconds} s`,
             d.address,
-            printable(d.key_name ?? d.key_id),
+            d.key_name ?? d.key_id,
             ...Object.values(d.answers),
             d.sends_validators ? 'yes' : 'no',
             behindText(d.documents),
             d.stopped_at === null ? (d.last_status < 400 ? 'ok' : `answered ${d.last_status}`) : `stopped ${d.stopped_at}`,
-            printable(d.user_agent),
-          ]),
+            d.user_agent,
+          ],
         ),
     },
   );

@@ -59,7 +59,8 @@ const sharesLines = ({ name, workspace_id, id, workspace, action, shares }: Stat
 const feedTable = (feeds: Status['feeds']): string =>
   table(
     ['WORKSPACE', 'FEED', 'ACTION', 'FAMILY', 'ENTRIES', 'CAP', 'USE', 'STALE SINCE'],
-    feeds.map(({ workspace, id, name, action, family, rated, entries, entry_limit: limit, cap_use_percent: use, stale_since: stale }) => [
+    feeds,
+    ({ workspace, id, name, action, family, rated, entries, entry_limit: limit, cap_use_percent: use, stale_since: stale }) => [
       workspace,
       id === null ? null : name,
       action,
@@ -68,5 +69,5 @@ const feedTable = (feeds: Status['feeds']): string =>
       limit,
       `${use}%`,
       stale,
-    ]),
+    ],
   );

@@ -1,4 +1,5 @@
 /** `weir status`: what runs and what needs a person, from the store, the stream and the servers on this DATA_DIR (SPEC D10.15 to D10.17). */
+
 import { existsSync } from 'node:fs';
 import { areOff } from '../../account/guard-rails.ts';
 import { isEnding } from '../../account/key.ts';
@@ -18,6 +19,7 @@ import {
   unusedKeyJson,
 } from '../../manage/status.ts';
 import type { StoreReads } from '../../ports/store.ts';
+import { everyItem } from '../../ports/stored/every-item.ts';
 import { readStatusFiles } from '../../runtime/ledgers/status-file.ts';
 import { servedSettings } from '../../runtime/served-settings.ts';
 import { unlanded } from '../../stream/lag.ts';
@@ -101,12 +103,10 @@ async function readStored({ config }: Context, store: StoreReads, processes: rea
 /** The sources of all workspaces that somebody has to look at. */
 async function troubled(store: StoreReads, names: ReadonlyMap<string, string>, now: number): Promise<SourceTrouble[]> {
   const found: SourceTrouble[] = [];
-  let after: string | null = null;
-  do {
-    const page: Awaited<ReturnType<StoreReads['allSources']>> = await store.allSources({ after, limit: 500 });
-    found.push(...page.items.flatMap((record) => troubleOf(record, names.get(record.source.workspaceId) ?? '', now) ?? []));
-    after = page.next;
-  } while (after !== null);
+  for await (const record of everyItem((page) => store.allSources(page))) {
+    const trouble = troubleOf(record, names.get(record.source.workspaceId) ?? '', now);
+    if (trouble !== undefined) found.push(trouble);
+  }
   return found;
 }
 

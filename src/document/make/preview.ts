@@ -7,7 +7,7 @@ import type { GeoDatabase } from '../../ports/geo.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { ACCESS_ACTIONS, type AccessAction, type AccessRule, type RuleRole } from '../../rule.ts';
 import { oneByOne } from '../../serial.ts';
-import { accessChangeOf, blockedPlace } from '../access-change.ts';
+import { type AccessChange, accessChangeOf, blockedPlace } from '../access-change.ts';
 import { type FeedPreview, type FeedPreviewer, MOST_PREVIEWED, PREVIEW_LIMIT, type PreviewRequest } from '../builder.ts';
 import { geoCost } from '../geo-cost.ts';
 import { readSnapshot, rulesOfList, type Snapshot } from '../held/snapshot.ts';
@@ -25,9 +25,14 @@ export interface PreviewOptions {
   readonly clock: Clock;
 }
 
-/** A feed that the changes may concern: one that has the list's rules, or only cuts its never-block rules out. */
-interface Concerned {
-  readonly feedId: string | null;
+/** What is changed in a list. */
+interface Touched {
+  readonly list: AccessList;
+  readonly overlay: Overlay;
+}
+
+/** What of it concerns a feed: `hasRules` where the feed has the list's rules; else it only cuts its never-block rules out. */
+interface Touching extends Touched {
   readonly hasRules: boolean;
 }
 
@@ -36,26 +41,44 @@ export function feedPreviewer({ store, geo, guard, clock }: PreviewOptions): Fee
   const inTurn = oneByOne();
 
   async function preview({ workspaceId, listId, messages, listOnly }: PreviewRequest, begun: number) {
-    const changes = messages.map(accessChangeOf).filter((change) => change !== undefined);
-    const [list] = (await store.findNamed(workspaceId, listId))?.lists ?? [];
-    if (list === undefined) throw new WeirError('NOT_FOUND', 'the list is gone');
-    const { refs, targets } = namesOf(changes);
-    const overlay = overlayOf(await store.namedRules(workspaceId, listId, refs, targets), changes);
-    const concerned = changes.length === 0 ? [] : listOnly ? [{ feedId: list.id, hasRules: true }] : await concernedFeeds(list, overlay);
-    const feeds: FeedPreview[] = [];
-    for (const feed of concerned.slice(0, MOST_PREVIEWED)) {
-      // Builds of feeds that are polled get their turn.
+    const changes: AccessChange[] = [];
+    const concerned = new Map<string | null, Touching[]>();
+    // Builds of feeds that are polled get their turn.
+    const pause = async () => {
       await new Promise<void>((resolve) => clock.after(0, resolve));
       if (clock.monotonic() > begun + PREVIEW_LIMIT) throw new WeirError('TIMEOUT', 'counting took too long');
-      feeds.push(...(await previewFeed(list, feed, overlay)));
+    };
+    for (const [of, own] of Map.groupBy(messages, ({ headers }) => headers.list_id ?? listId)) {
+      await pause();
+      const changed = own.map(accessChangeOf).filter((change) => change !== undefined);
+      const touched = await touchedList(workspaceId, of, changed);
+      changes.push(...changed);
+      for (const [feedId, hasRules] of changed.length === 0
+        ? []
+        : listOnly
+          ? [[touched.list.id, true] as const]
+          : await concernedFeeds(touched))
+        concerned.set(feedId, [...(concerned.get(feedId) ?? []), { ...touched, hasRules }]);
+    }
+    const feeds: FeedPreview[] = [];
+    for (const [feedId, touching] of [...concerned].slice(0, MOST_PREVIEWED)) {
+      await pause();
+      feeds.push(...(await previewFeed(workspaceId, feedId, touching)));
     }
     const costs = changes.map(blockedPlace).flatMap((place) => (place === undefined ? [] : [geoCost(place, geo())]));
     const costliest = costs.sort((a, b) => b.networks - a.networks)[0];
-    return { feeds, leftOut: Math.max(0, concerned.length - MOST_PREVIEWED), costliest };
+    return { feeds, leftOut: Math.max(0, concerned.size - MOST_PREVIEWED), costliest };
+  }
+
+  async function touchedList(workspaceId: string, listId: string, changes: readonly AccessChange[]): Promise<Touched> {
+    const [list] = (await store.findNamed(workspaceId, listId))?.lists ?? [];
+    if (list === undefined) throw new WeirError('NOT_FOUND', 'the list is gone');
+    const { refs, targets } = namesOf(changes);
+    return { list, overlay: overlayOf(await store.namedRules(workspaceId, listId, refs, targets), changes) };
   }
 
   /** The list's own feed, the workspace's, the composed ones that have the list, and those that cut out what others never block. */
-  async function concernedFeeds({ workspaceId, id }: AccessList, overlay: Overlay): Promise<Concerned[]> {
+  async function concernedFeeds({ list: { workspaceId, id }, overlay }: Touched): Promise<(readonly [string | null, boolean])[]> {
     const composed = await store.feeds(workspaceId);
     const holding = composed.filter(({ lists }) => lists === null || lists.includes(id));
     const excepting = touchedActions(overlay).includes('allow')
@@ -65,18 +88,19 @@ export function feedPreviewer({ store, geo, guard, clock }: PreviewOptions): Fee
       (each) => each.subtractAllow === 'workspace' && each.id !== id && !holding.some((feed) => feed.id === each.id),
     );
     return [
-      ...[id, null, ...holding.map((feed) => feed.id)].map((feedId) => ({ feedId, hasRules: true })),
-      ...others.map((feed) => ({ feedId: feed.id, hasRules: false })),
+      ...[id, null, ...holding.map((feed) => feed.id)].map((feedId) => [feedId, true] as const),
+      ...others.map((feed) => [feed.id, false] as const),
     ];
   }
 
   /** One row for each action that the changes concern; none when the feed is gone. */
-  async function previewFeed(list: AccessList, { feedId, hasRules }: Concerned, overlay: Overlay): Promise<FeedPreview[]> {
+  async function previewFeed(workspaceId: string, feedId: string | null, touching: readonly Touching[]): Promise<FeedPreview[]> {
     const now = instantOf(clock);
-    const snapshot = await readSnapshot(store, { workspaceId: list.workspaceId, feedId }, now);
+    const snapshot = await readSnapshot(store, { workspaceId, feedId }, now);
     if (snapshot === undefined) return [];
     const { kind, profile, guardRails } = snapshot.head;
-    const touched = touchedActions(overlay);
+    const touched = touching.flatMap(({ overlay }) => touchedActions(overlay));
+    const hasRules = touching.some((each) => each.hasRules);
     const cutsOut = (profile.subtractAllow ?? 'off') !== 'off';
     const actions = ACCESS_ACTIONS.filter((action) =>
       action === 'block' ? touched.includes('block') || cutsOut || touched.length === 0 : hasRules && touched.includes('allow'),
@@ -86,7 +110,7 @@ export function feedPreviewer({ store, geo, guard, clock }: PreviewOptions): Fee
         measureFeed(snapshot, variantOf({ action }, storedVariant(profile)), secondOf(now.wall), geo(), guard(guardRails).protected),
       );
     const before = measure();
-    applyOverlay(snapshot, overlay, list, hasRules);
+    for (const each of touching) applyOverlay(snapshot, each);
     const after = measure();
     return actions.map((action, i) => ({
       kind,
@@ -113,7 +137,7 @@ const touchedActions = ({ removed, added }: Overlay): AccessAction[] =>
   ACCESS_ACTIONS.filter((action) => [...removed, ...added].some((rule) => rule.action === action));
 
 /** Makes a snapshot, which nothing else holds, what it would be after the changes. */
-function applyOverlay(snapshot: Snapshot, { removed, added }: Overlay, list: AccessList, hasRules: boolean): void {
+function applyOverlay(snapshot: Snapshot, { list, hasRules, overlay: { removed, added } }: Touching): void {
   const { head } = snapshot;
   const { v4, v6, geo, geoTargets } = rulesOfList(snapshot, list.id);
   const gone = new Set(removed.map(({ id }) => id));

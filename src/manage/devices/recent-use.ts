@@ -1,10 +1,11 @@
 /** Who has used a key, or pulled a feed, in the last ten minutes: devices, agents and bouncers, as far as they are written (SPEC D16.12). */
+
 import { isoTime } from '../../clock.ts';
 import { type Fields, listOf, nullable, Type } from '../../json-schema.ts';
 import type { Device } from '../../ports/devices.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import type { Page } from '../../ports/stored/account-store.ts';
 import type { Bouncer } from '../../ports/stored/bouncer-store.ts';
+import { everyItem } from '../../ports/stored/every-item.ts';
 
 /** Who has pulled within this time uses what he pulls, ms. */
 export const LATELY = 600_000;
@@ -92,11 +93,5 @@ async function* devicesSince(store: Pick<StoreReads, 'devices'>, workspaceId: st
 }
 
 /** The bouncers of a workspace. */
-export async function* allBouncers(store: Pick<StoreReads, 'bouncerPage'>, workspaceId: string): AsyncGenerator<Bouncer> {
-  for (let after: string | null = null; ; ) {
-    const { items, next }: Page<Bouncer> = await store.bouncerPage(workspaceId, { after, limit: PAGE });
-    yield* items;
-    if (next === null) return;
-    after = next;
-  }
-}
+export const allBouncers = (store: Pick<StoreReads, 'bouncerPage'>, workspaceId: string): AsyncGenerator<Bouncer> =>
+  everyItem((page) => store.bouncerPage(workspaceId, page));

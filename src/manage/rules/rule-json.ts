@@ -5,6 +5,7 @@ import type { RuleOrigin } from '../../ports/stored/rule-store.ts';
 import type { StoredRule } from '../../ports/stored/stored-rule.ts';
 import { warningOf } from '../../signal/rate-limit.ts';
 import { ruleJson } from '../../signal/rule-json.ts';
+import { formatTarget } from '../../signal/target.ts';
 import type { OriginRule } from './rule-search.ts';
 
 /** Who wrote a rule last (SPEC D9.5). */
@@ -25,6 +26,10 @@ function warnedJson(stored: StoredRule): Record<string, unknown> {
   const warning = 'expression' in stored.rule ? warningOf(stored.rule) : null;
   return warning === null ? ruleJson(stored) : { ...ruleJson(stored), warning };
 }
+
+/** What a rule is called where it is one of many. */
+export const ruleName = ({ rule, id }: StoredRule): string =>
+  'target' in rule ? formatTarget(rule.target) : (rule.name ?? rule.ruleRef ?? String(id));
 
 /** Names of what rules belong to, by id. */
 export interface Names {

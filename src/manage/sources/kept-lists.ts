@@ -1,20 +1,15 @@
 /** Lists that sources keep, whose rules nobody else changes (SPEC D23.2). */
+
 import { keptBySource } from '../../account/kept-list.ts';
 import { WeirError } from '../../errors.ts';
 import type { StoreReads } from '../../ports/store.ts';
+import { everyItem } from '../../ports/stored/every-item.ts';
 import type { StoredRule } from '../../ports/stored/stored-rule.ts';
-
-const PAGE = 1000;
 
 /** The names of the lists of a workspace that sources keep, by their ids. */
 async function keptLists(store: Pick<StoreReads, 'sourcePage'>, workspaceId: string): Promise<ReadonlyMap<string, string>> {
   const kept = new Map<string, string>();
-  let after: string | null = null;
-  do {
-    const { items, next } = await store.sourcePage(workspaceId, { after, limit: PAGE });
-    for (const { source } of items) kept.set(source.listId, source.name);
-    after = next;
-  } while (after !== null);
+  for await (const { source } of everyItem((page) => store.sourcePage(workspaceId, page))) kept.set(source.listId, source.name);
   return kept;
 }
 

@@ -1,6 +1,8 @@
 /** What is tried: a source as somebody describes it, or one that there is (SPEC D23.41). */
+
 import type { SecretKeys } from '../../account/sealed.ts';
 import type { StoreReads } from '../../ports/store.ts';
+import { everyItem } from '../../ports/stored/every-item.ts';
 import type { SealedSource } from '../../ports/stored/source-store.ts';
 import type { ContentOf } from '../../source/refresh/content.ts';
 import type { TryJob } from '../../source/try-source.ts';
@@ -54,12 +56,9 @@ async function keptHeaders(
   url: string,
 ): Promise<Readonly<Record<string, string>>> {
   if (credential === null) return {};
-  for (let after: string | null = null; ; ) {
-    const page: Awaited<ReturnType<StoreReads['allSources']>> = await store.allSources({ after, limit: 1000 });
-    const sealed = page.items.find(({ source }) => source.id === id);
-    const headers = sealed && credentialHeaders(keys, { ...sealed, source: { ...sealed.source, url } });
+  for await (const sealed of everyItem((page) => store.allSources(page))) {
+    const headers = sealed.source.id === id ? credentialHeaders(keys, { ...sealed, source: { ...sealed.source, url } }) : undefined;
     if (headers !== undefined) return headers;
-    if (sealed !== undefined || page.next === null) throw fieldFault('secret', 'cannot be read, or is for another origin: give it again');
-    after = page.next;
   }
+  throw fieldFault('secret', 'cannot be read, or is for another origin: give it again');
 }

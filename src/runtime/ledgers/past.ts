@@ -2,6 +2,7 @@
 import type { SeenDevice } from '../../account/device.ts';
 import { DAY, dayOf, within } from '../../clock.ts';
 import type { FeedSizes } from '../../document/watch/feed-sizes.ts';
+import { inPieces } from '../../pieces.ts';
 import type { Device, DeviceNotes } from '../../ports/devices.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Store } from '../../ports/store.ts';
@@ -51,9 +52,8 @@ export function startPast({ store, devices, sizes, log, now }: PastParts): Past 
     try {
       const at = now();
       await store.noteFeedSizes(sizes.take(dayOf(at)));
-      const seen = await withRefused();
       const back: Device[] = [];
-      for (let from = 0; from < seen.length; from += SLICE) back.push(...(await store.noteDevices(seen.slice(from, from + SLICE))));
+      for (const seen of inPieces(await withRefused(), SLICE)) back.push(...(await store.noteDevices(seen)));
       for (const line of backLines(await named(back), at)) log('info', line);
       // What pulls meanwhile from a process that ends is told by another.
       if (isLast) return;
@@ -89,11 +89,12 @@ export function startPast({ store, devices, sizes, log, now }: PastParts): Past 
   }
 
   /** What was seen, with the devices of those invalid keys that the store knows. */
-  async function withRefused(): Promise<readonly SeenDevice[]> {
+  async function withRefused(): Promise<Iterable<SeenDevice>> {
     const taken = devices.take();
     if (taken.refused.length === 0) return taken.devices;
     const keys = await store.keysByHash(taken.refused.map(({ hash }) => hash));
-    return [...taken.devices, ...[...keys].map(([place, key]) => ({ ...taken.refused[place]!.seen, ...key }))];
+    const refused = [...keys].map(([place, key]) => ({ ...taken.refused[place]!.seen, ...key }));
+    return joined(taken.devices, refused);
   }
 
   const early = soon(() => inTurn(writeNew));
@@ -123,6 +124,10 @@ export function startPast({ store, devices, sizes, log, now }: PastParts): Past 
       return within(stop(), LAST, 'the store').catch(() => {});
     },
   };
+}
+
+function* joined<T>(...parts: readonly Iterable<T>[]): Generator<T> {
+  for (const part of parts) yield* part;
 }
 
 /** What is said of devices that have stopped pulling. */

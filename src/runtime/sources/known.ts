@@ -1,5 +1,7 @@
 /** The sources of all workspaces as the process that refreshes them knows them. */
+
 import type { SourceRun, SourceState } from '../../account/source.ts';
+import { everyItem } from '../../ports/stored/every-item.ts';
 import type { SealedSource, SourceReads, SourceUpdate } from '../../ports/stored/source-store.ts';
 
 export interface Known {
@@ -16,31 +18,16 @@ export interface Known {
 
 export type KnownSources = Map<string, Known>;
 
-/** Sources that are read at once. */
-const PAGE = 500;
-
 /** Reads all of them. What is known of one that was not set since is newer than what the store has. */
 export async function readSources(store: Pick<SourceReads, 'allSources'>, known: KnownSources): Promise<void> {
   const there = new Set<string>();
-  let after: string | null = null;
-  do {
-    const page: Awaited<ReturnType<typeof store.allSources>> = await store.allSources({ after, limit: PAGE });
-    for (const record of page.items) {
-      const { id, revision } = record.source;
-      there.add(id);
-      const before = known.get(id);
-      if (before?.record.source.revision === revision) before.record = record;
-      else
-        known.set(id, {
-          record,
-          state: record.state,
-          isBusy: false,
-          heldOffUntil: 0,
-          unwritten: undefined,
-        });
-    }
-    after = page.next;
-  } while (after !== null);
+  for await (const record of everyItem((page) => store.allSources(page))) {
+    const { id, revision } = record.source;
+    there.add(id);
+    const before = known.get(id);
+    if (before?.record.source.revision === revision) before.record = record;
+    else known.set(id, { record, state: record.state, isBusy: false, heldOffUntil: 0, unwritten: undefined });
+  }
   for (const id of known.keys()) if (!there.has(id)) known.delete(id);
 }
 

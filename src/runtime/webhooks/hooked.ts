@@ -1,8 +1,6 @@
 /** Which workspaces have a webhook, read again when that may have changed. */
+import { everyItem } from '../../ports/stored/every-item.ts';
 import type { WebhookReads } from '../../ports/stored/webhook-store.ts';
-
-/** Workspaces that are read at once. */
-const PAGE = 1000;
 
 /** Tells their ids, oldest first. Where nothing was changed it asks for one number. */
 export function hookedWorkspaces(store: Pick<WebhookReads, 'webhookRevision' | 'hookedWorkspaces'>): () => Promise<ReadonlySet<string>> {
@@ -11,14 +9,7 @@ export function hookedWorkspaces(store: Pick<WebhookReads, 'webhookRevision' | '
   return async () => {
     const now = await store.webhookRevision();
     if (now === revision) return known;
-    const found = new Set<string>();
-    let after: string | null = null;
-    do {
-      const page: Awaited<ReturnType<typeof store.hookedWorkspaces>> = await store.hookedWorkspaces({ after, limit: PAGE });
-      for (const id of page.items) found.add(id);
-      after = page.next;
-    } while (after !== null);
-    [known, revision] = [found, now];
+    [known, revision] = [new Set(await Array.fromAsync(everyItem((page) => store.hookedWorkspaces(page)))), now];
     return known;
   };
 }

@@ -2,7 +2,7 @@
 
 import { validate as isUuid } from 'uuid';
 import { parsedJson } from '../../json.ts';
-import { Type } from '../../json-schema.ts';
+import { nullable, Type } from '../../json-schema.ts';
 import type { LandingItem } from '../../ports/landing.ts';
 import type { StreamRecord } from '../../ports/stream.ts';
 import {
@@ -133,10 +133,13 @@ const ExpressionShape = Type.Object({
 
 const UndoShape = Type.Object({ op: Type.Enum(['undo']), batch_id: text });
 const ruleId = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
-const DeleteRulesShape = Type.Object({ rule_ids: Type.Array(ruleId, { maxItems: OPERATION_RULES }) });
+const rule_ids = Type.Array(ruleId, { maxItems: OPERATION_RULES });
+const DeleteRulesShape = Type.Object({ rule_ids });
+const SetRulesShape = Type.Object({ rule_ids, expires_at: Type.Optional(nullable(ruleId)), reason: Type.Optional(nullable(text)) });
 
 const readUndo = reader(UndoShape);
 const readDeleteRules = reader(DeleteRulesShape);
+const readSetRules = reader(SetRulesShape);
 const readEvent = reader(EventShape);
 const readAccess = reader(AccessShape);
 const readExpression = reader(ExpressionShape);
@@ -171,6 +174,7 @@ function decodeEnvelope(value: Record<string, unknown>, receivedAt: number): Rul
   const kind = KINDS.find((known) => known === envelope.kind);
   if (kind === undefined) return `kind: must be one of: ${KINDS.join(', ')}`;
   if (value.op === 'delete_rules') return decodeDeleteRules(kind, value);
+  if (value.op === 'set_rules') return decodeSetRules(kind, value);
   return isExpressionKind(kind) ? decodeExpressionRule(kind, envelope, receivedAt) : decodeAccessRule(envelope, receivedAt);
 }
 
@@ -235,6 +239,13 @@ function decodeUndo(value: unknown): RuleOperation | string {
 function decodeDeleteRules(kind: Kind, value: unknown): RuleOperation | string {
   const given = readDeleteRules(value);
   return typeof given === 'string' ? given : { change: 'delete_rules', kind, ids: given.rule_ids };
+}
+
+function decodeSetRules(kind: Kind, value: unknown): RuleOperation | string {
+  const given = readSetRules(value);
+  if (typeof given === 'string') return given;
+  const { rule_ids: ids, expires_at: expiresAt, reason } = given;
+  return { change: 'set_rules', kind, ids, expiresAt, reason };
 }
 
 const ONE_TARGET = 'ip/asn/country: exactly one must be given';

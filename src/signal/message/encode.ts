@@ -54,12 +54,14 @@ export const encodeMessage = (signal: Signal, context: SignalContext): Message =
 
 /** The message of an operation, which no signal can ask for. */
 export function encodeOperation(operation: RuleOperation, context: SignalContext): Message {
-  const value =
-    operation.change === 'undo'
-      ? { kind: 'batch', op: 'undo', batch_id: operation.batchId }
-      : { kind: operation.kind, op: 'delete_rules', rule_ids: operation.ids };
-  return messageEncoder(2, context)({ schema_version: 2, ...value }, context.signalId);
+  return messageEncoder(2, context)({ schema_version: 2, ...operationValue(operation) }, context.signalId);
 }
 
-/** Rules that one operation deletes at most. */
+function operationValue(operation: RuleOperation): object {
+  if (operation.change === 'undo') return { kind: 'batch', op: 'undo', batch_id: operation.batchId };
+  const { change: op, kind, ids } = operation;
+  return { kind, op, rule_ids: ids, ...(op === 'set_rules' && { expires_at: operation.expiresAt, reason: operation.reason }) };
+}
+
+/** Rules that one operation deletes or sets at most. */
 export const OPERATION_RULES = 1000;

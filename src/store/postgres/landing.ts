@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { LandingBatch, LandingItem, PoisonRecord } from '../../ports/landing.ts';
-import { isExpressionKind } from '../../rule.ts';
+import { isExpressionKind, isOperation } from '../../rule.ts';
 import { type ListPlace, type NumberedItem, segmentsOf, writeSegments } from '../batches/batches.ts';
 import { nearestInstant } from '../columns.ts';
 import { Changed, type Located, numberItems } from '../landing.ts';
@@ -50,7 +50,7 @@ async function applyItems(session: Session, known: readonly NumberedItem[], batc
     const { item, seq, workspace, list } = numbered;
     if (seq > segments[segment].last) segment += 1;
     const { change, receivedAt, batchId } = item;
-    if (change.change === 'undo' || change.change === 'delete_rules') {
+    if (isOperation(change)) {
       await flush();
       await drive(session, changed.operate(numbered, change));
     } else {

@@ -1,8 +1,8 @@
-/** What people's commands do to rules, the same in both dialects (D9): a batch is undone, rules are deleted by their ids. */
+/** What people's commands do to rules, the same in both dialects (D9): a batch is undone, rules are deleted or set by their ids. */
 import { isExpressionKind, RULE_KINDS, type RuleOperation } from '../../rule.ts';
 import { byId, exists, IDENTITIES, isGivenUp, rowsOf, type Stretch, stretchesOf, undoSelections } from '../batches/undo-selections.ts';
 import type { Row } from '../rows.ts';
-import { one, run, type Work } from '../work.ts';
+import { one, run, type Value, type Work } from '../work.ts';
 import { type RuleTable, ruleTable } from './rule-columns.ts';
 
 /** An operation where it takes effect; the store's own numbers. */
@@ -11,6 +11,8 @@ export interface ResolvedOperation<O extends RuleOperation = RuleOperation> {
   readonly list: number;
   /** The operation's own number. */
   readonly seq: number;
+  /** When it was accepted, ms. */
+  readonly at: number;
   readonly operation: O;
 }
 
@@ -27,10 +29,10 @@ interface Operated {
 /** Does an operation. Belongs into the landing transaction. */
 export function* operate({ operation, ...place }: ResolvedOperation): Work<Operated> {
   if (operation.change === 'undo') return yield* undo({ operation, ...place });
-  const gone = yield* deleteRules({ operation, ...place });
+  const kept = operation.change === 'set_rules' ? yield* setRules({ operation, ...place }) : yield* deleteRules({ operation, ...place });
   return {
-    more: -gone,
-    kept: gone,
+    more: operation.change === 'set_rules' ? 0 : -kept,
+    kept,
     lists: RULE_KINDS[operation.kind].scope === 'list' ? [place.list] : [],
     expressions: isExpressionKind(operation.kind),
   };
@@ -43,19 +45,46 @@ function* deleteRules({ workspace, list, seq, operation: { kind, ids } }: Operat
   if (ids.length === 0) return 0;
   const rules = ruleTable(kind);
   const place = RULE_KINDS[kind].scope === 'list' ? list : workspace;
+  yield* keepNow(rules, [place, seq], ids);
+  return yield* run(removeKept(rules, `${rules.place} = $1`), place, seq);
+}
+
+/** Keeps rules as they are under the operation's own number; `active`: those that are at an instant (ms). */
+function* keepNow(rules: RuleTable, at: readonly [place: number, seq: number], ids: readonly number[], active?: number): Work<number> {
   const wanted = `id IN (${ids.map((_, i) => `$${i + 3}`)})`;
   const columns = rules.columns.join(', ');
-  const found = `FROM ${rules.table} r WHERE ${byId(rules, 'r')} = $1 AND ${wanted}`;
-  yield* run(`INSERT INTO ${rules.before} (changed, existed, ${columns}) SELECT ${SEQ}, 1, ${columns} ${found}`, place, seq, ...ids);
-  return yield* run(removeKept(rules, `${rules.place} = $1`), place, seq);
+  const isActive = active === undefined ? '' : ` AND (r.expires_at IS NULL OR r.expires_at > $${ids.length + 3})`;
+  const found = `FROM ${rules.table} r WHERE ${byId(rules, 'r')} = $1 AND ${wanted}${isActive}`;
+  const text = `INSERT INTO ${rules.before} (changed, existed, ${columns}) SELECT ${SEQ}, 1, ${columns} ${found}`;
+  return yield* run(text, ...at, ...ids, ...(active === undefined ? [] : [active]));
+}
+
+/** How many rules were set; each of them is kept as it was. */
+function* setRules({ workspace, list, seq, at, operation }: OperationOf<'set_rules'>): Work<number> {
+  const { kind, ids, expiresAt, reason } = operation;
+  if (ids.length === 0) return 0;
+  const rules = ruleTable(kind);
+  const place = RULE_KINDS[kind].scope === 'list' ? list : workspace;
+  yield* keepNow(rules, [place, seq], ids, at);
+  const given = Object.entries({ expires_at: expiresAt, reason }).filter(([, value]) => value !== undefined) as [string, Value][];
+  const set = given.map(([column], i) => `, ${column} = $${i + 4}`).join('');
+  return yield* run(
+    `UPDATE ${rules.table} SET seq = ${SEQ}, updated_at = $3${set} WHERE ${keptBy(rules, `${rules.place} = $1`)}`,
+    place,
+    seq,
+    at,
+    ...given.map(([, value]) => value),
+  );
 }
 
 /** The operation's own number; PostgreSQL takes a bare value in a SELECT for text. */
 const SEQ = 'CAST($2 AS BIGINT)';
 
 /** Removes the rules that the operation number `$2` has kept as they were; `where` finds their places. */
-const removeKept = ({ table, before, key }: RuleTable, where: string) =>
-  `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${before} WHERE ${where} AND changed = $2 AND existed = 1)`;
+const removeKept = (rules: RuleTable, where: string) => `DELETE FROM ${rules.table} WHERE ${keptBy(rules, where)}`;
+
+const keptBy = ({ before, key }: RuleTable, where: string) =>
+  `(${key}) IN (SELECT ${key} FROM ${before} WHERE ${where} AND changed = $2 AND existed = 1)`;
 
 function* undo({ workspace, seq, operation: { batchId } }: OperationOf<'undo'>): Work<Operated> {
   const lists = new Set<number>();

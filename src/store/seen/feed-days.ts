@@ -77,6 +77,7 @@ interface DoneOperation {
 
 /** Counts what an operation did to access rules. Belongs behind it, into its transaction. */
 export function* countOperation(counts: DayCounts, { workspace, seq, change, more, lists }: DoneOperation): Work<void> {
+  if (change.change === 'set_rules') return;
   if (change.change === 'delete_rules') {
     for (const list of lists) counts.add('removed', workspace, list, -more);
     return;

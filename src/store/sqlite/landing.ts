@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { LandingBatch, PoisonRecord } from '../../ports/landing.ts';
-import { isExpressionKind, type RuleChange } from '../../rule.ts';
+import { isExpressionKind, isOperation, type RuleChange } from '../../rule.ts';
 import { namedBy } from '../../signal/named-rules.ts';
 import { type ListPlace, type NumberedItem, segmentsOf, writeSegments } from '../batches/batches.ts';
 import { actionCode, nearestInstant } from '../columns.ts';
@@ -45,7 +45,7 @@ function applyItems(db: DatabaseSync, statements: LandingStatements, known: read
     const { item, seq, workspace, list } = numbered;
     if (seq > segments[segment].last) segment += 1;
     const { change, receivedAt } = item;
-    if (change.change === 'undo' || change.change === 'delete_rules') {
+    if (isOperation(change)) {
       drive(db, changed.operate(numbered, change));
       continue;
     }

@@ -3,19 +3,18 @@ import { answerOf, nullable, Type } from '../../../json-schema.ts';
 import type { StoredRule } from '../../../ports/stored/stored-rule.ts';
 import type { ManageContext } from '../../context.ts';
 import { operate } from '../../operate.ts';
-import { fieldFault, type Operation, operation } from '../../operation.ts';
-import { PAGE_QUERY } from '../../page.ts';
+import { type Operation, operation } from '../../operation.ts';
 import { type Change, changeFields, changeOutcome, landed, operatorOf, PREVIEW, portsOf } from '../../rules/rule-changes.ts';
 import { deletions } from '../../rules/rule-deletion.ts';
 import { originRuleJson } from '../../rules/rule-json.ts';
-import { placeText, type RuleConditions, withOrigins } from '../../rules/rule-search.ts';
+import { withOrigins } from '../../rules/rule-search.ts';
 import { deletable } from '../../sources/kept-lists.ts';
+import { MEANT, meantRules, requireMeaning } from './meant-rules.ts';
 import { CONDITIONS, RULE, RULE_EXAMPLE, Rule, readConditions } from './rule-schema.ts';
-import { ruleById, searchRules } from './rules.ts';
+import { ruleById } from './rules.ts';
 
 /** Rules that one request deletes at most. */
 const MOST_DELETED = 5000;
-const MOST_IDS = 1000;
 const SAMPLE = 10;
 
 interface Deleted extends Change {
@@ -26,27 +25,6 @@ interface Deleted extends Change {
   readonly sample: readonly object[];
   /** Where the search for more goes on; null: there are no more. */
   readonly next: string | null;
-}
-
-async function meantRules(
-  context: ManageContext,
-  conditions: RuleConditions,
-  ids: readonly number[] | undefined,
-  after: string | undefined,
-): Promise<{ readonly rules: readonly StoredRule[]; readonly next: string | null }> {
-  if (ids !== undefined) {
-    return { rules: await context.store.rulesById(context.workspaceId, conditions.kind, [...new Set(ids)]), next: null };
-  }
-  const rules: StoredRule[] = [];
-  let next = after ?? null;
-  do {
-    const page = await searchRules(context, conditions, next ?? undefined, Math.min(1000, MOST_DELETED - rules.length));
-    rules.push(...page.rules);
-    next = page.next && placeText(page.next);
-    // A page that is short has looked at all that one request may.
-    if (page.rules.length < 1000) break;
-  } while (next !== null && rules.length < MOST_DELETED);
-  return { rules, next };
 }
 
 async function deleteRules(
@@ -91,8 +69,7 @@ export const RULE_DELETIONS: readonly Operation[] = [
     description: `Waits for what was accepted before. Rules that sources keep are left out, and counted. At most ${MOST_DELETED} rules: where next is not null, the same request with it as after goes on.`,
     body: Type.Object({
       ...CONDITIONS,
-      ids: Type.Optional(Type.Array(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), { maxItems: MOST_IDS })),
-      after: PAGE_QUERY.after,
+      ...MEANT,
       preview: PREVIEW,
     }),
     answer: DELETED,
@@ -102,12 +79,11 @@ export const RULE_DELETIONS: readonly Operation[] = [
     refusals: { 404: 'there is no list "edge"', 409: keptBySource('spamhaus-drop') },
     examples: [{ label: 'source:spamhaus', preview: true }, { ids: [7, 8] }],
     async run(context, { body: { ids, after, preview = false, ...given } }) {
-      const { kind, ...narrowing } = given;
-      const isNarrow = Object.keys(narrowing).length > 0;
-      if ((ids === undefined) !== isNarrow) throw fieldFault('ids', 'or conditions have to say which rules are meant, not both');
+      const { kind: _kind, ...narrowing } = given;
+      requireMeaning(ids, narrowing);
       await context.untilLanded();
       const conditions = await readConditions(context, given);
-      const { rules, next } = await meantRules(context, conditions, ids, after);
+      const { rules, next } = await meantRules(context, conditions, { ids, after, most: MOST_DELETED });
       const isNamed = ids !== undefined || conditions.listId !== undefined;
       return deleteRules(
         context,

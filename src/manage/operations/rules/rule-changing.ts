@@ -1,0 +1,154 @@
+/** Rules are given another expiry, reason or list in place (SPEC D33.1). */
+import type { Static } from 'typebox';
+import { keptBySource, requireOwnList } from '../../../account/kept-list.ts';
+import { isoTime } from '../../../clock.ts';
+import { plural } from '../../../count-text.ts';
+import { type ForecastFields, forecastFields } from '../../../document/watch/forecast-fields.ts';
+import { WeirError } from '../../../errors.ts';
+import { answerOf, flagField, listOf, nullable, Type, textField } from '../../../json-schema.ts';
+import type { ManageContext } from '../../context.ts';
+import { findList } from '../../find.ts';
+import { fieldFault, type Operation, operation } from '../../operation.ts';
+import { changeRules, foreseenMessages, MOST_CHANGED } from '../../rules/rule-change.ts';
+import { type Change, changeFields, changeOutcome, landed, operatorOf, PREVIEW, portsOf } from '../../rules/rule-changes.ts';
+import { type EditPlan, planEdit, type RefusedRule, type RuleEdit, readExpiry } from '../../rules/rule-edit.ts';
+import { originRuleJson, ruleName } from '../../rules/rule-json.ts';
+import { withOrigins } from '../../rules/rule-search.ts';
+import { deletable } from '../../sources/kept-lists.ts';
+import { FEED_FIELDS } from '../feed-fields.ts';
+import { MEANT, meantRules, requireMeaning } from './meant-rules.ts';
+import { CONDITIONS, RULE, RULE_EXAMPLE, Rule, readConditions } from './rule-schema.ts';
+
+/** Rules, and refused ones, that are shown. */
+const SAMPLE = 10;
+
+const SET = Type.Object(
+  {
+    expires: textField(40, 'A duration such as 3600 or 7d from now, an instant, or never.'),
+    reason: Type.Optional(nullable(Type.String({ maxLength: 2048 }), { description: 'null: none.' })),
+    list: textField(200, 'Of access rules: UUID or name of the list where they go.', { minLength: 1 }),
+  },
+  { additionalProperties: false, description: 'What the rules are given; what is absent stays.' },
+);
+
+interface Changed extends Change, ForecastFields {
+  readonly changed: number;
+  readonly moved: number;
+  readonly unchanged: number;
+  readonly left_out: number;
+  readonly refused: number;
+  readonly refusals: readonly { readonly rule: string; readonly why: string }[];
+  readonly needs_confirmation: boolean;
+  readonly expires_at?: string | null;
+  readonly preview: boolean;
+  readonly sample: readonly object[];
+  readonly next: string | null;
+}
+
+const CHANGED = answerOf(
+  'ChangedRules',
+  {
+    changed: [2, `Rules that change, ${MOST_CHANGED} at most.`],
+    moved: [0, 'Those of them that go to another list: there they are new rules, by the same signal.'],
+    unchanged: [0, 'Rules that have all of it already.'],
+    left_out: [0, 'Rules that sources keep, which stay.'],
+    refused: [1, 'Rules that stay as they are, because of guard rails or because the list has such a rule.'],
+    refusals: listOf({ rule: '10.0.0.1', why: 'it overlaps the protected network 10.0.0.0/8' }, { description: 'Some of them.' }),
+    needs_confirmation: [true, 'Whether some are refused, so that the others change only with `confirmed`.'],
+    preview: true,
+    sample: [[RULE_EXAMPLE], Type.Array(Rule, { description: 'Some of those that change, as they are before.' })],
+    next: [null, nullable(Type.String({ description: 'The after with which the same request goes on; null: there are no more.' }))],
+    ...changeFields(RULE.batch_id[0]),
+  },
+  {
+    expires_at: Type.Optional(nullable(Type.String({ format: 'date-time' }), { description: 'What `expires` comes to; null: never.' })),
+    ...FEED_FIELDS,
+  },
+);
+
+async function readEdit(context: ManageContext, kind: string, { expires, reason, list }: Static<typeof SET>): Promise<RuleEdit> {
+  if (expires === undefined && reason === undefined && list === undefined) throw fieldFault('set', 'has to name expires, reason or list');
+  if (list !== undefined && kind !== 'access_rule') throw fieldFault('set.list', 'is for access rules only');
+  const expiresAt = expires === undefined ? undefined : readExpiry(expires, context.now());
+  if (typeof expiresAt === 'object') throw fieldFault('set.expires', expiresAt.fault);
+  const found = list === undefined ? undefined : await findList(context.store, context.workspaceId, list);
+  if (found !== undefined) requireOwnList(found);
+  return { expiresAt, ...(reason !== undefined && { reason: reason === '' ? null : reason }), list: found };
+}
+
+const refusalJson = ({ rule, why }: RefusedRule) => ({ rule: ruleName(rule), why });
+
+/** What feeds would have; nothing changes there where no rule goes to another list. */
+async function feedsThen(context: ManageContext, plan: EditPlan, edit: RuleEdit): Promise<ForecastFields> {
+  const [first] = plan.moved;
+  if (first === undefined) return { feeds: [] };
+  const messages = foreseenMessages(operatorOf(context), plan, edit, context.now());
+  return forecastFields(context.forecast, { workspaceId: context.workspaceId, listId: edit.list!.id, messages }, false);
+}
+
+const notConfirmed = (refused: readonly RefusedRule[]): WeirError => {
+  const { rule, why } = refused[0]!;
+  const others = refused.length === 1 ? '' : `, and ${plural(refused.length - 1, 'more rule')}`;
+  return new WeirError(
+    'REFUSED',
+    `${ruleName(rule)} cannot be changed: ${why}${others}; when the others shall change without, say so with confirmed`,
+  );
+};
+
+export const RULE_CHANGING: readonly Operation[] = [
+  operation('changeRules', 'POST /rules/change', 'rules:write', {
+    summary: 'Give rules another expiry, reason or list: those of these ids, or the active ones that meet every given condition',
+    description: `Waits for what was accepted before. One batch, which is undone as one. Rules that sources keep are left out, and counted. At most ${MOST_CHANGED} rules: where next is not null, the same request with it as after goes on.`,
+    body: Type.Object({
+      ...CONDITIONS,
+      ...MEANT,
+      set: SET,
+      preview: PREVIEW,
+      confirmed: flagField('true: those that are not refused change although others are.'),
+    }),
+    answer: CHANGED,
+    audit: 'rules changed',
+    creates: 'elsewhere',
+    isLong: true,
+    refusals: { 404: 'there is no list "edge"', 409: keptBySource('spamhaus-drop') },
+    examples: [
+      { reason: 'port scan', set: { expires: '30d' }, preview: true },
+      { ids: [7, 8], set: { list: 'edge', reason: null } },
+    ],
+    async run(context, { body: { ids, after, set, preview = false, confirmed = false, ...given } }): Promise<Changed> {
+      const { kind: _kind, ...narrowing } = given;
+      const { store, workspaceId } = context;
+      requireMeaning(ids, narrowing);
+      const conditions = await readConditions(context, given);
+      const edit = await readEdit(context, conditions.kind, set);
+      await context.untilLanded();
+      const found = await meantRules(context, conditions, { ids, after, most: MOST_CHANGED });
+      const { rules, leftOut } = await deletable(store, workspaceId, found.rules, ids !== undefined || conditions.listId !== undefined);
+      const planned = { reads: store, workspaceId, now: context.now(), blockFaults: context.blockFaults(context.caller) };
+      const plan = await planEdit(planned, rules, edit);
+      const { set: stay, moved, unchanged, refused } = plan;
+      const changing = [...moved, ...stay];
+      const sampled = await withOrigins(store, workspaceId, changing.slice(0, SAMPLE));
+      const shown = {
+        changed: changing.length,
+        moved: moved.length,
+        unchanged,
+        left_out: leftOut,
+        refused: refused.length,
+        refusals: refused.slice(0, SAMPLE).map(refusalJson),
+        needs_confirmation: refused.length > 0 && changing.length > 0,
+        ...(edit.expiresAt !== undefined && { expires_at: edit.expiresAt === 'never' ? null : isoTime(edit.expiresAt) }),
+        preview,
+        sample: sampled.map(originRuleJson),
+        next: found.next,
+      };
+      if (preview) return { ...shown, ...(await feedsThen(context, plan, edit)), batches: [], landed: true };
+      if (shown.needs_confirmation && !confirmed) throw notConfirmed(refused);
+      const ports = { ...portsOf(context), untilLanded: async () => 0 };
+      const { batches } = await changeRules(ports, operatorOf(context), plan, edit);
+      const asked = { kind: conditions.kind, ...(ids === undefined ? narrowing : { ids }), set, rules: changing.length };
+      return { ...shown, ...(await landed(context, 'rules changed', batches, asked)) };
+    },
+    show: changeOutcome,
+  }),
+];
