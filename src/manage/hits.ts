@@ -1,8 +1,10 @@
 /** What bouncers told to have dropped, as JSON has it (SPEC D31.6). */
 import { dayOf } from '../clock.ts';
+import type { ExplainedTarget } from '../document/explain/explain.ts';
 import type { ListHits } from '../ports/history.ts';
 import type { StoreReads } from '../ports/store.ts';
 import { dateOf } from './history.ts';
+import type { Names } from './rules/rule-json.ts';
 
 /** Days that are looked back at. */
 const HIT_DAYS = 30;
@@ -43,3 +45,23 @@ const hitsJson = (found: ListHits | undefined): HitsJson => ({
   hit_bytes: found?.bytes ?? 0,
   last_hit: found === undefined ? null : dateOf(found.lastDay),
 });
+
+/** What was dropped for one of the lists whose rules put a target into feeds. */
+export interface ListDropped extends HitsJson {
+  readonly list: string;
+}
+
+/** What was dropped for the lists whose rules put a target into feeds; none where no bouncer of the workspace counts. `now` in ms. */
+export async function droppedOf(
+  store: Pick<StoreReads, 'listHits'>,
+  workspaceId: string,
+  { feeds }: ExplainedTarget,
+  { lists }: Names,
+  now: number,
+): Promise<ListDropped[]> {
+  const { whole, of } = await hitsFound(store, workspaceId, now);
+  if (whole.hits === 0) return [];
+  const rules = feeds.flatMap(({ explanation }) => explanation.rules.filter(({ effect }) => effect === 'in'));
+  const ids = new Set(rules.flatMap(({ stored }) => stored.listId ?? []));
+  return [...ids].map((id) => ({ list: lists.get(id) ?? '', ...of(id) }));
+}

@@ -90,7 +90,8 @@ function* write(workspace: number, day: number, sums: ReadonlyMap<number, Counte
   }
 }
 
-const HITS = `SELECT d.list_pk, l.id, sum(d.hits) AS hits, sum(d.hit_bytes) AS bytes, max(d.day) AS day FROM feed_days d
+const sumOf = (column: string) => `CASE WHEN sum(d.${column}) > ${MOST} THEN ${MOST} ELSE sum(d.${column}) END`;
+const HITS = `SELECT d.list_pk, l.id, ${sumOf('hits')} AS hits, ${sumOf('hit_bytes')} AS bytes, max(d.day) AS day FROM feed_days d
   LEFT JOIN lists l ON l.pk = d.list_pk AND l.workspace_pk = d.workspace_pk
   WHERE d.workspace_pk = ${WORKSPACE_PK} AND d.day >= $2 AND d.hits > 0 GROUP BY d.list_pk, l.id`;
 
