@@ -398,7 +398,7 @@ suite('bouncers', () => {
       await commandText(['feed', 'create', 'moving', ...inWorkspace, '--lists', 'upper,lower', '--origins', 'lists'], settings);
       await send('upper', 'block', '192.0.2.1', '198.51.100.0/24');
       await send('lower', 'block', '192.0.2.1', '192.0.2.8/29', '198.51.100.0/24');
-      const bouncer = await startBouncer(await namespaceOf(7), 'ipset', await keyOf('--feed', 'moving'));
+      const bouncer = await startBouncer(await namespaceOf(9), 'ipset', await keyOf('--feed', 'moving'));
       await rest(bouncer, () => feed('moving'));
       await send('upper', 'unblock', '192.0.2.1', '198.51.100.0/24');
       await send('upper', 'block', '192.0.2.8/29', '203.0.113.0/24');
@@ -475,7 +475,7 @@ suite('bouncers', () => {
     };
     const all = { days: 30, hits: 3, hit_bytes: 0, of_no_list: 0 };
     await eventually(async () => assert.deepEqual(await hits(), { library: 2, second: 1, ...all }), UNTIL);
-    assert.match(await commandText(['lookup', '198.51.100.9', ...inWorkspace], settings), /as bouncers told: library 2 \(the last on \d/);
+    assert.match(await commandText(['lookup', '198.51.100.9', ...inWorkspace], settings), /as bouncers told: .*library 2 \(the last on \d/);
     assert.match(await commandText(['worth', ...inWorkspace], settings), /as bouncers told: 3, of them 0 of no list/);
     await weir.kill('SIGTERM');
     const rows = await commandJson<Record<string, unknown>[]>(['bouncer', 'ls', ...inWorkspace], settings);
