@@ -30,10 +30,8 @@ export interface OperationSpec<Q extends TObject, B extends TObject, T> {
   readonly body?: B;
   /** A body that is no JSON and has no schema, for the API document: its media type, and an example. */
   readonly rawBody?: { readonly type: string; readonly example: string };
-  /** What is wrong with a body, where the schema is for the document; the values of its fields are not shown. */
-  readonly bodyFaults?: (body: unknown) => readonly FieldFault[];
-  /** Reads a body in another way than without the fields that are null. */
-  readonly readBody?: (body: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
+  /** The body is read and judged where the operation is run, from its bytes: its schema is for the document. */
+  readonly isReadWhereItRuns?: true;
   /** Who may do it has all permissions besides. */
   readonly role?: 'admin';
   /** The longest body, bytes; 64 KiB when absent. */

@@ -5,6 +5,7 @@ import { replacementChanges } from './accounts/replacements.ts';
 import { deletedChanges } from './accounts/restore-deleted.ts';
 import { sampleChanges } from './accounts/samples.ts';
 import { sessionChanges } from './accounts/sessions.ts';
+import { snoozeChanges } from './accounts/snoozes.ts';
 import { sourceStateChanges } from './accounts/source-states.ts';
 import { sourceChanges } from './accounts/sources.ts';
 import { togetherChanges } from './accounts/together.ts';
@@ -23,6 +24,7 @@ const CHANGES = {
   ...restoreChanges,
   ...sampleChanges,
   ...sessionChanges,
+  ...snoozeChanges,
   ...replacementChanges,
   ...bouncerChanges,
   ...deviceChanges,

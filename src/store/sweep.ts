@@ -96,6 +96,8 @@ export function* sweep(
   removed += yield* run(`DELETE FROM devices WHERE ${atMost('devices', 'last_pull < $1')}`, auditBefore, limit);
   removed += yield* run(`DELETE FROM feed_days WHERE ${atMost('feed_days', 'day < $1')}`, firstKeptDay(now), limit);
   removed += yield* run(`DELETE FROM hit_windows WHERE ${atMost('hit_windows', 'at < $1')}`, now - WINDOWS_KEPT.for, limit);
+  const forgotten = Math.floor(rulesExpiredBefore / 60_000);
+  removed += yield* run(`DELETE FROM rule_changes WHERE ${atMost('rule_changes', 'minute < $1')}`, forgotten, limit);
   removed += yield* sweepReplacements(now, limit);
   removed += yield* removeBatches(rulesExpiredBefore, limit);
   removed += yield* giveUp(atMost, { keptRules, keptInAll }, limit);

@@ -2,12 +2,13 @@
 import { blockGuards } from '../../account/guard-rails.ts';
 import { systemClock } from '../../clock.ts';
 import { countText } from '../../count-text.ts';
+import { detailOf } from '../../document/worth/detail.ts';
 import { worthOf } from '../../document/worth/worth.ts';
 import { WeirError } from '../../errors.ts';
 import { geoDatabase } from '../../geo/database.ts';
 import { loadGeo } from '../../geo/load.ts';
 import { findList } from '../../manage/find.ts';
-import { type ListWorthJson, listWorthJson, type WorthJson, worthJson } from '../../manage/worth.ts';
+import { type ListWorthJson, listWorthJson, type WorthCounter, type WorthJson, worthJson } from '../../manage/worth.ts';
 import { servedSettings } from '../../runtime/served-settings.ts';
 import type { AddCommand } from '../command.ts';
 import { printable, readsIn, table } from '../context.ts';
@@ -23,14 +24,15 @@ export function worthCommand(add: AddCommand): void {
         const { config } = context;
         const { store, workspace: id } = await readsIn(context, options.workspace);
         const workspace = (await store.workspace(id))!;
-        const list = ref === undefined ? null : (await findList(store, id, ref)).id;
+        const list = ref === undefined ? null : await findList(store, id, ref);
         const { geo, guardRails } = servedSettings(config);
-        const worth = await worthOf(workspace, list, {
-          ...{ store, clock: systemClock, guard: blockGuards(guardRails)(workspace) },
-          geo: geoDatabase(await loadGeo(geo, config.dataDir)),
-        });
-        if (list === null) return worthJson(store, id, worth);
-        const found = await listWorthJson(store, id, list, worth);
+        const parts = { store, clock: systemClock, geo: geoDatabase(await loadGeo(geo, config.dataDir)) };
+        const worth: WorthCounter = {
+          lists: (_, shown) => worthOf(id, shown, parts),
+          detail: (_, of) => detailOf(workspace, of, { ...parts, guard: blockGuards(guardRails)(workspace) }),
+        };
+        if (list === null) return worthJson(store, id, await worth.lists(id));
+        const found = await listWorthJson(store, worth, id, list);
         if (found === undefined) throw new WeirError('NOT_FOUND', `there is no list "${ref}"`);
         return found;
       },

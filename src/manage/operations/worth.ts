@@ -39,6 +39,7 @@ const LIST: Fields = {
     { description: 'What its source says that it copies.' },
   ),
   detections: [exampleOf(WITNESS), objectOf(WITNESS)],
+  never_block: [{ count: 1 }, objectOf({ count: [1, 'Never-block rules of the workspace that have an address of it.'] })],
   overlaps: listOf({ name: 'feodo', ...SHARE }, { description: 'What other lists have of it, most first; 50 at most.' }),
   ...HITS,
   idle: [false, 'Whether a source keeps it, and it had no detection in 30 days, before or after, and no hit.'],
@@ -56,14 +57,17 @@ const ALL = {
   dropped: [exampleOf(DROPPED), objectOf(DROPPED)],
 } as const satisfies Fields;
 
+const REFUSALS = { 413: 'counting what the lists of the workspace are worth takes longer than 180 s' };
+
 export const WORTH_OPERATIONS: readonly Operation[] = [
   operation('worth', 'GET /worth', 'rules:read', {
     summary: 'What each list is good for: what only it has, what it shares, and what it had before it was detected',
     description:
       'Counted from the rules and their history when it is asked for; kept until they change, ten minutes at most (docs/worth.md).',
     answer: answerOf('Worth', ALL),
+    refusals: REFUSALS,
     isLong: true,
-    run: async (context) => worthJson(context.store, context.workspaceId, await context.worth(context.workspaceId, null)),
+    run: async (context) => worthJson(context.store, context.workspaceId, await context.worth.lists(context.workspaceId)),
   }),
   operation('listWorth', 'GET /lists/{list}/worth', 'rules:read', {
     summary: 'The same of one list, with its days, what it must not block, and what it costs each feed',
@@ -89,11 +93,10 @@ export const WORTH_OPERATIONS: readonly Operation[] = [
       ),
       left_out: [0, 'Lists and feeds that there was no time for.'],
     }),
-    refusals: { 404: 'there is no list "spamhaus-drop"' },
+    refusals: { 404: 'there is no list "spamhaus-drop"', ...REFUSALS },
     isLong: true,
     async run({ store, workspaceId, worth }, { params }) {
-      const { id } = await findList(store, workspaceId, params.list!);
-      const found = await listWorthJson(store, workspaceId, id, await worth(workspaceId, id));
+      const found = await listWorthJson(store, worth, workspaceId, await findList(store, workspaceId, params.list!));
       if (found === undefined) throw new WeirError('NOT_FOUND', `there is no list "${params.list}"`);
       return found;
     },
