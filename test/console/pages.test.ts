@@ -554,7 +554,10 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.sees('Sign in');
     await page.signIn(JSON.parse(made.text).key);
     const pages = await page.evaluate<string>(`[...document.querySelectorAll('.side li')].map((each) => each.innerText.trim()).join()`);
-    assert.equal(pages, 'Overview,What changed,Feeds,Sources,Worth,Rules,Batches,Look up,Backtest,Devices,Bouncers,Geo data,Workspace,Keys');
+    assert.equal(
+      pages,
+      'Overview,What changed,Feeds,Sources,Worth,Rules,Batches,Look up,Backtest,Devices,Bouncers,Geo data,Workspace,Keys',
+    );
     await page.click('Keys');
     await page.sees('bootstrap');
     assert.doesNotMatch(await page.text(), /Revoke\b.*bootstrap/);
