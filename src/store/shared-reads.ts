@@ -33,6 +33,7 @@ import { ruleVersions } from './rules/target-history.ts';
 import { bouncerReads } from './seen/bouncers.ts';
 import { deviceCounts, devicePage, keysByHash, workspaceOfKey } from './seen/devices.ts';
 import { feedDays } from './seen/feed-days.ts';
+import { listHits } from './seen/hits.ts';
 import { stoppedClients } from './seen/stopped.ts';
 import { all, driven, one, type Value, type Work } from './work.ts';
 
@@ -102,7 +103,7 @@ const WORKS = {
   },
   deadLetterCount: (most: number) => number(DEAD_LETTERS, most),
   countRules: (workspaceId: string, now: number) => number(ACTIVE, now, workspaceId),
-  ...{ devices: devicePage, deviceCounts, workspaceOfKey, keysByHash, stoppedClients, feedDays },
+  ...{ devices: devicePage, deviceCounts, workspaceOfKey, keysByHash, stoppedClients, feedDays, listHits },
 };
 
 /** In what a dialect differs. */

@@ -237,8 +237,8 @@ suite('weir', () => {
     const agreeing = ['--lists', 'a,b', '--min-sources', '2', '--always', 'a'];
     const agreed = await program<Json>('feed', 'set', 'device', ...inWorkspace, ...agreeing);
     assert.deepEqual([agreed.lists, agreed.min_sources, agreed.always], [[a.id, b.id], 2, [a.id]]);
-    const { members, size, left_out_text: left, ...settings } = await program<Json>('feed', 'show', 'device', ...inWorkspace);
-    assert.deepEqual([settings, left, (size as Json).entries, (size as Json).entry_limit], [agreed, null, 0, 7]);
+    const { members, size, left_out_text: left, ...shownFeed } = await program<Json>('feed', 'show', 'device', ...inWorkspace);
+    assert.deepEqual([shownFeed, left, (size as Json).entries, (size as Json).entry_limit], [agreed, null, 0, 7]);
     assert.deepEqual(members, [
       { id: a.id, name: 'a', always: true, copies: [] },
       { id: b.id, name: 'b', always: false, copies: [] },

@@ -283,6 +283,31 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     assert.deepEqual(await active('203.0.113.7'), []);
   });
 
+  test('D32.5 what changed since yesterday is one page: who did what, why, with the batch; by feed and sort; the keyboard opens a change', async () => {
+    const list = await ask(weir.url, '/v1/manage/lists', {
+      method: 'POST',
+      headers: { ...bearer(KEY), 'x-actor': 'Petr' },
+      body: JSON.stringify({ name: 'changed' }),
+    });
+    const { id } = JSON.parse(list.text);
+    const entries = ['198.51.100.7', '198.51.100.8'].map((ip) => block(ip, { reason: 'port scan' }));
+    await postSignals(weir.url, KEY, entries, `/v2/signal?list=${id}`);
+    await page.show('/', 'Overview');
+    await page.click('What changed');
+    await page.sees(/2 added · port scan/);
+    await page.fill('Feed', id);
+    await page.sees(/Rules: 2 added\. 1 other change\./);
+    await page.fill('What', 'rules');
+    await page.seesNot('list created');
+    await page.evaluate(`document.querySelector('.long-row').focus()`);
+    await page.press('Enter');
+    await page.sees('see what it did, undo it');
+    await page.press('Escape');
+    assert.match(await page.evaluate<string>('location.search'), /feed=.*kind=rules/);
+    await page.fill('In', '30d');
+    await page.sees(/Changes of rules are known since|2 added/);
+  });
+
   test('D18.45 / looks an address up from every page', async () => {
     await page.click('Geo data');
     await page.sees('IPv4 ranges');
@@ -551,6 +576,7 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
   test('D18.47, D18.7 every page is sound: no serious fault, no error, no other host, no sideways scrolling', async () => {
     const { batches } = await read('/batches');
     const places = [
+      ['/changes?since=1h', 'What changed'],
       ['/devices', 'Devices'],
       ['/sources', 'Sources'],
       ['/bouncers', 'Bouncers'],
