@@ -7,7 +7,7 @@ import { PAGE_QUERY } from '../../page.ts';
 import { placeText, type RuleConditions } from '../../rules/rule-search.ts';
 import { searchRules } from './rule-reads.ts';
 
-const MOST_IDS = 1000;
+const MOST_IDS = 4000;
 /** Rules that are read at a time. */
 const PAGE = 1000;
 
