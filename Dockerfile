@@ -14,7 +14,10 @@ RUN npm ci --omit=dev --omit=optional && npm sbom --package-lock-only --omit=dev
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data NODE_COMPILE_CACHE=/data/compile-cache
 # Two arenas for all threads, and what is freed goes back to the system: 40 MB after a burst of signals.
 ENV MALLOC_ARENA_MAX=2 MALLOC_TRIM_THRESHOLD_=131072
-COPY LICENSE NOTICE ./
+# The documents are the console's help.
+COPY LICENSE NOTICE README.md SPEC.md CHANGELOG.md SECURITY.md ./
+COPY docs ./docs
+COPY spec ./spec
 COPY src ./src
 # Which commit it is: --build-arg COMMIT=$(git rev-parse --short=12 HEAD)
 ARG COMMIT=

@@ -1,9 +1,11 @@
 /**
- * What lists are worth: `node bench/worth.ts [--lists 20] [--entries 100000] [--detections 20000]`.
- * Lists of scattered networks, a tenth of them IPv6, each of which shares a third with the next. First its parts, in this process: reading, the whole
- * matrix, the detections. Then as it is asked for over HTTP: how long, what the process has more then, and 304s beside it and without.
+ * What lists are worth: `node bench/worth.ts [--lists 20] [--entries 100000] [--detections 20000] [--own]`.
+ * Lists of sources (with `--own` of nobody's: then all is detections) with scattered networks, a tenth of them IPv6, each of which shares a third
+ * with the next. First its parts, in this process: reading, the whole matrix. Then as it is asked for over HTTP: how long, what the process has
+ * more then, 304s beside it and without, and 4,000 requests for it at once.
  * Limits: the matrix 2 s; 150 MiB more; the p99 of 304s as without, and 5 ms.
  */
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,11 +13,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { keyParts } from '../src/account/key.ts';
 import { NO_SETTINGS } from '../src/account/list.ts';
-import { ActiveRules } from '../src/document/held/active-rules.ts';
-import { RuleColumns } from '../src/document/held/snapshot.ts';
-import { Detections } from '../src/document/worth/detections.ts';
-import { listed } from '../src/document/worth/listed.ts';
-import { overlapsOf } from '../src/document/worth/overlaps.ts';
+import { DEFAULT_GUARDS } from '../src/account/source.ts';
+import { systemClock } from '../src/clock.ts';
+import { ListEntries } from '../src/document/worth/standings.ts';
+import { stays } from '../src/document/worth/stays.ts';
+import { worthOf } from '../src/document/worth/worth.ts';
 import type { LandingItem } from '../src/ports/landing.ts';
 import { openSqliteStore } from '../src/store/sqlite/store.ts';
 import { openSqliteStream } from '../src/stream/sqlite/stream.ts';
@@ -30,13 +32,22 @@ const { values } = parseArgs({
     lists: { type: 'string', default: '20' },
     entries: { type: 'string', default: '100000' },
     detections: { type: 'string', default: '20000' },
+    own: { type: 'boolean', default: false },
   },
 });
 const [LISTS, ENTRIES, DETECTIONS] = [values.lists, values.entries, values.detections].map(Number);
 const BATCH = 8000;
+const FLOOD = 4000;
 
 const dir = mkdtempSync(join(tmpdir(), 'weir-bench-'));
-const settings = { DATA_DIR: join(dir, 'data'), RATE_LIMIT_FEEDS: '0', RATE_LIMIT_MANAGE: '0', MAX_RULES: '0', LOG_LEVEL: 'error' };
+const settings = {
+  DATA_DIR: join(dir, 'data'),
+  RATE_LIMIT_FEEDS: '0',
+  RATE_LIMIT_MANAGE: '0',
+  MAX_RULES: '0',
+  LOG_LEVEL: 'error',
+  ROLES: 'signals,consumer,feeds,manage',
+};
 const store = await openSqliteStore(settings.DATA_DIR);
 const { workspaceId } = await store.bootstrap({ ...keyParts(KEY), onlyWhenEmpty: true });
 
@@ -62,11 +73,24 @@ async function fillList(listId: string, from: number, rules: number): Promise<vo
   }
 }
 
+async function makeList(name: string): Promise<string> {
+  if (values.own) return (await store.createList(workspaceId, name, NO_SETTINGS)).id;
+  const { source } = await store.createSource(
+    workspaceId,
+    {
+      ...{ id: randomUUID(), name, list: NO_SETTINGS, secret: null, url: 'https://a.example/', purpose: 'block', every: 3600 },
+      ...{ reading: { format: null, paths: [], condition: null, collection: null }, guards: DEFAULT_GUARDS },
+      ...{ credential: null, copies: [], catalogue: null },
+    },
+    { maxSources: 0, maxLists: 0 },
+  );
+  return source.listId;
+}
+
 const own = (await store.directory(workspaceId))!.lists[0].id;
 await fillList(own, 0, DETECTIONS);
 for (let n = 0; n < LISTS; n += 1) {
-  const { id } = await store.createList(workspaceId, `list-${n}`, NO_SETTINGS);
-  await fillList(id, Math.round((n * ENTRIES * 2) / 3), ENTRIES);
+  await fillList(await makeList(`list-${n}`), Math.round((n * ENTRIES * 2) / 3), ENTRIES);
 }
 
 const rows: (string | number)[][] = [['', 'took', 'limit']];
@@ -81,25 +105,24 @@ const p99 = (times: readonly number[]) => times.toSorted((a, b) => a - b)[Math.f
 const headers = { authorization: `Bearer ${KEY}` };
 
 try {
-  const second = Math.floor(Date.now() / 1000);
-  const read = await timed('read from the store', '', async () => {
-    const found = [];
-    for (const { id } of (await store.directory(workspaceId))!.lists) {
-      const [stored, lost] = [new RuleColumns(), new RuleColumns()];
-      await store.listHistory(workspaceId, id, { stored, lost });
-      found.push({ stored: stored.rules(second), lost: lost.rules(second) });
+  const { lists } = (await store.directory(workspaceId))!;
+  const entries = new ListEntries(lists.length);
+  await timed('read from the store', '', async () => {
+    const block = {
+      v4: (start: number, end: number) => entries.v4(start, end),
+      v6: (words: Uint32Array) => entries.v6(words),
+      geo: () => {},
+    };
+    for (const [place, { id }] of lists.entries()) {
+      entries.begin(place);
+      await store.listHistory(workspaceId, id, { stored: stays({ block }), lost: stays({}) });
     }
-    return found;
   });
-  const all = await timed('as sorted ranges', '', () =>
-    read.map(({ stored }) => listed(new ActiveRules(stored, second, GEO, 'both'), 'block', GEO)),
+  await timed(`the matrix of ${LISTS} lists of ${ENTRIES}`, '2000 ms', () => entries.standings());
+  const { detections } = await timed('all, with detections', '', () =>
+    worthOf(workspaceId, undefined, { store, geo: GEO, clock: systemClock }),
   );
-  await timed(`the matrix of ${LISTS} lists of ${ENTRIES}`, '2000 ms', () => overlapsOf(all, async () => {}));
-  const detections = new Detections();
-  detections.add(read[0].stored, 0, 0);
-  await timed(`${detections.count} detections`, '', () => {
-    for (const [place, { stored, lost }] of read.entries()) detections.seenBy([stored, lost], place, GEO);
-  });
+  rows.push(['of these own detections', `${detections.count}`, '']);
   printTable(rows);
   rows.length = 1;
   await store.close();
@@ -156,7 +179,21 @@ try {
     await answer;
     clearInterval(watch);
     await timed('the same again', '', async () => (await fetch(`${weir.url}/v1/manage/worth`, { headers })).text());
+    const statuses = new Map<number, number>();
+    let asking = FLOOD;
+    for (let n = 0; n < FLOOD; n += 1)
+      void fetch(`${weir.url}/v1/manage/lists/list-${n % LISTS}/worth`, { headers })
+        .then(async (response) => {
+          await response.arrayBuffer();
+          statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);
+        })
+        .finally(() => {
+          asking -= 1;
+        });
+    const besideMany = await timed(`${FLOOD} requests for lists at once`, '', () => poll(() => asking === 0));
     rows.push(
+      ['their answers', [...statuses].map(([status, count]) => `${count} × ${status}`).join(', '), ''],
+      ['304s beside them, p99', `${p99(besideMany).toFixed(1)} ms of ${besideMany.length}`, ''],
       ['memory while it is counted', `${Math.round(most - before)} MiB more`, '150 MiB'],
       ['304s beside it, p99', `${p99(beside).toFixed(1)} ms of ${beside.length}`, `${(p99(without) + 5).toFixed(1)} ms`],
     );

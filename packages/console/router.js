@@ -33,6 +33,9 @@ function decode(part) {
  */
 export const link = (path, ...parts) => BASE + (path === '/' ? '/' : path) + parts.map((part) => `/${encodeURIComponent(part)}`).join('');
 
+/** The address of a document. @param {string} path Of the project, such as `docs/feeds.md`. */
+export const helpAt = (path) => `${BASE}/help/${path}`;
+
 /**
  * Goes to an address of the console. `replace`: the one before cannot be gone back to, as for what is typed into a filter.
  * @param {string} address
@@ -81,6 +84,7 @@ function onClick(event) {
   const anchor = /** @type {Element} */ (event.target).closest?.('a');
   if (anchor?.target !== '' || anchor.hasAttribute('download') || anchor.origin !== location.origin) return;
   if (anchor.pathname !== BASE && !anchor.pathname.startsWith(`${BASE}/`)) return;
+  if (anchor.pathname.startsWith(`${BASE}/help/`)) return;
   event.preventDefault();
   go(anchor.pathname + anchor.search);
 }

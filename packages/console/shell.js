@@ -3,10 +3,11 @@
 import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { manage } from './api.js';
+import { useAttentionCount } from './attention.js';
 import { useLive, useWork } from './data.js';
 import { dateTime } from './format.js';
 import { PAGES, pageOf } from './pages.js';
-import { link, usePlace } from './router.js';
+import { helpAt, link, usePlace } from './router.js';
 import { Search } from './search.js';
 import { may, signOut, switchWorkspace } from './session.js';
 import { currentTheme, toggleTheme } from './theme.js';
@@ -59,7 +60,7 @@ export function Shell({ session }) {
           <${Icon} name="menu" />
         </button>
         <${Search} place=${place} session=${session} />
-        <div class="bar-end"><${Who} session=${session} workspace=${who?.workspace.name} /></div>
+        <div class="bar-end">${found !== undefined && html`<${Help} page=${found.page} />`}<${Who} session=${session} workspace=${who?.workspace.name} /></div>
       </header>
       <main class="page" id="main" ref=${main} tabindex="-1">
         <${Trouble} />
@@ -72,6 +73,11 @@ export function Shell({ session }) {
     </div>
   `;
 }
+
+/** The document of a page, in a window of its own: what is typed on the page stays. @param {{ page: import('./pages.js').PageRow }} props */
+const Help = ({ page: { title, help } }) => html`
+  <a class="button quiet icon" href=${helpAt(help)} target="_blank" rel="noopener" aria-label=${`Help: ${title}`} title=${`Help: ${title}`}><${Icon} name="help" /></a>
+`;
 
 /** That the service does not answer, once for all parts of a page; they keep what they have shown last. */
 function Trouble() {
@@ -90,6 +96,7 @@ function Trouble() {
 
 /** @param {{ session: Session, path: string | undefined, workspace: string | undefined }} props */
 function Side({ session, path, workspace }) {
+  const attention = useAttentionCount();
   const offered = PAGES.filter(({ permission }) => may(session, permission));
   return html`
     <nav class="side" aria-label="Pages">
@@ -102,7 +109,7 @@ function Side({ session, path, workspace }) {
               ${pages.map(
                 (page) => html`
                   <li key=${page.path}>
-                    <a href=${link(page.path)} aria-current=${page.path === path ? 'page' : undefined}><${Icon} name=${page.icon} />${page.title}</a>
+                    <a href=${link(page.path)} aria-current=${page.path === path ? 'page' : undefined}><${Icon} name=${page.icon} />${page.title}${page.path === '/' && attention > 0 && html`<span class="side-count" title=${`${attention} need attention`} data-count=${attention}></span>`}</a>
                   </li>
                 `,
               )}

@@ -36,6 +36,14 @@ export function copyV6(from: ArrayLike<number>, at: number, into: Uint32Array, t
   into[to + 3] = from[at + 3];
 }
 
+/** Writes the address that 16 bytes from `bytes[at]` on are to `into[to]`. */
+export function readV6(bytes: Uint8Array, at: number, into: Uint32Array, to: number): void {
+  for (let k = 0; k < 4; k++) {
+    const byte = at + 4 * k;
+    into[to + k] = (bytes[byte] << 24) | (bytes[byte + 1] << 16) | (bytes[byte + 2] << 8) | bytes[byte + 3];
+  }
+}
+
 /** Writes the address after the one at `words[at]` to `into[to]`. The very last address is its own successor. */
 export function successorV6(words: Uint32Array, at: number, into: Uint32Array, to = 0): void {
   let carry = true;

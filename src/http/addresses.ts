@@ -105,6 +105,7 @@ export const ADDRESSES: readonly Address[] = [
   }),
   row({ ...CONSOLE, path: '/console', name: '/console/', method: 'GET', answer: (served) => served.console?.start }),
   row({ ...CONSOLE, path: '/console/*', name: '/console/', method: 'GET', answer: (served) => served.console?.page }),
+  row({ ...CONSOLE, path: '/console/help/*', name: '/console/', method: 'GET', answer: (served) => served.console?.help }),
   row({ ...CONSOLE, path: '/console/files/{version}/*', name: '/console/', method: 'GET', answer: (served) => served.console?.file }),
   row({ ...OPEN, path: '/healthz', answer: () => alive }),
   row({ ...OPEN, path: '/readyz', answer: ({ readiness }) => readiness && ready(readiness) }),

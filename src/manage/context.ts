@@ -6,7 +6,6 @@ import type { SecretKeys } from '../account/sealed.ts';
 import type { FeedMeasurer } from '../document/builder.ts';
 import type { DocumentCache } from '../document/serve/cache.ts';
 import type { FeedWatch } from '../document/watch/feed-watch.ts';
-import type { WorthCounter } from '../document/worth/worth.ts';
 import type { ActivityReads } from '../ports/activity.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
 import type { ChangeOptions, OnceOnly, TakenBytes } from '../ports/stored/account-store.ts';
@@ -16,11 +15,13 @@ import type { SourceTrier } from '../source/try-source.ts';
 import type { SendPorts } from '../webhook/send.ts';
 import type { Backtests } from './expressions/backtests.ts';
 import type { ExpressionTester } from './expressions/expression-test.ts';
+import type { WorkspaceFiles } from './file/file-port.ts';
 import type { LateAnswers } from './late.ts';
 import type { RuleManagement } from './rules/rule-ports.ts';
 import type { RuleSelections } from './rules/rule-selections.ts';
 import type { Reach } from './sources/source-settings.ts';
 import type { ProcessStatus } from './status.ts';
+import type { WorthCounter } from './worth.ts';
 
 /** One kind of geo data in use, as `weir geo status` prints it. */
 interface GeoKindStatus {
@@ -64,6 +65,8 @@ export interface ManagePorts extends RuleManagement {
   readonly takeWebhookTest: (workspaceId: string) => number;
   /** Tries sources. */
   readonly trySource: SourceTrier;
+  /** Reads and applies the files of workspaces, elsewhere than on this thread. */
+  readonly files: WorkspaceFiles;
   /** Tells what lists are worth. */
   readonly worth: WorthCounter;
   /** Bytes that what is kept of a workspace may take; 0 = no limit. */

@@ -1,7 +1,9 @@
 /** What an operation of management is: one row of the table (table.ts), from which routes, checks, documents and tests follow. */
-import type { Static, TObject, TSchema } from 'typebox';
+
+import type { TObject, TSchema } from 'typebox';
 import type { Permission } from '../account/permission.ts';
 import { WeirError } from '../errors.ts';
+import type { Static } from '../json-schema.ts';
 import type { FieldFault } from '../signal/validate.ts';
 import type { ManageContext } from './context.ts';
 import type { Outcome } from './outcome.ts';
@@ -30,10 +32,8 @@ export interface OperationSpec<Q extends TObject, B extends TObject, T> {
   readonly body?: B;
   /** A body that is no JSON and has no schema, for the API document: its media type, and an example. */
   readonly rawBody?: { readonly type: string; readonly example: string };
-  /** What is wrong with a body, where the schema is for the document; the values of its fields are not shown. */
-  readonly bodyFaults?: (body: unknown) => readonly FieldFault[];
-  /** Reads a body in another way than without the fields that are null. */
-  readonly readBody?: (body: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
+  /** The body is read and judged where the operation is run, from its bytes: its schema is for the document. */
+  readonly isReadWhereItRuns?: true;
   /** Who may do it has all permissions besides. */
   readonly role?: 'admin';
   /** The longest body, bytes; 64 KiB when absent. */

@@ -2,9 +2,11 @@ import { FILE_OPERATIONS } from './file/operations.ts';
 import type { Operation } from './operation.ts';
 import { ACTIVITY_OPERATIONS } from './operations/activity.ts';
 import { ANSWER_OPERATIONS } from './operations/answers.ts';
+import { ATTENTION_OPERATIONS } from './operations/attention.ts';
 import { AUDIT_OPERATIONS } from './operations/audit.ts';
 import { BACKTEST_OPERATIONS } from './operations/backtests.ts';
 import { BOUNCER_OPERATIONS } from './operations/bouncers.ts';
+import { CHANGES_OPERATIONS } from './operations/changes/changes.ts';
 import { CONTENT_OPERATIONS } from './operations/content.ts';
 import { DEAD_LETTER_OPERATIONS } from './operations/dead-letters.ts';
 import { DELETED_OPERATIONS } from './operations/deleted.ts';
@@ -63,9 +65,11 @@ export const OPERATIONS: readonly Operation[] = [
   ...SOURCE_TRIAL,
   ...CATALOGUE_OPERATIONS,
   ...STATUS_OPERATIONS,
+  ...ATTENTION_OPERATIONS,
   ...CONTENT_OPERATIONS,
   ...ACTIVITY_OPERATIONS,
   ...BOUNCER_OPERATIONS,
   ...WEBHOOK_OPERATIONS,
   ...AUDIT_OPERATIONS,
+  ...CHANGES_OPERATIONS,
 ];

@@ -5,10 +5,12 @@ import type { HistoryReads, HistoryWrites } from './history.ts';
 import type { AccountReads, AccountWrites } from './stored/account-store.ts';
 import type { AuditReads } from './stored/audit.ts';
 import type { BouncerReads, BouncerWrites } from './stored/bouncer-store.ts';
+import type { ChangeReads } from './stored/changes.ts';
 import type { ReplacementReads, ReplacementWrites } from './stored/replacement-store.ts';
 import type { RuleReads, RuleWrites } from './stored/rule-store.ts';
 import type { SampleReads, SampleWrites } from './stored/sample-store.ts';
 import type { SessionReads, SessionWrites } from './stored/session-store.ts';
+import type { SnoozeReads, SnoozeWrites } from './stored/snooze-store.ts';
 import type { SourceReads, SourceWrites } from './stored/source-store.ts';
 import type { TogetherReads, TogetherWrites } from './stored/together-store.ts';
 import type { WebhookReads, WebhookWrites } from './stored/webhook-store.ts';
@@ -18,11 +20,13 @@ export interface StoreReads
     AccountReads,
     AuditReads,
     BouncerReads,
+    ChangeReads,
     DeviceReads,
     HistoryReads,
     SampleReads,
     ReplacementReads,
     SessionReads,
+    SnoozeReads,
     SourceReads,
     TogetherReads,
     WebhookReads {
@@ -39,6 +43,7 @@ export interface StoreWrites
     ReplacementWrites,
     SampleWrites,
     SessionWrites,
+    SnoozeWrites,
     SourceWrites,
     TogetherWrites,
     WebhookWrites {

@@ -17,6 +17,7 @@ import { fairSteps } from '../runtime/fair-steps.ts';
 import { processesOn } from '../runtime/ledgers/status-file.ts';
 import { backtestJobs } from '../runtime/threads/backtest-jobs.ts';
 import { expressionTester } from '../runtime/threads/expression-test.ts';
+import { fileThread } from '../runtime/threads/file.ts';
 import { sourceTrier } from '../runtime/threads/source-try.ts';
 import { worthCounter } from '../runtime/threads/worth.ts';
 import { sendPortsOf } from '../runtime/webhooks/sending.ts';
@@ -36,7 +37,7 @@ const WEBHOOK_TESTS = 10;
 
 /** The ports of management (SPEC D15); undefined without the role. `ownStatus` is what is told of this process. */
 export function startManage(
-  { config, store, stream, geo, guardRails, schemes, feedThread, log, onStop }: Base,
+  { config, engine, store, stream, geo, guardRails, schemes, feedThread, log, onStop }: Base,
   { activity, watch }: Pick<Seen, 'activity' | 'watch'>,
   { cache, forecast }: Feeds,
   { accept }: Signals,
@@ -48,6 +49,8 @@ export function startManage(
   const guardOf = blockGuards(guardRails);
   const steps = fairSteps();
   const tests = rateLimiter(WEBHOOK_TESTS);
+  const files = fileThread(() => engine.feedSource(), fileSettings(config));
+  onStop(() => files.close());
   const ports: ManagePorts = {
     store,
     now,
@@ -62,6 +65,7 @@ export function startManage(
     sendWebhook: sendPortsOf(config, systemClock),
     takeWebhookTest: (workspaceId) => tests.take(workspaceId, systemClock.monotonic()),
     trySource: sourceTrier({ settings: trySettings(config), guardRails, geo: () => geo.data() }),
+    files,
     worth: worthCounter({
       ...{ store, guardRails, geo: () => geo.data() },
       settings: { databaseUrl: config.databaseUrl, dataDir: config.dataDir },
@@ -118,6 +122,9 @@ const trySettings = ({ databaseUrl, dataDir, ...config }: Config) => ({
   ...{ sourceCaFile: config.sourceCaFile, sourceContact: config.sourceContact, baseUrl: config.baseUrl },
   ...{ sourceMaxMb: config.sourceMaxMb, sourceSeconds: config.sourceSeconds },
 });
+
+/** And one that works on files. */
+const fileSettings = ({ secretsKey, sourceNetworks, webhookNetworks }: Config) => ({ secretsKey, sourceNetworks, webhookNetworks });
 
 /** What the engines are, as people call them. */
 const enginesOf = ({ databaseUrl, kafkaBrokers }: Config) => ({

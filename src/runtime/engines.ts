@@ -1,4 +1,4 @@
-/** Which engines a configuration names. Only this file and the feed thread name drivers. */
+/** Which engines a configuration names. Only this file and threads name drivers. */
 import type { MessagePort } from 'node:worker_threads';
 import type { Log } from '../ports/log.ts';
 import type { Store, StoreReads, StoreWrites } from '../ports/store.ts';

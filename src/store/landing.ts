@@ -2,6 +2,7 @@
 import type { LandingItem, PoisonRecord } from '../ports/landing.ts';
 import type { RuleOperation } from '../rule.ts';
 import { type ListPlace, type NumberedItem, placed } from './batches/batches.ts';
+import { LandedChanges } from './changes/rule-changes.ts';
 import { RuleCountChanges, writeRuleCounts } from './rules/rule-counts.ts';
 import { operate } from './rules/rule-operations.ts';
 import { countOperation, DayCounts } from './seen/feed-days.ts';
@@ -41,9 +42,11 @@ export class Changed {
   /** Workspaces whose expression rules have changed. */
   readonly expressions = new Set<number>();
   readonly #days: DayCounts;
+  readonly #changes: LandedChanges;
 
   constructor(known: readonly NumberedItem[]) {
     this.#days = new DayCounts(known);
+    this.#changes = new LandedChanges(known);
   }
 
   /** Does an operation, and counts what it did. */
@@ -52,13 +55,20 @@ export class Changed {
     this.counts.add(workspace, done.more);
     this.kept.add(workspace, done.kept);
     for (const changed of done.lists) this.lists.add(changed);
+    if (change.change === 'undo') this.#changes.undid(seq, done.lists);
     if (done.lists.length > 0) this.workspaces.add(workspace);
     if (done.expressions) this.expressions.add(workspace);
     yield* countOperation(this.#days, { workspace, seq, change, ...done });
   }
 
+  /** Counts what became of the rules. Comes before `write`. */
+  count(): Work<void> {
+    return this.#changes.count(this);
+  }
+
   /** Writes all counts; `now` (ms) is the time of the landing. */
   write(now: number): Work<void>[] {
-    return [this.#days.write(now), writeRuleCounts(this.counts), writeRuleCounts(this.kept, 'kept_counts')];
+    const { counts, kept } = this;
+    return [this.#days.write(now), this.#changes.write(now), writeRuleCounts(counts), writeRuleCounts(kept, 'kept_counts')];
   }
 }

@@ -12,12 +12,14 @@ import { replacementReads } from './accounts/replacements.ts';
 import { deletedFeeds } from './accounts/restore-deleted.ts';
 import { sampleReads } from './accounts/samples.ts';
 import { findSession, people, workplace } from './accounts/sessions.ts';
+import { snoozeReads } from './accounts/snoozes.ts';
 import { sourceReads } from './accounts/sources.ts';
 import { takenBytes } from './accounts/taken-bytes.ts';
 import { workspaceState } from './accounts/together.ts';
 import { webhookReads } from './accounts/webhooks.ts';
 import { batchOf, newestBatches, originsOf } from './batches/batch-reads.ts';
 import { undoPreview } from './batches/undo-preview.ts';
+import { changeReads } from './changes/change-reads.ts';
 import { pageOf } from './page.ts';
 import { WORKSPACE_PK } from './places.ts';
 import { deadLetterOf, keyOf, listOf, organizationOf, type Row, savedKeyOf, workspaceOf } from './rows.ts';
@@ -31,6 +33,7 @@ import { ruleVersions } from './rules/target-history.ts';
 import { bouncerReads } from './seen/bouncers.ts';
 import { deviceCounts, devicePage, keysByHash, workspaceOfKey } from './seen/devices.ts';
 import { feedDays } from './seen/feed-days.ts';
+import { listHits } from './seen/hits.ts';
 import { stoppedClients } from './seen/stopped.ts';
 import { all, driven, one, type Value, type Work } from './work.ts';
 
@@ -51,8 +54,10 @@ const listCountText = (now: string) => `SELECT count(*) AS rules FROM (SELECT 1 
 
 const WORKS = {
   ...bouncerReads,
+  ...changeReads,
   ...replacementReads,
   ...sampleReads,
+  ...snoozeReads,
   ...sourceReads,
   ...webhookReads,
   *organizations() {
@@ -99,7 +104,7 @@ const WORKS = {
   },
   deadLetterCount: (most: number) => number(DEAD_LETTERS, most),
   countRules: (workspaceId: string, now: number) => number(ACTIVE, now, workspaceId),
-  ...{ devices: devicePage, deviceCounts, workspaceOfKey, keysByHash, stoppedClients, feedDays },
+  ...{ devices: devicePage, deviceCounts, workspaceOfKey, keysByHash, stoppedClients, feedDays, listHits },
 };
 
 /** In what a dialect differs. */

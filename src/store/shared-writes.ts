@@ -5,6 +5,7 @@ import { replacementChanges } from './accounts/replacements.ts';
 import { deletedChanges } from './accounts/restore-deleted.ts';
 import { sampleChanges } from './accounts/samples.ts';
 import { sessionChanges } from './accounts/sessions.ts';
+import { snoozeChanges } from './accounts/snoozes.ts';
 import { sourceStateChanges } from './accounts/source-states.ts';
 import { sourceChanges } from './accounts/sources.ts';
 import { togetherChanges } from './accounts/together.ts';
@@ -13,6 +14,7 @@ import { webhookChanges } from './accounts/webhooks.ts';
 import { restoreChanges } from './restore.ts';
 import { bouncerChanges } from './seen/bouncers.ts';
 import { deviceChanges } from './seen/devices.ts';
+import { hitChanges } from './seen/hits.ts';
 import { type Transact, transacted } from './work.ts';
 
 const CHANGES = {
@@ -22,9 +24,11 @@ const CHANGES = {
   ...restoreChanges,
   ...sampleChanges,
   ...sessionChanges,
+  ...snoozeChanges,
   ...replacementChanges,
   ...bouncerChanges,
   ...deviceChanges,
+  ...hitChanges,
   ...sourceChanges,
   ...sourceStateChanges,
   ...togetherChanges,
@@ -52,6 +56,7 @@ export const sharedWrites = (transact: Transact) => ({
     seePerson: AGAIN,
     keepReplacementPiece: AGAIN,
     recordBouncers: AGAIN,
+    recordHits: AGAIN,
     restoreLists: LONG,
     restoreKeys: LONG,
     changeTogether: LONG,

@@ -14,6 +14,7 @@ const EVENTS: Readonly<Record<string, string>> = {
   'webhook created': 'the webhook {} was made',
   'webhook changed': 'the webhook {} was changed',
   'webhook deleted': 'the webhook {} was deleted',
+  'attention snoozed': 'what needs attention was put off ({})',
 };
 
 /** A row of the audit log may become visible after later ones, but not after so long: no transaction takes longer, ms. */

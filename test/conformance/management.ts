@@ -192,4 +192,39 @@ export function managementConformance(driver: StoreDriver): void {
       ['workspace created', 'list created'],
     );
   });
+
+  test(`D18.73 store ${name}: what is put off is kept until its time is over, once for each thing, and bounded`, async (t) => {
+    const { store, workspace, organization } = await fixture(t, driver);
+    const other = await store.createWorkspace(organization.id, 'other');
+    const later = Date.now() + DAY;
+    const of = (key: string, until = later) => ({
+      id: randomUUID(),
+      key,
+      state: 'off',
+      text: `${key} is off`,
+      reason: 'ticket 4711',
+      until,
+    });
+    const [first, again] = [of('guard_rails'), of('guard_rails')];
+    await store.snooze(workspace.id, first, BY);
+    const made = await store.snooze(workspace.id, again, { keyId: null, actor: 'Jana', personId: 'k:1' });
+    assert.deepEqual(await store.snoozes(workspace.id, later - 1), [made]);
+    assert.deepEqual([made.id, made.by, made.until], [again.id, { keyId: null, actor: 'Jana', personId: 'k:1' }, later]);
+    assert.deepEqual([await store.snoozes(workspace.id, later), await store.snoozes(other.id, 0)], [[], []]);
+    await store.snooze(workspace.id, of('over', 1), BY);
+    await store.snooze(workspace.id, of('key/1'), BY, 2);
+    await assert.rejects(store.snooze(workspace.id, of('one more'), BY, 2), { code: 'REFUSED' });
+    await store.snooze(other.id, of('one more'), BY);
+    await assert.rejects(store.endSnooze(other.id, made.id, BY), { code: 'NOT_FOUND' });
+    await store.endSnooze(workspace.id, made.id, BY);
+    await store.snooze(workspace.id, of('one more'), BY, 2);
+    const { items } = await store.auditPage(workspace.id, { after: null, limit: 2 });
+    assert.deepEqual(
+      items.map(({ event, change }) => [event, change?.before?.reason ?? change?.after?.reason]),
+      [
+        ['attention snoozed', 'ticket 4711'],
+        ['attention snooze ended', 'ticket 4711'],
+      ],
+    );
+  });
 }

@@ -26,6 +26,7 @@ const LARGE = [
   'bouncers',
   'devices',
   'feed_days',
+  'rule_changes',
   'answers',
 ];
 /** An index with one row for each workspace. */

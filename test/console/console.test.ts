@@ -141,6 +141,38 @@ suite('D18 the console', { skip: needs('chromium'), timeout: 600_000 }, () => {
     assert.equal((await who(`weir_session=${'A'.repeat(43)}`)).status, 401);
   });
 
+  test('D18.74 the service has its documents: every link leads to one that is there, and to its heading; what is not there is 404', async () => {
+    const start = await ask(weir.url, '/console/help/');
+    assert.deepEqual([start.status, start.headers.location], [302, '/console/help/docs/README.md']);
+    const [anchors, asked] = [new Map<string, Set<string>>(), new Set(['/console/help/docs/README.md'])];
+    const wanted: string[] = [];
+    const { PAGES } = (await import(new URL('../../packages/console/pages.js', import.meta.url).href)) as { PAGES: { help: string }[] };
+    wanted.push(...PAGES.map(({ help }) => `/console/help/${help}`));
+    for (const path of [...asked, ...wanted]) asked.add(path.split('#')[0]!);
+    for (const path of asked) {
+      const { status, text, headers } = await ask(weir.url, path);
+      assert.equal(status, 200, path);
+      if (path.endsWith('.png')) continue;
+      assert.match(headers['content-security-policy']!, /^default-src 'none'; script-src 'self'/);
+      assert.doesNotMatch(text.replace(/<script src="\/console\/files[^>]*><\/script>/, ''), /<script|\son\w+=|style=/, path);
+      anchors.set(path, new Set([...text.matchAll(/<h\d id="([^"]*)"/g)].map(([, id]) => id!)));
+      for (const [, link] of text.matchAll(/(?:href|src)="([^"]*)"/g)) {
+        const { pathname, hash } = new URL(link!, `http://weir${path}`);
+        if (!link!.startsWith('#') && !pathname.startsWith('/console/help/')) continue;
+        asked.add(pathname);
+        wanted.push(pathname + hash);
+      }
+    }
+    const gone = wanted.filter((link) => link.includes('#') && !anchors.get(link.split('#')[0]!)!.has(link.split('#')[1]!));
+    assert.deepEqual(gone, []);
+    assert.ok(anchors.size > 50, `${anchors.size} documents`);
+    for (const path of ['docs/none.md', 'docs', 'package.json', 'docs/../package.json', '..%2fpackage.json'])
+      assert.equal((await ask(weir.url, `/console/help/${path}`)).status, 404, path);
+    const { headers } = await ask(weir.url, '/console/help/docs/feeds.md', { headers: { 'accept-encoding': 'gzip' } });
+    const again = await ask(weir.url, '/console/help/docs/feeds.md', { headers: { 'if-none-match': headers.etag } });
+    assert.deepEqual([headers['content-encoding'], again.status], ['gzip', 304]);
+  });
+
   test('D18.4 a change by a session has to come from the console', async () => {
     const cookie = cookieOf(await signIn(KEY, 'Jana'));
     const change = async (headers: Headers) =>
@@ -311,6 +343,8 @@ suite('D18 the console', { skip: needs('chromium'), timeout: 600_000 }, () => {
       ['light', '/feeds', 'Feeds'],
       ['light', '/feeds/composed/perimeter', 'perimeter'],
       ['dark', '/feeds/composed/perimeter', 'perimeter'],
+      ['dark', '/help/docs/expressions.md', 'Filter expressions'],
+      ['light', '/help/docs/console.md', 'The console'],
     ] as const) {
       await page.look(375, 800, scheme);
       await page.show(path, heading);

@@ -371,6 +371,31 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     assert.deepEqual(await active('203.0.113.7'), []);
   });
 
+  test('D32.5 what changed since yesterday is one page: who did what, why, with the batch; by feed and sort; the keyboard opens a change', async () => {
+    const list = await ask(weir.url, '/v1/manage/lists', {
+      method: 'POST',
+      headers: { ...bearer(KEY), 'x-actor': 'Petr' },
+      body: JSON.stringify({ name: 'changed' }),
+    });
+    const { id } = JSON.parse(list.text);
+    const entries = ['198.51.100.7', '198.51.100.8'].map((ip) => block(ip, { reason: 'port scan' }));
+    await postSignals(weir.url, KEY, entries, `/v2/signal?list=${id}`);
+    await page.show('/', 'Overview');
+    await page.click('What changed');
+    await page.sees(/2 added · port scan/);
+    await page.fill('Feed', id);
+    await page.sees(/Rules: 2 added\. 1 other change\./);
+    await page.fill('What', 'rules');
+    await page.seesNot('list created');
+    await page.evaluate(`document.querySelector('.long-row').focus()`);
+    await page.press('Enter');
+    await page.sees('see what it did, undo it');
+    await page.press('Escape');
+    assert.match(await page.evaluate<string>('location.search'), /feed=.*kind=rules/);
+    await page.fill('In', '30d');
+    await page.sees(/Changes of rules are known since|2 added/);
+  });
+
   test('D18.45 / looks an address up from every page', async () => {
     await page.click('Geo data');
     await page.sees('IPv4 ranges');
@@ -452,6 +477,28 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.click('Give the role');
     await page.sees('has the role operator');
     assert.deepEqual((await read('/workspace')).people, ['operator@keycloak=soc <b>']);
+  });
+
+  test('D18.72, D18.73 what needs attention leads to where it is looked after, is counted, put off with a reason, and comes back', async () => {
+    const counted = () => page.evaluate<string | null>(`document.querySelector('.side-count')?.dataset.count ?? null`);
+    const guardRails = 'Guard rails are off in default (docs/deployment.md).';
+    await page.click('Overview');
+    await page.sees(guardRails);
+    const before = Number(await counted());
+    await page.click(`Snooze: ${guardRails}`);
+    await page.fill('Reason', `ticket 4711 ${HOSTILE}`);
+    await hasCurl('"key":"guard_rails"');
+    await page.click('Put it off');
+    await page.sees('1 thing put off');
+    await page.seesNot(guardRails);
+    await eventually(async () => assert.equal(Number(await counted()), before - 1));
+    await page.evaluate(`document.querySelector('main details summary').click()`);
+    await page.sees(/Put off by Jana Novák on .*: ticket 4711 <script>.* It comes back in 1 d/);
+    await page.click(`Tell again: ${guardRails}`);
+    await eventually(async () => assert.equal(Number(await counted()), before));
+    await page.seesNot('put off');
+    await page.click('Set guard rails');
+    await page.sees('None are set, neither here nor for the service');
   });
 
   test('D18.70 guard rails are changed with what that reaches before it is done, and the limit of the sample', async () => {
@@ -617,6 +664,7 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
   test('D18.47, D18.7 every page is sound: no serious fault, no error, no other host, no sideways scrolling', async () => {
     const { batches } = await read('/batches');
     const places = [
+      ['/changes?since=1h', 'What changed'],
       ['/devices', 'Devices'],
       ['/sources', 'Sources'],
       ['/bouncers', 'Bouncers'],
@@ -649,7 +697,7 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     );
   });
 
-  test('D23.50 a source is tried, added, and held back when its content is poisoned; accepted, paused and deleted in its page', async (t) => {
+  test('D23.50, D18.90 a source is tried, added, and held back when its content is poisoned; accepted, told what it is worth, and deleted', async (t) => {
     const server = await listServer();
     t.after(() => server[Symbol.asyncDispose]());
     const lines = (from: number) => Array.from({ length: 200 }, (_, i) => `45.9.${from}.${i}\n`).join('');
@@ -696,6 +744,23 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await confirm('Accept', 'accept');
     await page.seesNot('Held back');
     await eventually(async () => assert.deepEqual(await active('45.9.2.7'), ['45.9.2.7']));
+
+    await page.click('What it is worth');
+    await page.sees(/200 new, 200 gone in 24 hours[\s\S]*It costs/);
+    for (const [path, scheme] of [
+      ['', 'light'],
+      ['/worth', 'dark'],
+    ] as const) {
+      if (path !== '') await page.click('Worth');
+      await page.sees(path === '' ? 'No other list has any of it.' : /Without a detection in 30 days: [\s\S]*In common/);
+      for (const width of [1440, 1024, 390]) {
+        await page.look(width, 800, scheme);
+        assert.ok(await page.evaluate<boolean>('document.documentElement.scrollWidth <= innerWidth'), `${path} ${width} px`);
+      }
+      await isSound(path);
+      await page.look(1280, 800, 'light');
+    }
+    await page.open(`${weir.url}/console/sources/${source!.id}`);
 
     server.set('/list.txt', status(403));
     await confirm('Refresh now', 'refresh');

@@ -14,6 +14,7 @@ import { printTable } from '../../bench/support/load.ts';
 import { noPostgres, startPostgres } from '../support/postgres.ts';
 import { bouncerFilters, bouncerNames } from './bouncers.ts';
 import { deafClients, keyFlood, type Settings, slowPosts, whileLanding } from './checks.ts';
+import { filesOfWorkspaces } from './files.ts';
 import { hostileGeo } from './geo.ts';
 import { growthOfOne } from './growth.ts';
 import { importsOfLines } from './imports.ts';
@@ -61,6 +62,7 @@ const ofOneTenant = (engine: 'embedded' | 'PostgreSQL'): readonly Part[] => [
   check('names of bouncers', engine, bouncerNames),
   check('undo previews', engine, undoPreviews),
   check('imports', engine, importsOfLines),
+  check('files', engine, filesOfWorkspaces),
   check('slow sign-ins', engine, slowSignIns),
   check('growth', engine, growthOfOne),
   check('hostile geo data', engine, hostileGeo),

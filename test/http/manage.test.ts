@@ -744,6 +744,22 @@ suite('management', () => {
     assert.equal((await change('/workspace', { protect: [], min_prefix_v4: 0 })).status, 200);
   });
 
+  test('D18.72, D18.73 what needs attention has a key, is put off with a reason, and is told to programs all the same', async () => {
+    type Items = { readonly items: (Json & { readonly key: string; readonly snooze: (Json & { readonly id: string }) | null })[] };
+    const item = async () => ((await get('/status')).body as unknown as Items).items.find(({ key }) => key === 'guard_rails')!;
+    assert.deepEqual(await item(), { ...(await item()), state: 'off', urgent: true, snooze: null });
+    const put = (body: object, key = admin) => call('POST', '/attention/snoozes', key, body);
+    const snooze = { key: 'guard_rails', reason: 'ticket 4711', expires_in: 3600 };
+    for (const bad of [{ expires_in: 59 }, { expires_in: 2_592_001 }, { reason: '' }, { reason: 'x'.repeat(201) }])
+      assert.equal((await put({ ...snooze, ...bad })).status, 400);
+    assert.deepEqual([(await put({ ...snooze, key: 'geo/none' })).status, (await put(snooze)).status], [404, 200]);
+    const { snooze: made } = await item();
+    assert.deepEqual([made!.reason, (await get('/status')).body.attention], ['ticket 4711', [(await item()).text]]);
+    assert.equal((await call('DELETE', `/attention/snoozes/${made!.id}`, stranger)).status, 404);
+    assert.equal((await call('DELETE', `/attention/snoozes/${made!.id}`, admin)).status, 200);
+    assert.equal((await item()).snooze, null);
+  });
+
   test('D15.15 status and geo data, as far as they concern the workspace', async () => {
     await getFeed(server.url, admin);
     await getFeed(server.url, stranger);
@@ -758,6 +774,7 @@ suite('management', () => {
         'full_devices',
         'geo',
         'guard_rails_off',
+        'items',
         'landing',
         'processes',
         'sources',
@@ -833,6 +850,56 @@ suite('management', () => {
     assert.deepEqual((await get('/devices?limit=2&key=x')).body, { devices: [], next: null });
     for (const path of ['/devices?after=%20', '/bouncers?after=x', '/history?days=0', '/history?days=367'])
       assert.equal((await get(path)).status, 400, path);
+  });
+
+  test('D32.1, D32.3 what has changed: rules, lists, keys and settings in one timeline, of one list too, in pages', async () => {
+    const name = fresh('list');
+    const { id } = (await make('/lists', { name })).body;
+    const entry = { type: 'access_rules', action: 'block', ip: '192.0.2.77', description: 'ssh brute force' };
+    await postSignals(server.url, admin, [entry, { ...entry, ip: '192.0.2.78' }], `/v1/signal?list=${id}`);
+    await eventually(async () => assert.equal(((await get(`/changes?list=${id}&kind=rules`)).body.changes as Json[]).length, 1));
+    const { rules } = (await get(`/rules?list=${id}&limit=1`)).body;
+    const removed = await call('POST', '/rules/delete', admin, { ids: [rules[0]!.id] }, { 'x-actor': 'Jana' });
+    assert.equal(removed.status, 200, removed.text);
+    await call('PATCH', `/lists/${id}`, admin, { max_entries: 500 }, { 'if-match': '*' });
+    const told = async (query: string, key = admin) => (await get(`/changes?${query}`, key)).body.changes as Json[];
+    const words = (entries: readonly Json[]) =>
+      new Set(entries.map(({ kind, event }) => `${kind} ${event}`).filter((each) => each !== 'settings workspace changed'));
+    const all = await told(`list=${name}`);
+    assert.deepEqual(words(all), new Set(['settings list changed', 'rules removed', 'rules added', 'lists list created']));
+    const added = all.find(({ event }) => event === 'added')!;
+    assert.deepEqual(
+      [added.list_name, added.added, added.renewed, added.reason, added.batch_id === null],
+      [name, 2, 0, 'ssh brute force', false],
+    );
+    const gone = all.find(({ event }) => event === 'removed')!;
+    assert.deepEqual([gone.removed, gone.actor, gone.list_name], [1, 'Jana', name]);
+    assert.deepEqual(all.find(({ kind }) => kind === 'settings')!.after, { max_entries: 500 });
+
+    // The same, one by one.
+    const whole = (await get('/changes?limit=1000')).body;
+    const paged: Json[] = [];
+    for (let after: string | null = ''; after !== null; ) {
+      const { body, status } = await get(`/changes?limit=3${after === '' ? '' : `&after=${encodeURIComponent(after)}`}`);
+      assert.equal(status, 200);
+      paged.push(...(body.changes as Json[]));
+      after = body.next;
+    }
+    assert.deepEqual(paged, whole.changes);
+    assert.ok(paged.every(({ at }, i) => i === 0 || String(at) <= String(paged[i - 1]!.at)));
+    assert.equal((await told(`list=${name}&kind=keys`)).length, 0);
+    assert.equal((await told('until=1h&since=2h')).length, 0);
+    const known = whole.known_since as Json;
+    assert.ok(String(known.rules) < String(whole.until));
+
+    const reader = await newKey(settings, workspace, '--permission', 'rules:read');
+    assert.deepEqual(words(await told(`list=${name}`, reader)), new Set(['rules removed', 'rules added']));
+    assert.equal(((await get('/changes', reader)).body.known_since as Json).settings, null);
+    for (const query of ['since=x', 'since=1h&until=2h', 'after=x', `feed=${id}&list=${id}`, 'kind=all'])
+      assert.equal((await get(`/changes?${query}`)).status, 400, query);
+    assert.equal((await get(`/changes?list=${id}`, stranger)).status, 404);
+    const printed = await command(['changes', '--workspace', workspace, '--list', name], settings);
+    assert.match(printed.stdout, new RegExp(`removed +${name} +1 removed .* Jana`));
   });
 
   test('D15.4 an inactive subscription is 402 in every operation', async () => {

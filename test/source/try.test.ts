@@ -218,11 +218,11 @@ test('D30.1, D30.4 what lists are worth, from a thread of its own and at the com
   const { store } = world.base;
   const { workspaceId } = world;
   const count = worthCounter({ store, settings: config, guardRails, geo: () => geo.data() });
-  const all = await worthJson(store, workspaceId, await count(workspaceId, null));
+  const all = await worthJson(store, workspaceId, await count.lists(workspaceId));
   const { entries, idle, copies, overlaps, unique } = all.lists.find(({ name }) => name === 'first')!;
   assert.ok(entries > 0);
   assert.deepEqual([idle, copies, overlaps, unique.entries], [true, [{ name: 'unknown', entries: 0 }], [], entries]);
-  const one = await listWorthJson(store, workspaceId, first.listId, await count(workspaceId, first.listId));
+  const one = await listWorthJson(store, count, workspaceId, { id: first.listId, name: 'first' });
   assert.deepEqual(
     one!.feeds.map(({ kind, name, entries_without: without }) => (kind === 'list' ? [name, without] : kind)),
     [['first', 0], 'workspace'],

@@ -18,6 +18,7 @@ import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { agreementConformance } from '../conformance/agreement.ts';
 import { bouncerConformance } from '../conformance/bouncers.ts';
+import { changesConformance } from '../conformance/changes.ts';
 import { deletedConformance } from '../conformance/deleted.ts';
 import { assertFirstVersion, firstVersion } from '../conformance/first-version.ts';
 import { followConformance } from '../conformance/follow.ts';
@@ -234,6 +235,7 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
   togetherConformance({ name: 'postgres', open });
   senderConformance({ name: 'postgres', open });
   worthConformance({ name: 'postgres', open });
+  changesConformance({ name: 'postgres', open });
 
   test('D4.12 store postgres: every statement of the tests above finds its rows through an index', async (t) => {
     const recorded = [...statements];

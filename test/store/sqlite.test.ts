@@ -9,6 +9,7 @@ import { ruleScans } from '../../src/store/sqlite/snapshot.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { agreementConformance } from '../conformance/agreement.ts';
 import { bouncerConformance } from '../conformance/bouncers.ts';
+import { changesConformance } from '../conformance/changes.ts';
 import { deletedConformance } from '../conformance/deleted.ts';
 import { assertFirstVersion, firstVersion } from '../conformance/first-version.ts';
 import { followConformance } from '../conformance/follow.ts';
@@ -64,6 +65,7 @@ togetherConformance(driver);
 senderConformance(driver);
 counterBounds(driver);
 worthConformance(driver);
+changesConformance(driver);
 
 test('D4.12 store sqlite: every statement of the tests above finds its rows through an index', () => {
   const recorded = [...statements];

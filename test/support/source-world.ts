@@ -19,6 +19,7 @@ import type { AccessRule } from '../../src/rule.ts';
 import { createLogger } from '../../src/runtime/logging.ts';
 import type { Refresher } from '../../src/runtime/sources/refresher.ts';
 import { formatTarget } from '../../src/signal/target.ts';
+import { isDueAt } from '../../src/source/refresh/schedule.ts';
 import { caughtUp } from '../../src/stream/lag.ts';
 import { smallGeo } from './geo.ts';
 import { PATIENT, testEnvironment } from './weir.ts';
@@ -36,6 +37,8 @@ export interface SourceWorld extends AsyncDisposable {
   now(): number;
   /** Moves the clock. */
   pass(ms: number): void;
+  /** Sets the wall clock only, as somebody does who sets the machine's. */
+  setClock(ms: number): void;
   /** `of`: another workspace than that of this world. */
   add(
     name: string,
@@ -74,8 +77,8 @@ export async function sourceWorld(settings: Readonly<Record<string, string>>): P
   const { store, stream } = base;
   await startLanding(base);
   const { accept } = startSignals(base, { counts: newHttpCounts(), activity: undefined }, {}, stream);
-  let passed = 0;
-  const clock = { now: () => Date.now() + passed, monotonic: () => performance.now() + passed, random: () => 0 };
+  let [passed, set] = [0, 0];
+  const clock = { now: () => Date.now() + passed + set, monotonic: () => performance.now() + passed, random: () => 0 };
   const organization = await store.createOrganization('org', 'active');
   const workspace = await store.createWorkspace(organization.id, 'default');
   const refreshers: Refresher[] = [];
@@ -94,6 +97,9 @@ export async function sourceWorld(settings: Readonly<Record<string, string>>): P
     now: clock.now,
     pass(ms) {
       passed += ms;
+    },
+    setClock(ms) {
+      set += ms;
     },
     async add(name, { guards, ...more }, of = workspace.id) {
       const { source } = await store.createSource(
@@ -186,7 +192,15 @@ export async function sourceWorld(settings: Readonly<Record<string, string>>): P
   };
   return world;
 
-  function isWaiting({ record: { source }, state, isBusy, heldOffUntil }: Parameters<Parameters<typeof refresher.known.forEach>[0]>[0]) {
-    return isBusy || (!source.isPaused && state.stop === null && state.nextAt <= clock.now() && heldOffUntil <= clock.now());
+  function isWaiting({
+    record: { source, asked },
+    state,
+    isBusy,
+    heldOffUntil,
+  }: Parameters<Parameters<typeof refresher.known.forEach>[0]>[0]) {
+    if (source.isPaused || heldOffUntil > clock.monotonic()) return isBusy;
+    return (
+      isBusy || asked?.what === 'refresh' || (state.stop === null && isDueAt(state, { every: source.every * 1000, least: 0 }, clock.now()))
+    );
   }
 }

@@ -1,7 +1,6 @@
 /** What pulls feeds: firewalls, agents, scripts; and which of them have stopped or are behind. */
 
 import { html } from 'htm/preact';
-import { useState } from 'preact/hooks';
 import { allPages } from '../api.js';
 import { useLiveWork } from '../data.js';
 import { counted, duration, percent } from '../format.js';
@@ -39,7 +38,8 @@ export function Page({ session, place }) {
   const live = useLiveWork('devices', readDevices);
   const names = useNames(session);
   const { query } = place;
-  const [shown, setShown] = useState(/** @type {string | undefined} */ (undefined));
+  const shown = query.get('id');
+  const setShown = (/** @type {string} */ id) => setQuery({ id });
   return html`
     <${PageHead} title="Devices">What pulls feeds, told apart by key, address and User-Agent; those that need a look come first.<//>
     <${Shown} live=${live}>${(/** @type {Device[]} */ devices) => {
@@ -59,7 +59,7 @@ export function Page({ session, place }) {
                 onRow=${(/** @type {Device} */ { id }) => setShown(id)} />`
         }
         <${Versions} title="Who has what" of="Feed" whose="Devices" versions=${versionsOf(devices, names, etag)} />
-        ${device !== undefined && html`<${DeviceDialog} device=${device} names=${names} onClose=${() => setShown(undefined)} />`}
+        ${device !== undefined && html`<${DeviceDialog} device=${device} names=${names} onClose=${() => setShown('')} />`}
       `;
     }}<//>
   `;

@@ -1,21 +1,19 @@
 /** The overview: what needs attention first, then what happens now, then the last day and the last 90. */
 import { html } from 'htm/preact';
-import { ask, manage } from '../api.js';
+import { manage } from '../api.js';
 import { useLive, useLiveWork } from '../data.js';
-import { count, dateTime, percent } from '../format.js';
+import { count, percent } from '../format.js';
 import { link } from '../router.js';
-import { may } from '../session.js';
 import { Card } from '../ui/card.js';
 import { Figure, Figures } from '../ui/figures.js';
 import { Gauge } from '../ui/gauge.js';
 import { PageHead } from '../ui/page-head.js';
 import { Plot } from '../ui/plot.js';
-import { Empty, Notice, Shown } from '../ui/states.js';
+import { Empty, Shown } from '../ui/states.js';
 import { Ago } from '../ui/time.js';
 import { builtOf } from './feeds/feed-state.js';
 import { linkToFeed, readFeeds } from './feeds/read-feeds.js';
-
-/** @typedef {import('../session.js').Session} Session */
+import { Attention } from './overview/attention.js';
 
 const sum = (/** @type {readonly number[]} */ values) => values.reduce((total, value) => total + value, 0);
 
@@ -32,57 +30,6 @@ export function Page({ session }) {
     </div>
   `;
 }
-
-/** @typedef {{ kind: 'bad' | 'warn', text: any, href?: string, action?: string }} Matter Something that needs attention. */
-
-/** @param {{ session: Session }} props */
-function Attention({ session }) {
-  const live = useLiveWork('attention', () => readAttention(session));
-  return html`<${Shown} live=${live}>${(/** @type {Matter[]} */ matters) =>
-    matters.length === 0
-      ? html`<${Notice} kind="good">Nothing needs attention.<//>`
-      : html`
-          <section class="stack" aria-label="Needs attention">
-            ${matters.map(
-              ({ kind, text, href, action }) => html`
-                <${Notice} key=${text} kind=${kind} role="status">
-                  <span class="text">${text}</span>
-                  ${href !== undefined && html` <a href=${href}>${action}</a>`}
-                <//>
-              `,
-            )}
-          </section>
-        `}<//>`;
-}
-
-/** Where more is said of a matter, by its words. @type {readonly { of: RegExp, permission: string, path: string, action: string }[]} */
-const PLACES = [
-  { of: /stopped pulling/, permission: 'rules:read', path: '/devices', action: 'See the devices' },
-  { of: /dead letters/, permission: 'manage', path: '/dead-letters', action: 'Look at them' },
-  { of: /^the source /, permission: 'rules:read', path: '/sources', action: 'See the sources' },
-];
-
-/** @param {Session} session @returns {Promise<Matter[]>} */
-async function readAttention(session) {
-  const { body: status } = await ask(manage('/status'));
-  /** @type {Matter[]} */
-  const matters = status.attention.map((/** @type {string} */ text) => {
-    const place = PLACES.find(({ of, permission }) => of.test(text) && may(session, permission));
-    return {
-      kind: /over|not ready|stale|still|does not|stopped/.test(text) ? 'bad' : 'warn',
-      text: sentence(text),
-      ...(place !== undefined && { href: link(place.path), action: place.action }),
-    };
-  });
-  return matters.toSorted((a, b) => (a.kind === b.kind ? 0 : a.kind === 'bad' ? -1 : 1));
-}
-
-/** @param {string} text */
-const sentence = (text) => {
-  const told = text.replaceAll(INSTANT, (at) => dateTime(at));
-  return `${told.charAt(0).toUpperCase()}${told.slice(1)}${/[.!?]$/.test(told) ? '' : '.'}`;
-};
-const INSTANT = /\d{4}-\d\d-\d\dT[\d:.]+Z/g;
 
 /** What happened in the last hour, by the minute. */
 function Now() {

@@ -5,14 +5,13 @@ import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { compileExpression } from '../evaluate/compile.ts';
 import { requestOfJson } from '../evaluate/json-request.ts';
-import { EvaluationError, type Layout, layoutOf, MAX_MADE, requestOf, toInt, type Value } from '../evaluate/value.ts';
+import { EvaluationError, type Layout, layoutOf, MAX_MADE, requestOf } from '../evaluate/value.ts';
 import { parseExpression } from '../parser.ts';
 import { printExpression } from '../print.ts';
 import { packagedSchemes, type SchemeKind } from '../scheme.ts';
-import type { Type } from '../types.ts';
 import { evaluatePlain } from './plain.ts';
-import { compareBytes, type Plain, toBytes } from './plain-values.ts';
-import { address, bytes, int, NAMES, truth } from './trees.ts';
+import { plainOf, valueOfType } from './requests.ts';
+import { truth } from './trees.ts';
 
 const schemes = packagedSchemes();
 const layouts = Object.fromEntries(Object.values(schemes).map((scheme) => [scheme.kind, layoutOf(scheme)])) as Record<SchemeKind, Layout>;
@@ -48,36 +47,6 @@ test('D19.1, D19.2, D19.3, D19.4, D19.5, D19.6 every labelled pair of expression
     assert.equal(evaluate(scheme, expression, request), error ?? result, `${id} ${expression}`);
   }
 });
-
-function plainOf(value: Value): Plain {
-  if (typeof value === 'boolean') return { is: 'bool', value };
-  if (typeof value === 'string') return { is: 'bytes', value: toBytes(value) };
-  if (typeof value === 'number' || typeof value === 'bigint') return { is: 'int', value: BigInt(value) };
-  if (Array.isArray(value)) return { is: 'array', value: value.map(plainOf) };
-  return { is: 'map', value: [...(value as ReadonlyMap<string, Value>)].map(([key, inner]) => [toBytes(key), plainOf(inner)]) };
-}
-
-function valueOfType(type: Type): fc.Arbitrary<Value> {
-  switch (type.kind) {
-    case 'Bool':
-      return fc.boolean();
-    case 'Int':
-      return int.map(toInt);
-    case 'Ip':
-      return address;
-    case 'Bytes':
-      return bytes;
-    case 'Array':
-      return fc.array(valueOfType(type.of!), { maxLength: 3 });
-    case 'Map': {
-      const key = fc.constantFrom(...NAMES).map((name) => Buffer.from(name).toString('latin1'));
-      const order = (a: string, b: string) => compareBytes(toBytes(a), toBytes(b));
-      return fc
-        .array(fc.tuple(key, valueOfType(type.of!)), { maxLength: 4 })
-        .map((entries) => new Map([...new Map(entries)].sort(([a], [b]) => order(a, b))));
-    }
-  }
-}
 
 test('D19.1, D19.2, D19.3, D19.4, D19.5, D19.6 random trees give what a second, plain evaluator gives', () => {
   const { fields } = layouts.waf_rule;

@@ -61,6 +61,7 @@ for (const [name, rows] of Object.entries({
     ['.', '\n', false],
     ['^[^a]{2}$', 'é', true],
     ['(?u)^.$', 'é', true],
+    ['(?iu)\udc7c', '\ufffd', false],
     ['(?i)É', 'é', false],
     ['(?iu)É', 'é', true],
     ['(?i)k', '\u212a', false],

@@ -3,6 +3,9 @@
  * are bigints, nothing is compiled and nothing is shared with the first but the tree. Slow, and only for comparison.
  */
 import { type Argument, type Call, EACH, type Expression, type Test, type Value as ValueNode } from '../ast.ts';
+import { checkRegex } from '../regex/check.ts';
+import { programOf } from '../regex/run/program.ts';
+import { simulate } from '../regex/run/simulate.ts';
 import { IP } from '../types.ts';
 import { applyPlain } from './plain-functions.ts';
 import { type Bytes, compareBytes, type Plain, type PlainRequest, toBytes, utf8 } from './plain-values.ts';
@@ -100,7 +103,7 @@ function argumentOf(argument: Argument, request: PlainRequest): Plain | undefine
 }
 
 /** The regular expressions of `trees.ts`, said in JavaScript's on text of one character a byte. */
-const REGEXES: Readonly<Record<string, (value: Bytes) => boolean>> = Object.fromEntries(
+const REGEXES: Record<string, (value: Bytes) => boolean> = Object.fromEntries(
   (
     [
       ['', /(?:)/],
@@ -115,7 +118,13 @@ const REGEXES: Readonly<Record<string, (value: Bytes) => boolean>> = Object.from
     ] as const
   ).map(([pattern, regex]) => [pattern, (value: Bytes) => regex.test(Buffer.from(value).toString('latin1'))]),
 );
-const LETTER_AND_E = (value: Bytes) => /\p{L}é/u.test(Buffer.from(value).toString('utf8'));
+REGEXES['(?u)\\p{L}é'] = (value) => /\p{L}é/u.test(Buffer.from(value).toString('utf8'));
+
+/** Any other pattern: its automaton, state by state. */
+function automatonOf(pattern: string): (value: Bytes) => boolean {
+  const program = programOf(checkRegex(pattern).tree!, 100_000);
+  return (value) => simulate(program, Buffer.from(value).toString('latin1'));
+}
 
 function testOf(test: Test, value: Plain, isAddress: boolean): boolean {
   switch (test.op) {
@@ -138,7 +147,7 @@ function testOf(test: Test, value: Plain, isAddress: boolean): boolean {
       return false;
     }
     case 'matches':
-      return (REGEXES[test.right] ?? LETTER_AND_E)(value.value as Bytes);
+      return (REGEXES[test.right] ?? automatonOf(test.right))(value.value as Bytes);
     case 'wildcard':
       return wildcard(fold(toBytes(test.right)), fold(value.value as Bytes));
     case 'strict wildcard':

@@ -125,6 +125,17 @@ function addV6(words: Uint32Array, last: number, from: Uint32Array, at: number):
   return last;
 }
 
+/** IPv4 ranges (start, end) by their starts: pairs of start and index. */
+export function orderV4(ranges: Uint32Array, count: number): Uint32Array {
+  const order = new Uint32Array(2 * count);
+  for (let i = 0; i < count; i++) {
+    order[2 * i] = ranges[2 * i];
+    order[2 * i + 1] = i;
+  }
+  sortPairs(order, count);
+  return order;
+}
+
 /** The indexes of IPv6 ranges of eight words, sorted by start, as the second halves of pairs. */
 export function orderV6(ranges: Uint32Array, count: number): Uint32Array {
   const order = new Uint32Array(2 * count);

@@ -1,3 +1,4 @@
+import { readV6 } from '@weir/network/words.ts';
 import type { ProposedFeed } from '../../account/feed.ts';
 import { type Instant, secondOf } from '../../clock.ts';
 import { EXCEPTIONS_KEY, type RuleSink, type SnapshotHead, type SnapshotSink } from '../../ports/snapshot.ts';
@@ -62,11 +63,8 @@ export class RuleColumns implements RuleSink {
   }
 
   v6(id: number, role: RuleRole, bytes: Uint8Array, at: number, prefix: number, expires: number, levels: number): void {
-    let word = this.tableV6.add(id, role, prefix, expires, levels) * 4;
-    const { words } = this.tableV6;
-    for (let byte = at; byte < at + 16; byte += 4) {
-      words[word++] = (bytes[byte] << 24) | (bytes[byte + 1] << 16) | (bytes[byte + 2] << 8) | bytes[byte + 3];
-    }
+    const row = this.tableV6.add(id, role, prefix, expires, levels);
+    readV6(bytes, at, this.tableV6.words, 4 * row);
   }
 
   geo(id: number, role: RuleRole, target: GeoTarget, expires: number, levels: number): void {

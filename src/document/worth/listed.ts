@@ -2,8 +2,7 @@
 import { type AddressSet, addressSet } from '@weir/network/address-set.ts';
 import { commonCount, Entries } from '@weir/network/sets/common.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
-import type { AccessAction, GeoTarget } from '../../rule.ts';
-import type { ActiveRules } from '../held/active-rules.ts';
+import type { GeoTarget } from '../../rule.ts';
 
 /** How much of a list there is in a set of addresses. */
 export interface Share {
@@ -52,15 +51,6 @@ export class Listed {
     });
     return this.#entries.countIn(set) + wide.length;
   }
-}
-
-/** The rules of an action that are active. */
-export function listed(active: ActiveRules, action: AccessAction, geo: GeoDatabase): Listed {
-  const direct = addressSet([]);
-  const targets: GeoTarget[] = [];
-  active.collectDirect(action, () => direct);
-  active.eachTarget(action, (target) => targets.push(target));
-  return new Listed(direct, targets, geo);
 }
 
 export function pushRanges(set: AddressSet, { v4, v6 }: { readonly v4: Uint32Array; readonly v6: Uint32Array }): void {

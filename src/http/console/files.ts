@@ -46,6 +46,8 @@ const STYLES = ['tokens', 'base', 'shell', 'surfaces', 'controls', 'tables', 'de
   (name) => new URL(`styles/${name}.css`, FOLDER),
 );
 const STYLE = 'styles.css';
+/** What the documents have besides. */
+const HELP_STYLE = 'help/help.css';
 
 const ENTRY = 'app.js';
 const PAGE = 'index.html';
@@ -60,6 +62,7 @@ export function readConsole(): ConsoleFiles {
   for (const { file, path } of Object.values(LIBRARIES)) contents.set(path, readFileSync(fileURLToPath(import.meta.resolve(file))));
   const sheets = [...STYLES, import.meta.resolve('uplot/dist/uPlot.min.css')].map((sheet) => readFileSync(new URL(sheet)));
   contents.set(STYLE, Buffer.concat(sheets));
+  contents.set(HELP_STYLE, readFileSync(new URL(HELP_STYLE, FOLDER)));
   const read = (name: string) => readFileSync(new URL(name, FOLDER), 'utf8');
   const openings = { shell: read('opening/shell.html'), 'sign-in': read('opening/sign-in.html') };
   const template = read(PAGE);

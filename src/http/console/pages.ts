@@ -6,7 +6,7 @@ import type { Answered, Call } from '../call.ts';
 import { badRequest, type HttpFault } from '../errors.ts';
 import { fileAnswer } from '../files.ts';
 import { readActor } from '../manage/identify.ts';
-import { type Opening, readConsole } from './files.ts';
+import { FILES, type Opening, readConsole } from './files.ts';
 import type { People, Place } from './people.ts';
 import type { OpenSession, Sessions } from './sessions.ts';
 import type { SignInPages } from './sign-in.ts';
@@ -17,6 +17,8 @@ export interface ConsolePages {
   start(): Answer;
   page(call: Call): Answer;
   file(call: Call): Answer | HttpFault;
+  /** The project's documents. */
+  help(call: Call): Answered;
   /** Who is signed in. */
   session(call: Call): Answered;
   signIn(given: SignIn): Answered;
@@ -49,6 +51,7 @@ export function consolePages(sessions: Sessions, people?: People, signInPages?: 
     "form-action 'self'",
   ].join('; ');
   const pageHeaders = ['Cache-Control', 'no-cache', 'Content-Security-Policy', policy, 'Referrer-Policy', 'no-referrer'];
+  let help: Promise<(call: Call) => Answer | HttpFault> | undefined;
   const fileHeaders = ['Cache-Control', `public, max-age=${YEAR}, immutable`, 'Referrer-Policy', 'no-referrer'];
 
   /** How somebody may sign in. */
@@ -71,6 +74,11 @@ export function consolePages(sessions: Sessions, people?: People, signInPages?: 
       const { version: asked, '*': path } = call.params;
       const file = asked === version ? files.get(path!) : undefined;
       return file === undefined ? { status: 404 } : fileAnswer(call, file, fileHeaders);
+    },
+    async help(call) {
+      // Most never ask for it.
+      help ??= import('../help/pages.ts').then(({ helpPages }) => helpPages(`${FILES}/${version}`, pageHeaders));
+      return (await help)(call);
     },
     async session(call) {
       const found = sessions.claims(call) ? await sessions.identify(call, true) : undefined;

@@ -33,11 +33,10 @@ export const takesOf = (method: string, headers: IncomingHttpHeaders): Takes => 
  * nothing of what else is shown of it, so that it is never 304. `base`: the path that `location` is below.
  */
 export async function outcomeAnswer(
-  { status = 200, body, tag, location, headers, until }: Outcome,
+  { status = 200, body, json = JSON.stringify(body), tag, location, headers, until }: Outcome,
   takes: Takes,
   base: string,
 ): Promise<Answer> {
-  const json = JSON.stringify(body);
   const content = takes.isRead && status === 200 && tag === undefined ? `"${hash('sha256', json, 'base64url').slice(0, 22)}"` : undefined;
   const shared = {
     'Cache-Control': 'no-store',

@@ -1,5 +1,6 @@
 /** What a request gives an operation, judged by the schemas of its row. */
 import type { TObject } from 'typebox';
+import { readObject, repeatedFields } from '../../manage/json-object.ts';
 import type { Given, Operation } from '../../manage/operation.ts';
 import { shown } from '../../signal/check.ts';
 import { type BatchFault, MOST_DETAILS } from '../../signal/faults.ts';
@@ -20,19 +21,19 @@ type Fields = Readonly<Record<string, unknown>>;
 type Validate = (value: unknown) => readonly FieldFault[];
 
 /** The reader of an operation's input; compiles its schemas. */
-export function inputReader({ query, body, bodyFaults: ownFaults, readBody }: Operation): ReadInput {
+export function inputReader({ query, body, isReadWhereItRuns }: Operation): ReadInput {
   const [queryFaults, bodyFaults] = [query, body].map((schema) => schema && validator(schema));
   return (raw) => {
     const given = typedQuery(query, raw.query);
     const wrong = faultsOf(given, query, queryFaults, 'a parameter');
     if (wrong.length > 0) return badRequest(wrong);
     const { params, bytes } = raw;
-    if (body === undefined) return { params, query: given, body: {}, bytes };
-    const parsed = parseObject(bytes);
-    if ('status' in parsed) return parsed as HttpFault;
-    const fields = { ...(readBody?.(parsed) ?? withoutNulls(parsed, body)) };
-    const wrongFields = ownFaults === undefined ? faultsOf(fields, body, bodyFaults, 'a field') : unshown(ownFaults(fields));
-    const faults = [...repeated(bytes), ...wrongFields];
+    if (body === undefined || isReadWhereItRuns === true) return { params, query: given, body: {}, bytes };
+    const read = readObject(bytes);
+    if ('fault' in read) return badRequest([{ ...read.fault, value: null }]);
+    const fields = withoutNulls(read.fields, body);
+    const twice = repeatedFields(bytes).map((fault) => ({ ...fault, value: null }));
+    const faults = [...twice, ...faultsOf(fields, body, bodyFaults, 'a field')];
     return faults.length > 0 ? badRequest(faults) : { params, query: given, body: fields, bytes };
   };
 }
@@ -50,9 +51,6 @@ function faultsOf(given: Fields, schema: TObject | undefined, validate: Validate
     .slice(0, MOST_DETAILS)
     .map(({ field, message }) => ({ field, message, value: isSecret(schema, field) ? null : shown(valueAt(given, field)) }));
 }
-
-/** Faults without values, among which there may be secrets. */
-const unshown = (faults: readonly FieldFault[]): BatchFault[] => faults.slice(0, MOST_DETAILS).map((fault) => ({ ...fault, value: null }));
 
 /** Whether the value of a field is shown to nobody, whatever is wrong with it. */
 const isSecret = (schema: TObject | undefined, field: string): boolean =>
@@ -82,39 +80,3 @@ const withoutNulls = (fields: Fields, { properties }: TObject): Record<string, u
 
 const takesNull = ({ type, anyOf }: { readonly type?: unknown; readonly anyOf?: readonly object[] }): boolean =>
   [type].flat().includes('null') || (anyOf?.some(takesNull) ?? false);
-
-/** A text of JSON, which a key is when a colon follows, or the beginning or end of a level. */
-const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?|[{}[\]]/g;
-
-/** The faults of fields that the JSON of an object has twice, of which `JSON.parse` keeps the last. */
-function repeated(bytes: Buffer): BatchFault[] {
-  const names = new Set<string>();
-  const twice = new Set<string>();
-  let depth = 0;
-  for (const [token, colon] of bytes.toString().matchAll(TOKEN)) {
-    if (token === '{' || token === '[') depth += 1;
-    else if (token === '}' || token === ']') depth -= 1;
-    else if (depth === 1 && colon !== undefined) {
-      const name: string = JSON.parse(token.slice(0, -colon.length));
-      (names.has(name) ? twice : names).add(name);
-    }
-  }
-  return [...twice].map((field) => ({ field, message: 'must be given once', value: null }));
-}
-
-const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
-
-/** The JSON object in a body; an empty body is an empty object. */
-function parseObject(bytes: Buffer): Record<string, unknown> | HttpFault {
-  if (bytes.length === 0) return {};
-  try {
-    const value: unknown = JSON.parse(UTF8.decode(bytes));
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-    return NO_OBJECT;
-  } catch {
-    return NO_JSON;
-  }
-}
-
-const NO_JSON = badRequest([{ field: 'body', message: 'must be JSON in UTF-8', value: null }]);
-const NO_OBJECT = badRequest([{ field: 'body', message: 'must be a JSON object', value: null }]);

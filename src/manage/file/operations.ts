@@ -1,11 +1,11 @@
 /** The workspace as a file: what is set in it, and making it so (SPEC D28). */
-import { WeirError } from '../../errors.ts';
 import { answerOf, type Fields, flagField, listOf, nullable, Type } from '../../json-schema.ts';
+import type { FieldFault } from '../../signal/validate.ts';
 import type { ManageContext } from '../context.ts';
-import { type Operation, operation } from '../operation.ts';
-import { type Applied, applyFile, type FileContext } from './apply.ts';
-import { exportFile } from './export.ts';
-import { FILE_FIELDS, FILE_SCHEMA, fileFaults, MOST_BYTES, withoutNulls } from './schema.ts';
+import { fieldFaults, type Operation, operation } from '../operation.ts';
+import type { Outcome } from '../outcome.ts';
+import type { AboutFile } from './file-port.ts';
+import { FILE_FIELDS, FILE_SCHEMA, MOST_BYTES } from './schema.ts';
 
 const EXAMPLE = {
   workspace: { protect: ['private'], min_prefix_v4: 8 },
@@ -51,17 +51,17 @@ const AppliedAnswer = answerOf('Applied', {
   tag: ['"Ju3VgNEgCQ0bPzPQ3aGpYA"', 'Names the state that it was compared with.'],
 });
 
-/** Things that one request may name, and change: a second of the store's time, at most. */
-const MOST_THINGS = 2500;
-
-/** What files are applied with over HTTP. */
-const fileContext = (context: ManageContext): FileContext => ({
-  ...context,
-  most: context,
-  mostThings: MOST_THINGS,
-  callerKeyId: context.caller.keyId,
-  pause: () => context.pause(),
+/** Whose file it is, and who asks. */
+const aboutFile = ({ workspaceId, by, keyExpiresAt, caller, maxLists, maxFeeds, maxKeys, maxSources }: ManageContext): AboutFile => ({
+  workspaceId,
+  by,
+  keyExpiresAt,
+  callerKeyId: caller.keyId,
+  most: { maxLists, maxFeeds, maxKeys, maxSources },
 });
+
+/** What is JSON already is sent as it is. */
+const shown = (json: string): Outcome => ({ body: {}, json });
 
 const DESCRIPTION = `What the file does not name stays: kinds, things, fields; null unsets. With \`prune\`, of the kinds that it has, what it does not name goes, and that has to
 be \`confirmed\`. All changes are one transaction, and have one \`act\` in the audit log. Applied again, nothing changes.`;
@@ -71,11 +71,8 @@ export const FILE_OPERATIONS: readonly Operation[] = [
     summary: 'What is set in the workspace, as a file: without rules, secrets and ids',
     role: 'admin',
     answer: Type.Object(FILE_FIELDS, { title: 'WorkspaceFile', examples: [{ version: 1, ...EXAMPLE }] }),
-    async run(context) {
-      const state = await context.store.workspaceState(context.workspaceId);
-      if (state === undefined) throw new WeirError('NOT_FOUND', 'the workspace is gone');
-      return exportFile(state, { ...fileContext(context), prune: true, now: context.now() }).file;
-    },
+    run: (context) => context.files.exported(aboutFile(context)),
+    show: shown,
   }),
   operation('getFileSchema', 'GET /workspace/schema', null, {
     summary: 'The JSON Schema of that file',
@@ -92,8 +89,7 @@ export const FILE_OPERATIONS: readonly Operation[] = [
       confirmed: flagField('true: what goes was seen, and is meant.'),
     }),
     body: Type.Object(FILE_FIELDS),
-    bodyFaults: fileFaults,
-    readBody: withoutNulls,
+    isReadWhereItRuns: true,
     bodyBytes: MOST_BYTES,
     answer: AppliedAnswer,
     audit: 'settings applied',
@@ -101,8 +97,12 @@ export const FILE_OPERATIONS: readonly Operation[] = [
       409: 'the file does not name what would go: - key old and 2 more; with dry_run it is told in full, with confirmed it is done',
     },
     examples: [EXAMPLE],
-    run: (context, { query: { dry_run: dryRun, prune, confirmed }, body }): Promise<Applied> =>
-      context.inTurn(() => applyFile(fileContext(context), body, { dryRun, prune, confirmed }), `apply ${context.workspaceId}`),
+    async run(context, { query: { dry_run: dryRun, prune, confirmed }, bytes }) {
+      const done = await context.files.applied(aboutFile(context), { bytes, request: { dryRun, prune, confirmed } });
+      if ('json' in done) return done.json;
+      throw fieldFaults(done.faults as [FieldFault, ...FieldFault[]]);
+    },
+    show: shown,
   }),
 ];
 

@@ -1,9 +1,11 @@
 /** The service as a workspace sees it: what runs, what needs attention, which geo data are in use. */
 
-import { answerOf, type Fields, nullable, Type } from '../../json-schema.ts';
-import { type Status, serviceStatus } from '../attention.ts';
+import { answerOf, type Fields, listOf, nullable, objectOf, Type } from '../../json-schema.ts';
+import { attentionOf, type Status, serviceStatus } from '../attention.ts';
 import { type Operation, operation } from '../operation.ts';
+import { itemsWith } from '../snoozes.ts';
 import { workspaceParts } from '../workspace-status.ts';
+import { SNOOZE } from './attention.ts';
 
 /** The status without what is of no workspace: where processes listen. */
 function statusBody({ processes, ...status }: Status): object {
@@ -14,6 +16,16 @@ const free = Type.Unsafe<unknown>({ type: 'object', additionalProperties: true }
 const someOf = (description: string) => [[], Type.Array(free, { description })] as const;
 const STATUS = answerOf('Status', {
   attention: [[], Type.Array(Type.String(), { description: 'A line for each thing that needs attention.' })],
+  items: listOf(
+    {
+      key: ['guard_rails', 'What it is of: the same as long as it is of that.'],
+      state: ['off', 'How that is.'],
+      text: 'guard rails are off in default (docs/deployment.md)',
+      urgent: true,
+      snooze: [null, nullable(objectOf(SNOOZE), { description: 'Who has put it off, why and until when.' })],
+    },
+    { description: 'The same things, what is urgent first, with what was put off.' },
+  ),
   urgent: [false, 'Whether anything of it is more than old geo data and keys that end soon.'],
   engines: [{ store: { kind: 'embedded', ok: true }, stream: { kind: 'embedded', ok: true } }, free],
   landing: [{ lag_messages: 0, lag_seconds: 0, ok: true }, nullable(free)],
@@ -61,7 +73,12 @@ export const STATUS_OPERATIONS: readonly Operation[] = [
     summary: 'What runs, how full the feeds of the workspace are, and what needs attention',
     description: 'The processes are those on the machine that answers (docs/status.md).',
     answer: STATUS,
-    run: async ({ service, ...context }) => serviceStatus(await workspaceParts(context, service, await service.processes())),
+    async run({ service, ...context }) {
+      const { store, workspaceId, now } = context;
+      const status = serviceStatus(await workspaceParts(context, service, await service.processes()));
+      const { attention, ...facts } = status;
+      return { attention, items: itemsWith(attentionOf(facts), await store.snoozes(workspaceId, now())), ...facts };
+    },
     show: (status) => ({ body: statusBody(status) }),
   }),
   operation('getGeo', 'GET /geo', 'rules:read', {

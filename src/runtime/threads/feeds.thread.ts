@@ -12,23 +12,18 @@ import { feedMeasurer } from '../../document/make/measure.ts';
 import { shareCounter } from '../../document/make/share-counter.ts';
 import { WeirError } from '../../errors.ts';
 import { geoDatabase } from '../../geo/database.ts';
-import type { StoreReads, StoreWrites } from '../../ports/store.ts';
-import { openSqliteReads } from '../../store/sqlite/store.ts';
-import type { FeedSource } from '../engines.ts';
 import { phaseDetector } from '../phases.ts';
 import type { FeedThreadData, FeedThreadMethods } from './feeds.ts';
-import { remoteCalls, serveCalls } from './rpc.ts';
+import { serveCalls } from './rpc.ts';
+import { openThreadStore } from './thread-store.ts';
 import { beginning } from './waiting-thread.ts';
-
-/** What feeds write. */
-type FeedWrites = Pick<StoreWrites, 'recordTold' | 'recordFit'>;
 
 /** Connections to PostgreSQL. */
 const CONNECTIONS = 4;
 
 const { source, geo, rules } = await beginning<FeedThreadData>();
 const port = parentPort!;
-const store = await openSource(source);
+const store = await openThreadStore(source, CONNECTIONS);
 let database = geoDatabase(geo);
 
 const shared = { store, geo: () => database, guard: blockGuards(rules.guardRails), clock: systemClock };
@@ -86,19 +81,3 @@ const methods: FeedThreadMethods = {
 };
 const body = (value: unknown) => (value as { bytes?: Uint8Array<ArrayBuffer> } | undefined)?.bytes;
 serveCalls(port, methods, (value) => [body(value)?.buffer ?? []].flat());
-
-async function openSource(from: FeedSource): Promise<StoreReads & FeedWrites & { close(): Promise<void> }> {
-  if ('databaseUrl' in from)
-    return (await import('../../store/postgres/store.ts')).openPostgresStore(from.databaseUrl, { connections: CONNECTIONS });
-  const reads = openSqliteReads(from.dataDir);
-  const writes = remoteCalls<FeedWrites>(from.writes);
-  return {
-    ...reads,
-    recordTold: writes.recordTold,
-    recordFit: writes.recordFit,
-    async close() {
-      await reads.close();
-      from.writes.close();
-    },
-  };
-}

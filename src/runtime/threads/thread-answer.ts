@@ -16,19 +16,19 @@ interface ThreadWork {
   readonly memory: number;
 }
 
-/** Has a file do its work, which `answering` does there. Rejects with TIMEOUT or REFUSED where it takes too long or too much, and as the work does. */
+/** Has a file do its work, which `answering` does there. Rejects with TOO_LARGE where it takes too long or too much, and as the work does. */
 export async function threadAnswer<T>(file: URL, workerData: unknown, { name, doing, time, memory }: ThreadWork): Promise<T> {
   const worker = new Worker(file, { name, workerData, resourceLimits: { maxOldGenerationSizeMb: memory } });
   worker.unref();
   const { promise, resolve, reject } = Promise.withResolvers<T>();
-  const timer = setTimeout(() => reject(new WeirError('TIMEOUT', `${doing} takes longer than ${time / 1000} s`)), time).unref();
+  const timer = setTimeout(() => reject(new WeirError('TOO_LARGE', `${doing} takes longer than ${time / 1000} s`)), time).unref();
   worker.on('message', (told: Told<T>) => {
     if ('answer' in told) resolve(told.answer);
     else reject(Object.assign(new Error(told.error.message), { code: told.error.code }));
   });
   worker.on('error', (error: Error & { code?: unknown }) =>
     reject(
-      error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? new WeirError('REFUSED', `${doing} takes more than ${memory} MiB of memory`) : error,
+      error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? new WeirError('TOO_LARGE', `${doing} takes more than ${memory} MiB of memory`) : error,
     ),
   );
   worker.on('exit', () => reject(new Error('the thread has ended')));

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { WorkspaceWorth } from '../../document/worth/worth.ts';
-import { hasCode } from '../../errors.ts';
+import { hasCode, WeirError } from '../../errors.ts';
 import type { GeoData } from '../../geo/data.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { type WorthData, worthCounter } from './worth.ts';
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-test('D30.5 who asks for the same waits for one count; one of a workspace at a time, two in all, and not too many in line', async () => {
+test('D30.5 who asks for the same waits for one count, and what is known is told again; one of a workspace at a time, two in all, and not too many in line', async () => {
   let [revision, now] = [1, 0];
   const running: { readonly data: WorthData; readonly end: (worth: WorkspaceWorth) => void }[] = [];
   const worth = worthCounter({
@@ -19,33 +19,53 @@ test('D30.5 who asks for the same waits for one count; one of a workspace at a t
     now: () => now,
     count: (data) => new Promise((resolve) => running.push({ data, end: resolve })),
   });
-  const names = () => running.map(({ data }) => `${data.workspaceId} ${data.listId}`);
+  const names = () => running.map(({ data: { workspaceId, work } }) => `${workspaceId} ${'shown' in work ? work.shown : 'cost'}`);
   const answer = { at: 0 } as WorkspaceWorth;
   const end = async () => {
     running.shift()!.end(answer);
     await settled();
   };
 
-  const asked = [worth('a', null), worth('a', null), worth('a', 'x'), worth('b', null), worth('c', null)];
+  const asked = [worth.lists('a'), worth.lists('a'), worth.detail('a', { id: 'x', name: 'x' }), worth.lists('b'), worth.lists('c')];
   await settled();
-  assert.deepEqual(names(), ['a null', 'b null'], 'two workspaces, one count of each');
-  const more = [worth('a', 'y'), worth('a', 'z')];
+  assert.deepEqual(names(), ['a undefined', 'b undefined'], 'two workspaces, one count of each');
+  const more = [worth.lists('a', 'y'), worth.lists('a', 'z')];
   await settled();
-  await assert.rejects(worth('a', 'v'), (error) => hasCode(error, 'LIMITED'));
+  await assert.rejects(worth.lists('a', 'v'), (error) => hasCode(error, 'LIMITED'));
   await end();
-  assert.deepEqual(names(), ['b null', 'c null'], 'who has waited longest is next');
+  assert.deepEqual(names(), ['b undefined', 'c undefined'], 'who has waited longest is next');
   for (const _ of [...asked, ...more].slice(2)) await end();
   for (const each of await Promise.all([...asked, ...more])) assert.equal(each, answer);
   assert.equal(running.length, 0);
 
-  await worth('a', 'z');
+  await worth.lists('a', 'z');
   assert.equal(running.length, 0, 'it is known until something changes');
   for (const change of [() => (revision = 2), () => (now = 600_000)]) {
     change();
-    const again = worth('a', 'z');
+    const again = worth.lists('a', 'z');
     await settled();
     assert.deepEqual(names(), ['a z']);
     await end();
     await again;
   }
+
+  // What took ten seconds is told for a hundred, whatever changes.
+  revision = 3;
+  const slow = worth.lists('a', 'z');
+  await settled();
+  now += 10_000;
+  await end();
+  await slow;
+  revision = 4;
+  now += 99_999;
+  await worth.lists('a', 'z');
+  assert.equal(running.length, 0);
+  now += 1;
+  const tooMuch = worth.lists('a', 'z');
+  const refused = assert.rejects(tooMuch, /too much/);
+  await settled();
+  running.shift()!.end(Promise.reject(new WeirError('TOO_LARGE', 'too much')) as never);
+  await refused;
+  revision = 5;
+  await assert.rejects(worth.lists('a', 'z'), (error) => hasCode(error, 'TOO_LARGE'), 'and a refusal for ten minutes');
 });

@@ -1,18 +1,24 @@
 /** What lists are worth, as the main thread sees it: counted on a thread of its own, for all who ask at once (SPEC D30.5). */
 import { createHash } from 'node:crypto';
 import type { ServiceGuardRails } from '../../account/guard-rails.ts';
-import type { WorkspaceWorth, WorthCounter } from '../../document/worth/worth.ts';
-import { WeirError } from '../../errors.ts';
+import type { AccessList } from '../../account/list.ts';
+import type { WorthDetail } from '../../document/worth/detail.ts';
+import type { WorkspaceWorth } from '../../document/worth/worth.ts';
+import { hasCode, WeirError } from '../../errors.ts';
 import type { GeoData } from '../../geo/data.ts';
+import type { WorthCounter } from '../../manage/worth.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { oneByOne, shared } from '../../serial.ts';
 import type { Config } from '../../settings/settings.ts';
 import { threadAnswer } from './thread-answer.ts';
 
+/** What is counted: all lists, of which one is told in any case, or what one list costs. */
+type Work = { readonly shown: string | undefined } | { readonly detailOf: Pick<AccessList, 'id' | 'name'> };
+
 /** What the thread works with. */
 export interface WorthData {
   readonly workspaceId: string;
-  readonly listId: string | null;
+  readonly work: Work;
   readonly settings: Pick<Config, 'databaseUrl' | 'dataDir'>;
   readonly guardRails: ServiceGuardRails;
   readonly geo: GeoData;
@@ -20,17 +26,22 @@ export interface WorthData {
 
 /** Counts at once, and those that are asked for, running ones included, in all and of a workspace. */
 const RUNNING = 2;
-const ASKED = { inAll: 32, ofWorkspace: 4 };
-const THREAD = { name: 'worth', doing: 'counting what lists are worth', time: 180_000, memory: 512 };
+const ASKED = { inAll: 256, ofWorkspace: 4 };
+const THREAD = { name: 'worth', doing: 'counting what the lists of the workspace are worth', time: 180_000, memory: 256 };
 /** Answers that are kept, in all and of a workspace, and for how long, ms: the age of detections moves without a change. */
 const KEPT = { inAll: 32, ofWorkspace: 4 };
 const FRESH = 600_000;
+/** What has taken a while is told again for so many times that, whatever changes: who asks again and again takes this part of a core at most. */
+const REST = 10;
 
+/** An answer, or why there is none. */
 interface Kept {
   readonly workspaceId: string;
   readonly version: string;
-  readonly at: number;
-  readonly worth: WorkspaceWorth;
+  /** ms */
+  readonly begun: number;
+  readonly ended: number;
+  readonly outcome: { readonly answer: unknown } | { readonly refusal: Error };
 }
 
 interface Options extends Pick<WorthData, 'settings' | 'guardRails'> {
@@ -39,13 +50,14 @@ interface Options extends Pick<WorthData, 'settings' | 'guardRails'> {
   /** ms */
   readonly now?: () => number;
   /** Counts; a thread of its own where absent. */
-  readonly count?: (data: WorthData) => Promise<WorkspaceWorth>;
+  readonly count?: (data: WorthData) => Promise<unknown>;
 }
 
-const onThread = (data: WorthData) => threadAnswer<WorkspaceWorth>(new URL('./worth.thread.ts', import.meta.url), data, THREAD);
+const onThread = (data: WorthData) => threadAnswer<unknown>(new URL('./worth.thread.ts', import.meta.url), data, THREAD);
 
+/** Rejects with TOO_LARGE what takes too long or too much, and with LIMITED where too many ask. */
 export function worthCounter({ store, settings, guardRails, geo, now = Date.now, count = onThread }: Options): WorthCounter {
-  const once = shared<WorkspaceWorth>();
+  const once = shared<unknown>();
   const inTurn = oneByOne();
   const kept = new Map<string, Kept>();
   const asked: string[] = [];
@@ -53,9 +65,9 @@ export function worthCounter({ store, settings, guardRails, geo, now = Date.now,
   let running = 0;
 
   /** What an answer follows from, but for the time. */
-  async function versionOf(workspaceId: string, listId: string | null): Promise<string> {
+  async function versionOf(workspaceId: string, work: Work): Promise<string> {
     const revision = (await store.findNamed(workspaceId, ''))?.revision;
-    const feeds = listId === null ? [] : await store.feeds(workspaceId);
+    const feeds = 'detailOf' in work ? await store.feeds(workspaceId) : [];
     return createHash('sha256')
       .update(JSON.stringify([revision, geo().version, feeds]))
       .digest('hex');
@@ -84,23 +96,48 @@ export function worthCounter({ store, settings, guardRails, geo, now = Date.now,
     }
   }
 
-  function keep(key: string, worth: Kept): void {
+  function keep(key: string, one: Kept): void {
     kept.delete(key);
-    kept.set(key, worth);
-    const own = [...kept].filter(([, { workspaceId }]) => workspaceId === worth.workspaceId);
+    kept.set(key, one);
+    const own = [...kept].filter(([, { workspaceId }]) => workspaceId === one.workspaceId);
     if (own.length > KEPT.ofWorkspace) kept.delete(own[0]![0]);
     if (kept.size > KEPT.inAll) kept.delete(kept.keys().next().value!);
   }
 
-  return (workspaceId, listId) => {
-    const key = `${workspaceId} ${listId}`;
+  /** Whether what is known is told again. */
+  function isFresh({ version, begun, ended, outcome }: Kept, wanted: string): boolean {
+    if (now() >= ended + FRESH) return false;
+    return version === wanted || 'refusal' in outcome || now() < ended + REST * (ended - begun);
+  }
+
+  async function counted(key: string, workspaceId: string, work: Work): Promise<Kept> {
+    const version = await versionOf(workspaceId, work);
+    const known = kept.get(key);
+    if (known !== undefined && isFresh(known, version)) return known;
+    return inLine(workspaceId, async () => {
+      const begun = now();
+      const outcome = await count({ workspaceId, work, settings, guardRails, geo: geo() }).then(
+        (answer) => ({ answer }),
+        (refusal: Error) => {
+          if (!hasCode(refusal, 'TOO_LARGE')) throw refusal;
+          return { refusal };
+        },
+      );
+      return { workspaceId, version, begun, ended: now(), outcome };
+    });
+  }
+
+  const answerOf = <T>(workspaceId: string, work: Work): Promise<T> => {
+    const key = `${workspaceId} ${JSON.stringify(work)}`;
     return once(async () => {
-      const version = await versionOf(workspaceId, listId);
-      const known = kept.get(key);
-      if (known !== undefined && known.version === version && known.at > now() - FRESH) return known.worth;
-      const worth = await inLine(workspaceId, () => count({ workspaceId, listId, settings, guardRails, geo: geo() }));
-      keep(key, { workspaceId, version, at: now(), worth });
-      return worth;
-    }, key);
+      const one = await counted(key, workspaceId, work);
+      keep(key, one);
+      if ('refusal' in one.outcome) throw one.outcome.refusal;
+      return one.outcome.answer;
+    }, key) as Promise<T>;
+  };
+  return {
+    lists: (workspaceId, shown) => answerOf<WorkspaceWorth>(workspaceId, { shown }),
+    detail: (workspaceId, { id, name }) => answerOf<WorthDetail>(workspaceId, { detailOf: { id, name } }),
   };
 }

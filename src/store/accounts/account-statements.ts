@@ -15,6 +15,13 @@ export function* changeWorkspace(id: string): Work<number> {
   return Number(row.pk);
 }
 
+/** Holds a workspace's row until the commit, so that no list or feed of it is deleted, and nothing counted anew, meanwhile. Returns its pk. */
+export function* holdWorkspace(id: string): Work<number> {
+  const row = yield* tell('UPDATE workspaces SET revision = revision WHERE id = $1 RETURNING pk', id);
+  if (row === undefined) throw noSuch('workspace', id);
+  return Number(row.pk);
+}
+
 export function* findWorkspace(id: string): Work<number> {
   const row = yield* one('SELECT pk FROM workspaces WHERE id = $1', id);
   if (row === undefined) throw noSuch('workspace', id);

@@ -91,7 +91,8 @@ const byOf = ({ key_id: keyId, actor, person, act }: Row): Author => ({
   ...(act != null && { act: String(act) }),
 });
 
-const auditRowOf = (row: Row): AuditRow => ({
+/** A row as the port has it. */
+export const auditRowOf = (row: Row): AuditRow => ({
   id: Number(row.id),
   at: Number(row.at),
   event: String(row.event),

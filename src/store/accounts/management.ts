@@ -12,12 +12,13 @@ import { WeirError } from '../../errors.ts';
 import type { AccountWrites, ChangeOptions } from '../../ports/stored/account-store.ts';
 import type { RuleWrites } from '../../ports/stored/rule-store.ts';
 import { keyOf, listOf, organizationOf, type Row, workspaceOf } from '../rows.ts';
-import { type Changes, one, run, tell, type Work } from '../work.ts';
+import { type Changes, one, run, type Work } from '../work.ts';
 import {
   changeWorkspace,
   create,
   feedRow,
   findWorkspace,
+  holdWorkspace,
   insertList,
   moveKeyRevision,
   noSuch,
@@ -186,13 +187,6 @@ function workspaceColumns({
     people: people && JSON.stringify(people),
   };
   return Object.entries(all).flatMap(([column, value]) => (value === undefined ? [] : [[column, value]]));
-}
-
-/** Holds a workspace's row until the commit, so that no list or feed of it is deleted meanwhile. Returns its pk. */
-function* holdWorkspace(id: string): Work<number> {
-  const row = yield* tell('UPDATE workspaces SET revision = revision WHERE id = $1 RETURNING pk', id);
-  if (row === undefined) throw noSuch('workspace', id);
-  return Number(row.pk);
 }
 
 function* listRow(workspacePk: number, id: string): Work<Row> {

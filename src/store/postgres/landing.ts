@@ -60,6 +60,7 @@ async function applyItems(session: Session, known: readonly NumberedItem[], batc
     }
   }
   await flush();
+  await drive(session, changed.count());
   await driveAtOnce(session, [...changed.write(batch.now), touchLists(changed.lists)]);
 }
 

@@ -4,12 +4,14 @@
  */
 import { DAY, dayOf } from '../../clock.ts';
 import { type FamilySize, type FeedDay, type FeedSizeOfDay, KEPT_DAYS } from '../../ports/history.ts';
-import type { RuleOperation } from '../../rule.ts';
+import { EXPRESSION_KINDS, type ExpressionKind, type Kind, RULE_KINDS, type RuleOperation } from '../../rule.ts';
 import type { NumberedItem } from '../batches/batches.ts';
+import { type ExpiredRules, writeExpired } from '../changes/rule-changes.ts';
 import { FEED_PK, FROM_FEED } from '../places.ts';
 import type { Row } from '../rows.ts';
 import { all, one, run, type Value, type Work } from '../work.ts';
 
+const MINUTE = 60_000;
 /** The row of a workspace in all. */
 const WORKSPACE_ROW = 0;
 const EVENTS = ['added', 'expired', 'removed', 'undone'] as const;
@@ -90,9 +92,22 @@ export function* countOperation(counts: DayCounts, { workspace, seq, change, mor
 }
 
 const NEXT_EXPIRED = 'SELECT expires_at FROM access_rules WHERE expires_at > $1 AND expires_at <= $2 ORDER BY expires_at LIMIT 1 OFFSET $3';
-const EXPIRED = `SELECT l.workspace_pk, l.pk AS list_pk, x.day, x.rules
-  FROM (SELECT list_pk, expires_at / ${DAY} AS day, count(*) AS rules FROM access_rules WHERE expires_at > $1 AND expires_at <= $2
-        GROUP BY list_pk, expires_at / ${DAY}) x JOIN lists l ON l.pk = x.list_pk`;
+const EXPIRED = `SELECT l.workspace_pk, l.pk AS list_pk, x.minute, x.rules
+  FROM (SELECT list_pk, expires_at / ${MINUTE} AS minute, count(*) AS rules FROM access_rules WHERE expires_at > $1 AND expires_at <= $2
+        GROUP BY list_pk, expires_at / ${MINUTE}) x JOIN lists l ON l.pk = x.list_pk`;
+const expiredOf = (kind: ExpressionKind) => `SELECT workspace_pk, expires_at / ${MINUTE} AS minute, count(*) AS rules
+  FROM ${RULE_KINDS[kind].table} WHERE expires_at > $1 AND expires_at <= $2 GROUP BY workspace_pk, expires_at / ${MINUTE}`;
+
+/** The rules that expired between two instants (ms), minute by minute. */
+function* expiredRules(from: number, until: number): Work<ExpiredRules[]> {
+  const found = (kind: Kind, rows: readonly Row[]) =>
+    rows.map(({ workspace_pk: workspace, list_pk: list = 0, minute, rules }) => ({
+      ...{ kind, workspace: Number(workspace), place: Number(list), minute: Number(minute), rules: Number(rules) },
+    }));
+  const expired = found('access_rule', yield* all(EXPIRED, from, until));
+  for (const kind of EXPRESSION_KINDS) expired.push(...found(kind, yield* all(expiredOf(kind), from, until)));
+  return expired;
+}
 
 /**
  * Counts the access rules that have expired until `now` (ms) and were not counted before, on the days when they did; not many more than
@@ -105,10 +120,13 @@ export function* countExpired(now: number, limit: number): Work<boolean> {
   if (from >= now) return false;
   const next = yield* one(NEXT_EXPIRED, from, now, limit);
   const until = next === undefined ? now : Number(next.expires_at);
-  const days = Map.groupBy(yield* all(EXPIRED, from, until), (row) => Number(row.day));
+  const expired = yield* expiredRules(from, until);
+  yield* writeExpired(expired);
+  const ofLists = expired.filter(({ kind }) => kind === 'access_rule');
+  const days = Map.groupBy(ofLists, ({ minute }) => dayOf(minute * MINUTE));
   for (const [day, rows] of [...days].sort(([a], [b]) => a - b)) {
     const counts = new DayCounts();
-    for (const { workspace_pk, list_pk, rules } of rows) counts.add('expired', Number(workspace_pk), Number(list_pk), Number(rules));
+    for (const { workspace, place, rules } of rows) counts.add('expired', workspace, place, rules);
     yield* counts.write(day * DAY);
   }
   yield* run("UPDATE counters SET value = $1 WHERE name = 'expired_until'", until);
@@ -146,6 +164,8 @@ const feedDayOf = (row: Row): FeedDay => ({
   expired: Number(row.expired),
   removed: Number(row.removed),
   undone: Number(row.undone),
+  hits: Number(row.hits),
+  hitBytes: Number(row.hit_bytes),
   v4: sizeOf(row.last_v4, row.max_v4),
   v6: sizeOf(row.last_v6, row.max_v6),
 });

@@ -146,7 +146,8 @@ class Builder {
         if (!starts.includes(start)) starts.push(start);
       }
     }
-    return this.#either(starts);
+    // Half of a surrogate pair is no character: nothing is in the set.
+    return starts.length === 0 ? this.#bytes([], next) : this.#either(starts);
   }
 
   #membersOf(tree: Tree & { kind: 'set' }): CodeSet {

@@ -1,7 +1,7 @@
 /** What management shows of rules, and how requests name those that they mean. */
-import type { Static, TSchema } from 'typebox';
+import type { TSchema } from 'typebox';
 import { readInstant, readSince } from '../../../duration.ts';
-import { answerOf, exampleOf, type Fields, nullable, Type, wordField } from '../../../json-schema.ts';
+import { answerOf, exampleOf, type Fields, nullable, type Static, Type, wordField } from '../../../json-schema.ts';
 import { KINDS, type Kind, LEVELS, type Level, RULE_TYPES, readLabel } from '../../../rule.ts';
 import { targetNamed } from '../../../signal/target.ts';
 import { knownBatch } from '../../batches.ts';

@@ -78,7 +78,11 @@ export const SOURCE_TRIAL: readonly Operation[] = [
       'By an address (`url`), a row of the catalogue, or the name of a source, with settings as for a new one. It is fetched once, within 30 seconds. One of a workspace is tried at a time.',
     body: Type.Object({ source: ref('One that there is.'), catalogue: ref('One of the catalogue.'), ...SOURCE_BODY }),
     answer: Trial,
-    refusals: { 404: 'there is no source "spamhaus-drop"', 409: 'a source of the workspace is being tried already' },
+    refusals: {
+      404: 'there is no source "spamhaus-drop"',
+      409: 'a source of the workspace is being tried already',
+      413: 'trying it takes longer than 60 s',
+    },
     examples: [
       { catalogue: 'spamhaus-drop' },
       { url: 'https://partner.example/ranges.json', purpose: 'allow', paths: ['prefixes[].cidr'] },

@@ -1,0 +1,126 @@
+/** The card of what needs attention: each thing with the way to it, and what was put off, folded. */
+
+import { html } from 'htm/preact';
+import { useState } from 'preact/hooks';
+import { ask, manage } from '../../api.js';
+import { placeOf, sentenceOf, useAttention, withDocuments } from '../../attention.js';
+import { curlOf } from '../../curl.js';
+import { useWork } from '../../data.js';
+import { counted, dateTime } from '../../format.js';
+import { useNames } from '../../names.js';
+import { helpAt } from '../../router.js';
+import { may } from '../../session.js';
+import { Badge } from '../../ui/badge.js';
+import { Button } from '../../ui/button.js';
+import { Card } from '../../ui/card.js';
+import { SameWithCurl } from '../../ui/code.js';
+import { Dialog } from '../../ui/dialog.js';
+import { SelectField, TextField } from '../../ui/field.js';
+import { Failed, Notice, Shown } from '../../ui/states.js';
+import { Countdown } from '../../ui/time.js';
+import { toast } from '../../ui/toast.js';
+
+/** @typedef {import('../../attention.js').Item} Item */
+/** @typedef {import('../../session.js').Session} Session */
+
+const ADDRESS = manage('/attention/snoozes');
+const HOUR = 3600;
+const TIMES = [
+  { value: String(HOUR), label: '1 hour' },
+  { value: String(8 * HOUR), label: '8 hours' },
+  { value: String(24 * HOUR), label: '1 day' },
+  { value: String(72 * HOUR), label: '3 days' },
+  { value: String(168 * HOUR), label: '7 days' },
+  { value: String(720 * HOUR), label: '30 days' },
+];
+
+/** @param {{ session: Session }} props */
+export function Attention({ session }) {
+  const live = useAttention();
+  const { feedOf, keyName } = useNames(session);
+  const [putOff, setPutOff] = useState(/** @type {Item | undefined} */ (undefined));
+  const maySnooze = may(session, 'rules:write');
+  return html`
+    <${Shown} live=${live}>${(/** @type {Item[]} */ items) => {
+      const open = items.filter(({ snooze }) => snooze === null);
+      const snoozed = items.filter(({ snooze }) => snooze !== null);
+      const one = (/** @type {Item} */ item, /** @type {any} */ note, /** @type {any} */ button) => html`
+        <li key=${item.key} class="attention">
+          <${Badge} kind=${item.urgent ? 'bad' : 'warn'}>${item.urgent ? 'urgent' : 'has time'}<//>
+          <div><span class="text">${withDocuments(sentenceOf(item)).map((part, i) => (i % 2 === 1 ? html`<a href=${helpAt(part)} target="_blank" rel="noopener">${part}</a>` : part))}</span>${note}</div>
+          <span class="row"><${Way} item=${item} session=${session} feedOf=${feedOf} />${button}</span>
+        </li>
+      `;
+      return html`
+        ${open.length === 0 && html`<${Notice} kind="good">Nothing needs attention.<//>`}
+        ${
+          open.length > 0 &&
+          html`<${Card} title="Needs attention" aria-label="Needs attention">
+            <ul class="stack">
+              ${open.map((item) => one(item, undefined, maySnooze && html`<${Button} tiny aria-label=${`Snooze: ${sentenceOf(item)}`} onClick=${() => setPutOff(item)}>Snooze<//>`))}
+            </ul>
+          <//>`
+        }
+        ${
+          snoozed.length > 0 &&
+          html`<details>
+            <summary>${counted(snoozed.length, 'thing')} put off</summary>
+            <ul class="stack card">
+              ${snoozed.map((item) => one(item, html`<${Why} snooze=${item.snooze} keyName=${keyName} />`, maySnooze && html`<${Again} item=${item} onDone=${live.refresh} />`))}
+            </ul>
+          </details>`
+        }
+        ${putOff !== undefined && html`<${PutOff} item=${putOff} onClose=${() => setPutOff(undefined)} onDone=${live.refresh} />`}
+      `;
+    }}<//>
+  `;
+}
+
+/** The way to where it is looked after. @param {{ item: Item, session: Session, feedOf: import('../../names.js').Names['feedOf'] }} props */
+function Way({ item, session, feedOf }) {
+  const place = placeOf(item, session, feedOf);
+  return place && html`<a href=${place.href}>${place.action}</a>`;
+}
+
+/** @param {{ snooze: import('../../attention.js').Snooze, keyName: import('../../names.js').Names['keyName'] }} props */
+const Why = ({ snooze: { actor, key_id: key, reason, since, until }, keyName }) => html`
+  <p class="small soft text">Put off by <bdi>${actor ?? (key === null ? 'a command' : keyName(key))}</bdi> on ${dateTime(since)}: <bdi>${reason}</bdi>. It comes back in <${Countdown} until=${until} />.</p>
+`;
+
+/** @param {{ item: Item, onDone: () => void }} props */
+function Again({ item, onDone }) {
+  const { busy, error, run } = useWork();
+  const end = () =>
+    run(async () => {
+      await ask(`${ADDRESS}/${item.snooze?.id}`, { method: 'DELETE' });
+      onDone();
+    });
+  return html`<${Button} tiny busy=${busy} aria-label=${`Tell again: ${sentenceOf(item)}`} onClick=${end}>Tell again<//>${error !== undefined && html`<${Failed} error=${error} />`}`;
+}
+
+/** @param {{ item: Item, onClose: () => void, onDone: () => void }} props */
+function PutOff({ item, onClose, onDone }) {
+  const [reason, setReason] = useState('');
+  const [seconds, setSeconds] = useState(String(24 * HOUR));
+  const { busy, error, run } = useWork();
+  const body = { key: item.key, reason: reason.trim(), expires_in: Number(seconds) };
+  const submit = async () => {
+    const isDone = await run(async () => {
+      await ask(ADDRESS, { method: 'POST', body });
+      toast('It was put off.');
+      onDone();
+    });
+    if (isDone) onClose();
+  };
+  const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${body.reason === ''}>Put it off<//>`;
+  return html`
+    <${Dialog} title="Snooze" onClose=${onClose} onSubmit=${submit} footer=${footer}>
+      ${error !== undefined && html`<${Failed} error=${error} />`}
+      <p class="text">${sentenceOf(item)}</p>
+      <${TextField} label="Reason" hint="For everybody who looks: who takes care of it, which ticket." value=${reason} onValue=${setReason} maxlength="200" required autofocus />
+      <${SelectField} label="For" value=${seconds} onValue=${setSeconds} options=${TIMES} />
+      <p class="small soft">It stays listed, folded, with your name, and comes back earlier when its state becomes another. Programs, webhooks and <code>weir status</code> go on hearing of it.</p>
+      <${SameWithCurl} text=${curlOf('POST', ADDRESS, body)} />
+    <//>
+  `;
+}

@@ -1,0 +1,138 @@
+/** One timeline of what has changed in a workspace, newest first, made of what the store keeps of it, in slices (SPEC D32.1, D32.3). */
+import type { StoreReads } from '../../ports/store.ts';
+import type { NamedRun } from '../../ports/stored/changes.ts';
+import { type AuditNames, auditNames } from '../audit-json.ts';
+import { auditEntry, type ChangeKind, type Entry, isRenewal, kindOfEvent, newer, type Place, ruleEntry, runEntry } from './entry.ts';
+import type { Scope } from './scope.ts';
+
+export type ChangesStore = Pick<StoreReads, 'ruleChanges' | 'auditBetween' | 'allRuns' | 'directory' | 'keys' | 'feeds' | 'workspace'>;
+
+export interface Asked {
+  /** ms; what happened at `until` or later is not told. */
+  readonly since: number;
+  readonly until: number;
+  /** Tells what is older than this. */
+  readonly before: Place;
+  readonly limit: number;
+  readonly kinds: ReadonlySet<ChangeKind>;
+  /** null: the whole workspace. */
+  readonly scope: Scope | null;
+}
+
+/** Some entries, newest first; `next`: older ones than this place may follow. */
+export interface ChangesPage {
+  readonly entries: readonly Entry[];
+  readonly next: Place | null;
+}
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+/** What one sender did to a list is one entry for each so many minutes, by the length of what is asked for (ms). */
+const SPANS: readonly (readonly [upTo: number, minutes: number])[] = [
+  [3 * HOUR, 10],
+  [Number.POSITIVE_INFINITY, 60],
+];
+/** Reads of one kind for a page, and rows of the audit log that one has. */
+const READS = 48;
+const ROWS = 200;
+
+/** Reads a page. `pause` lets others get on between reads. */
+export async function changesPage(
+  store: ChangesStore,
+  workspaceId: string,
+  asked: Asked,
+  pause: () => Promise<void>,
+): Promise<ChangesPage> {
+  const names = await auditNames(store, workspaceId);
+  const has = (...kinds: ChangeKind[]) => kinds.some((kind) => asked.kinds.has(kind));
+  const slices = [
+    ...(has('rules', 'sources') ? [await rulesBefore(store, workspaceId, asked, names, pause)] : []),
+    ...(has('settings', 'lists', 'keys') ? [await auditBefore(store, workspaceId, asked, names, pause)] : []),
+    ...(has('sources') ? [runsBefore(await store.allRuns(workspaceId), asked)] : []),
+  ];
+  // What is older than where one of them has stopped may not be all.
+  const floor = slices
+    .flatMap(({ reached }) => reached ?? [])
+    .toSorted(newer)
+    .at(-1);
+  const entries = slices
+    .flatMap((slice) => slice.entries)
+    .filter((entry) => asked.kinds.has(entry.json.kind) && (floor === undefined || newer(entry, floor) >= 0))
+    .toSorted((a, b) => newer(b, a));
+  const page = entries.slice(0, asked.limit);
+  return { entries: page, next: entries.length > page.length ? placeOf(page.at(-1)!) : (floor ?? null) };
+}
+
+const placeOf = ({ at, key }: Place): Place => ({ at, key });
+
+/** Entries of one sort that are older than asked; all that are newer than `reached` are among them. null: there are no more. */
+interface Slice {
+  readonly entries: Entry[];
+  readonly reached: Place | null;
+}
+
+async function rulesBefore(
+  store: ChangesStore,
+  workspaceId: string,
+  { since, until, before, limit, scope }: Asked,
+  names: AuditNames,
+  pause: () => Promise<void>,
+): Promise<Slice> {
+  const span = SPANS.find(([upTo]) => until - since <= upTo)![1];
+  const from = Math.floor(since / MINUTE);
+  const spanOf = (minute: number) => Math.floor(minute / span) * span;
+  const entries: Entry[] = [];
+  let to = Math.min(Math.ceil(until / MINUTE), spanOf(Math.floor(before.at / MINUTE)) + span);
+  for (let read = 0; read < READS; read += 1) {
+    const found = await store.ruleChanges(workspaceId, { from, to, span });
+    if (found === undefined) return { entries, reached: null };
+    const sums = found.sums.filter((sum) => !isRenewal(sum) && (scope?.hasRules(sum) ?? true));
+    entries.push(
+      ...sums
+        .map((sum) => ruleEntry(sum, names))
+        .filter((entry) => newer(entry, before) < 0)
+        .sort((a, b) => newer(b, a)),
+    );
+    to = found.from;
+    if (entries.length >= limit) return { entries, reached: placeOf(entries.at(-1)!) };
+    await pause();
+  }
+  return { entries, reached: { at: to * MINUTE, key: '' } };
+}
+
+async function auditBefore(
+  store: ChangesStore,
+  workspaceId: string,
+  { since, before, limit, kinds, scope }: Asked,
+  names: AuditNames,
+  pause: () => Promise<void>,
+): Promise<Slice> {
+  const entries: Entry[] = [];
+  // Of one instant, rows of the audit log come before other entries, in the order of their keys.
+  let place = {
+    at: before.at,
+    id: before.key.startsWith('a ') ? Number(before.key.slice(2)) : before.key > 'a' ? Number.MAX_SAFE_INTEGER : 0,
+  };
+  for (let read = 0; read < READS; read += 1) {
+    const rows = await store.auditBetween(workspaceId, { from: since, before: place }, ROWS);
+    for (const row of rows) {
+      const kind = kindOfEvent(row.event);
+      if (kind !== undefined && kinds.has(kind) && (scope?.hasRow(row) ?? true)) entries.push(auditEntry(row, kind, names));
+    }
+    if (rows.length < ROWS) return { entries, reached: null };
+    const { at, id } = rows.at(-1)!;
+    place = { at, id };
+    if (entries.length >= limit) break;
+    await pause();
+  }
+  return { entries, reached: { at: place.at, key: `a ${String(place.id).padStart(15, '0')}` } };
+}
+
+function runsBefore(runs: readonly NamedRun[], { since, before, scope }: Asked): Slice {
+  const entries = runs
+    .filter(({ listId, run: { at, outcome } }) => at >= since && !TOLD_BY_RULES.has(outcome) && (scope?.hasList(listId) ?? true))
+    .map(runEntry)
+    .filter((entry) => newer(entry, before) < 0);
+  return { entries, reached: null };
+}
+const TOLD_BY_RULES = new Set(['applied', 'unchanged']);

@@ -1,0 +1,46 @@
+/** The files of workspaces over HTTP: read and applied as JSON, wherever that is done (SPEC D28.9). */
+import { WeirError } from '../../errors.ts';
+import type { StoreReads, StoreWrites } from '../../ports/store.ts';
+import { MOST_DETAILS } from '../../signal/faults.ts';
+import type { FieldFault } from '../../signal/validate.ts';
+import { readObject, repeatedFields } from '../json-object.ts';
+import { applyFile } from './apply.ts';
+import { exportFile } from './export.ts';
+import type { WorkspaceFiles } from './file-port.ts';
+import type { About } from './kind.ts';
+import { fileFaults, withoutNulls } from './schema.ts';
+
+/** Things that one request may name, and change: a second of the store's time, at most. */
+const MOST_THINGS = 2500;
+
+type Parts = Pick<About, 'secretKeys' | 'sourceReach' | 'webhookReach'> & {
+  readonly store: StoreReads & StoreWrites;
+  readonly now: () => number;
+};
+
+/** Reads and applies files in the thread that calls. */
+export function workspaceFiles({ now, ...parts }: Parts): WorkspaceFiles {
+  return {
+    async exported(about) {
+      const state = await parts.store.workspaceState(about.workspaceId);
+      if (state === undefined) throw new WeirError('NOT_FOUND', 'the workspace is gone');
+      return JSON.stringify(exportFile(state, { ...parts, ...about, prune: true, now: now() }).file);
+    },
+    async applied(about, { bytes, request }) {
+      const read = readObject(bytes);
+      if ('fault' in read) return { faults: [read.fault] };
+      const file = withoutNulls(read.fields);
+      const faults = [...repeatedFields(bytes), ...fileFaults(file)].slice(0, MOST_DETAILS);
+      if (faults.length > 0) return { faults };
+      try {
+        return {
+          json: JSON.stringify(await applyFile({ ...parts, ...about, mostThings: MOST_THINGS, pause: async () => {} }, file, request)),
+        };
+      } catch (error) {
+        const { code, cause } = error as { readonly code?: unknown; readonly cause?: unknown };
+        if (code === 'USAGE' && Array.isArray(cause)) return { faults: cause as FieldFault[] };
+        throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,35 @@
+/** The JSON object of a body, and what is wrong with it. */
+import type { FieldFault } from '../signal/validate.ts';
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
+
+/** The object in bytes; no bytes are an empty one. */
+export function readObject(bytes: Uint8Array): { readonly fields: Readonly<Record<string, unknown>> } | { readonly fault: FieldFault } {
+  if (bytes.length === 0) return { fields: {} };
+  try {
+    const value: unknown = JSON.parse(UTF8.decode(bytes));
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { fields: value as Record<string, unknown> };
+    return { fault: { field: 'body', message: 'must be a JSON object' } };
+  } catch {
+    return { fault: { field: 'body', message: 'must be JSON in UTF-8' } };
+  }
+}
+
+/** A text of JSON, which a key is when a colon follows, or the beginning or end of a level. */
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?|[{}[\]]/g;
+
+/** The faults of fields that the JSON of an object has twice, of which `JSON.parse` keeps the last. */
+export function repeatedFields(bytes: Uint8Array): FieldFault[] {
+  const names = new Set<string>();
+  const twice = new Set<string>();
+  let depth = 0;
+  for (const [token, colon] of UTF8.decode(bytes).matchAll(TOKEN)) {
+    if (token === '{' || token === '[') depth += 1;
+    else if (token === '}' || token === ']') depth -= 1;
+    else if (depth === 1 && colon !== undefined) {
+      const name: string = JSON.parse(token.slice(0, -colon.length));
+      (names.has(name) ? twice : names).add(name);
+    }
+  }
+  return [...twice].map((field) => ({ field, message: 'must be given once' }));
+}

@@ -1,0 +1,30 @@
+/** The file thread: reads what is set in workspaces, compares it with files and makes it as they say (SPEC D28). */
+import { parentPort } from 'node:worker_threads';
+import { systemClock } from '../../clock.ts';
+import { sourceReach } from '../../fetch/reach.ts';
+import { workspaceFiles } from '../../manage/file/files.ts';
+import type { FileThreadData, FileThreadMethods } from './file.ts';
+import { serveCalls } from './rpc.ts';
+import { openThreadStore } from './thread-store.ts';
+import { beginning } from './waiting-thread.ts';
+
+/** Connections to PostgreSQL. */
+const CONNECTIONS = 2;
+
+const { source, settings } = await beginning<FileThreadData>();
+const port = parentPort!;
+const store = await openThreadStore(source, CONNECTIONS);
+const methods: FileThreadMethods = {
+  ...workspaceFiles({
+    store,
+    now: systemClock.now,
+    secretKeys: settings.secretsKey,
+    sourceReach: sourceReach(settings.sourceNetworks),
+    webhookReach: sourceReach(settings.webhookNetworks),
+  }),
+  async shutdown() {
+    await store.close();
+    setImmediate(() => port.close());
+  },
+};
+serveCalls(port, methods);
