@@ -18,6 +18,7 @@ import type { ExpressionTester } from './expressions/expression-test.ts';
 import type { WorkspaceFiles } from './file/file-port.ts';
 import type { LateAnswers } from './late.ts';
 import type { RuleManagement } from './rules/rule-ports.ts';
+import type { RuleSelections } from './rules/rule-selections.ts';
 import type { Reach } from './sources/source-settings.ts';
 import type { ProcessStatus } from './status.ts';
 import type { WorthCounter } from './worth.ts';
@@ -82,6 +83,8 @@ export interface ManagePorts extends RuleManagement {
   readonly testExpression: ExpressionTester;
   /** Runs backtests, elsewhere too. */
   readonly backtests: Backtests;
+  /** Rules that were counted and sorted. */
+  readonly selections: RuleSelections;
   /** Answers that take longer than a client waits. */
   readonly late: LateAnswers;
   /** Does work that must not be done twice at once: of each name one piece after the other. */

@@ -2,7 +2,7 @@ import { LISTS_ORIGIN, ORIGIN, SCOPES } from '../../bouncers/decisions.ts';
 import { exampleOf, type Fields, objectOf, Type } from '../../json-schema.ts';
 import { type About, type Api, type Faults, json, jsonOf, queryParameter, reference } from '../docs/openapi.ts';
 import type { HttpFault } from '../errors.ts';
-import { MANY_ANSWERS, NO_LIST, NO_OBJECT, refusalOf } from './answer.ts';
+import { MANY_ANSWERS, MANY_REPORTS, NO_LIST, NO_OBJECT, refusalOf } from './answer.ts';
 import { readHeldQuery, readStreamQuery } from './query.ts';
 
 const DECISION = {
@@ -20,7 +20,8 @@ const DecisionStream = Type.Object({ new: decisions, deleted: decisions }, { tit
 const UsageMetrics = Type.Unsafe<object>({
   title: 'UsageMetrics',
   type: 'object',
-  description: 'What the client counts, in its own form.',
+  description:
+    'What the client counts, in its own form. What was dropped by origins of the form lists:NAME is counted for those lists; a window that comes again is not counted again.',
 });
 const Message = objectOf({ message: '' }, { title: 'Message' });
 
@@ -114,7 +115,11 @@ const USAGE: About = {
     content: jsonOf(reference(UsageMetrics), 'usage', { remediation_components: [{ type: 'firewall', version: '1', metrics: [] }] }),
   },
   answers: { 201: { description: 'Kept.', content: jsonOf(reference(Message), 'kept', { message: 'usage metrics are kept' }) } },
-  faults: { ...SHARED, 400: { says: 'The body is no JSON object.', examples: { malformed: NO_OBJECT } } },
+  faults: {
+    ...SHARED,
+    400: { says: 'The body is no JSON object.', examples: { malformed: NO_OBJECT } },
+    429: { says: 'Too many requests, or too many reports of the workspace wait.', examples: { 'too many reports': MANY_REPORTS } },
+  },
 };
 
 /** Whether the key is good is all that HEAD tells. */

@@ -19,7 +19,7 @@ import type {
   WorkspaceDirectory,
 } from '../snapshot.ts';
 import type { AuditedChange, Page, PageRequest } from './account-store.ts';
-import type { RuleMatch, RulePosition, SenderStep, SenderStepRequest, StepPlace } from './rule-queries.ts';
+import type { ActiveRules, RuleMatch, RulePosition, SenderStep, SenderStepRequest, StepPlace } from './rule-queries.ts';
 import type { ComparedPage, ComparedRule, RuleState, StoredRule } from './stored-rule.ts';
 
 /** What a signal finds an access rule by. `target` in its canonical form. */
@@ -169,6 +169,8 @@ export interface RuleReads {
   namedRules(workspaceId: string, listId: string, refs: readonly string[], targets: readonly string[]): Promise<NamedRule[]>;
   /** These rules of a kind, by primary key, as they are stored now; rules that are gone are left out. */
   rulesById(workspaceId: string, kind: Kind, ids: readonly number[]): Promise<StoredRule[]>;
+  /** The active rules of a kind whose `rule_ref` begins so, in its order, found through an index. */
+  rulesByRef(workspaceId: string, kind: Kind, prefix: string, which: ActiveRules): Promise<StoredRule[]>;
   /** The position of a consumer; undefined = none is stored. */
   position(streamId: string, partition: number): Promise<number | undefined>;
   /** The ids of the streams that have positions here. */
