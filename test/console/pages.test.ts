@@ -330,6 +330,7 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.fill('Expression', 'http.request.path contains "/signin"');
     await page.click('Run');
     await page.sees(/3 requests, .*Decided by: block 2 \(66\.67%\), no rule 1/);
+    await page.sees(/Is that meant\? One rule decides 1% of the requests or more:\s+expression block, 66\.67%/);
     await page.sees('Over time');
     await page.click('Samples of expression');
     await page.sees('/signin?token=…');
@@ -625,6 +626,15 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.click('Make the webhook');
     await page.sees('The webhook soc was made.');
     await page.seesNot('/hook/xyz');
+    await page.click('Change soc');
+    await page.fill('Name', 'soc 2');
+    await hasCurl('-X PATCH');
+    await page.click('Apply');
+    await page.sees('The webhook soc 2 was changed.');
+    await page.click('Change soc 2');
+    await page.fill('Name', 'soc');
+    await page.click('Apply');
+    await page.sees('The webhook soc was changed.');
     await page.click('Test soc');
     await page.sees(/soc has not taken the test: 404/);
     await page.click('Delete soc');
