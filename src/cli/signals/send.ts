@@ -13,7 +13,7 @@ import { sumLines } from './dry-run.ts';
 import { openInput } from './input.ts';
 import { replaceList } from './list-replace.ts';
 import { jsonReport, type Sender, sayLeftOut, sending, textReport } from './sender.ts';
-import { neverBlocked } from './still-blocked.ts';
+import { lifted } from './still-blocked.ts';
 
 /** Options that say something of the entries of a list; signals say it themselves. */
 const OF_LISTS = {
@@ -71,14 +71,15 @@ export function sendCommand(add: AddCommand): void {
         };
         await sending(context, input, destination, options.json ? jsonReport : textReport, async (sender) => {
           const content = await readContent(sender.chunks, readingOf(file, options), defaultsOf(options));
+          const lifts = lifted(destination.dryRun);
           if ('signals' in content) {
             const [, odd] = Object.entries(OF_LISTS).find(([name]) => options[name] !== undefined) ?? [];
             if (odd !== undefined) throw new WeirError('USAGE', `${odd} is for plain lists, and this file holds signals`);
-            await sender.send(faultlessSignals(told(content.signals, sender)));
+            await sender.send(lifts.notingSignals(faultlessSignals(told(content.signals, sender))));
+            await lifts.say(sender, destination);
             return;
           }
-          const never = neverBlocked();
-          const entries = never.noting(told(content.entries, sender));
+          const entries = lifts.noting(told(content.entries, sender));
           const held: PlacedEntry[] = [];
           if (options.replace) {
             await replaceList(sender, options.yes ? entries : withoutWide(entries, held), {
@@ -92,7 +93,7 @@ export function sendCommand(add: AddCommand): void {
             await sender.send(entrySignals(meant, sayLeftOut(sender)));
           }
           if (held.length > 0) await sayHeld(sender, held);
-          await never.say(sender, destination);
+          await lifts.say(sender, destination);
         });
       },
       show: () => '',
