@@ -125,24 +125,11 @@ export interface ManageContext extends ManagePorts, ChangeContext {
 export const NO_LIMIT: Most = { maxLists: 0, maxFeeds: 0, maxKeys: 0, maxSources: 0 };
 
 /** The context of a command: it may do everything. `by` is who runs it. */
-export const byCommand = (
-  store: StoreReads & StoreWrites,
-  workspaceId: string,
-  by: Author,
-  { maxLists, maxFeeds, maxKeys, maxSources }: Most = NO_LIMIT,
-): ChangeContext => ({
-  store,
-  workspaceId,
-  maxLists,
-  maxFeeds,
-  maxKeys,
-  maxSources,
-  by,
-  permissions: null,
-  keyExpiresAt: null,
-  ifMatch: undefined,
-  once: undefined,
-});
+export function byCommand(store: StoreReads & StoreWrites, workspaceId: string, by: Author, most: Most = NO_LIMIT): ChangeContext {
+  const { maxLists, maxFeeds, maxKeys, maxSources } = most;
+  const everything = { permissions: null, keyExpiresAt: null, ifMatch: undefined, once: undefined };
+  return { store, workspaceId, by, maxLists, maxFeeds, maxKeys, maxSources, ...everything };
+}
 
 /** How the store is told of a change. */
 export const changeOptions = ({ by, ifMatch, once }: ChangeContext): ChangeOptions => ({ by, ifMatch, once });

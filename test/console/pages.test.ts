@@ -293,6 +293,20 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
   test('D18.42 a bad expression is shown with carets; D18.41 a rule is changed with what changes', async () => {
     await page.show('/rules/waf', 'Rules');
     await page.click('Try an expression');
+    await eventually(async () => assert.ok(await page.evaluate<boolean>(`document.activeElement.matches('dialog textarea')`)));
+    await page.type('starts');
+    await page.sees('(field Bytes, literal Bytes) → Bool');
+    await page.press('Escape');
+    await page.seesNot('(field Bytes, literal Bytes) → Bool');
+    await page.sees('Try an expression');
+    await page.type('_');
+    await page.press('Enter');
+    await page.type('pat');
+    await page.sees(/field\s+http\.request\.path\s+Bytes/);
+    await page.press('ArrowDown');
+    await page.press('ArrowUp');
+    await page.press('Tab');
+    assert.equal(await page.evaluate(`document.querySelector('dialog textarea').value`), 'starts_with(http.request.path');
     await page.fill('Expression', 'http.request.method eq "POST"\n  and ip.sorce eq 192.0.2.1');
     await page.sees(/Line 2, column 7: unknown field[\s\S]*and ip\.sorce eq[\s\S]*\^{8}/);
     await page.fill('Expression', 'http.request.path contains "/signin"');
@@ -341,6 +355,33 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.fill('Expression', 'http.request.path ==');
     await page.click('Run');
     await page.sees(/expression .*1:/);
+  });
+
+  test('D18.77 the order of rules is changed with the keyboard and by dragging, shown before, as one batch', async () => {
+    await page.show('/rules/waf', 'Rules');
+    await page.click('Change the order');
+    await page.sees(/1\s+waf-login[\s\S]*2\s+waf-ai/);
+    await page.evaluate(`document.querySelector('[aria-label="Move waf-ai up"]').focus()`);
+    await page.press('Enter');
+    await page.sees(/1\s+waf-ai[\s\S]*no order → -5\s+2\s+waf-login/);
+    await page.sees('waf-ai is enforced as number 1 of 3.');
+    await page.sees('The order of 1 rule, as one batch');
+    await page.evaluate(`(() => {
+      const [first, , third] = document.querySelectorAll('.ordered > li');
+      const send = (type, to) => to.dispatchEvent(new DragEvent(type, { bubbles: true, cancelable: true, dataTransfer: new DataTransfer() }));
+      send('dragstart', third);
+      send('dragover', first);
+      send('drop', first);
+    })()`);
+    await page.sees('The order of 2 rules, as one batch');
+    await page.click('Apply');
+    await page.sees('2 rules have another order now.');
+    const { rules } = await read('/rules?kind=waf_rule');
+    assert.deepEqual(
+      rules.map(({ rule_ref: ref }: { readonly rule_ref: string }) => ref),
+      ['waf-long', 'waf-ai', 'waf-login'],
+    );
+    assert.equal(rules[0].name, HOSTILE);
   });
 
   test('D18.49 beside an expression stands a request: true or false as one types', async () => {
@@ -608,7 +649,10 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.sees('Sign in');
     await page.signIn(JSON.parse(made.text).key);
     const pages = await page.evaluate<string>(`[...document.querySelectorAll('.side li')].map((each) => each.innerText.trim()).join()`);
-    assert.equal(pages, 'Overview,Feeds,Sources,Rules,Batches,Look up,Backtest,Devices,Bouncers,Geo data,Workspace,Keys');
+    assert.equal(
+      pages,
+      'Overview,What changed,Feeds,Sources,Worth,Rules,Batches,Look up,Backtest,Devices,Bouncers,Geo data,Workspace,Keys',
+    );
     await page.click('Keys');
     await page.sees('bootstrap');
     assert.doesNotMatch(await page.text(), /Revoke\b.*bootstrap/);

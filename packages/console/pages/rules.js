@@ -16,6 +16,7 @@ import { DeleteRules } from './rules/delete-rules.js';
 import { TryExpression } from './rules/expression.js';
 import { ExpressionRuleForm } from './rules/expression-rule.js';
 import { conditionsOf, isNarrow, RuleFilter } from './rules/filter.js';
+import { OrderRules } from './rules/order.js';
 import { PasteForm } from './rules/paste.js';
 import { RuleDialog } from './rules/rule-dialog.js';
 import { RuleList, sortOf } from './rules/rule-list.js';
@@ -24,7 +25,7 @@ import { UnblockForm } from './rules/unblock.js';
 
 /** @typedef {import('./rules/tabs.js').Rule} Rule */
 /** @typedef {import('./rules/rule-list.js').Meant} Meant */
-/** @typedef {{ name: 'block' | 'unblock' | 'paste' | 'try' | 'add' } | { name: 'delete' | 'edit', meant: Meant } | { name: 'rule' | 'change', rule: Rule } | { name: 'use', kind: string, expression: string }} Open What is open above the page. */
+/** @typedef {{ name: 'block' | 'unblock' | 'paste' | 'try' | 'add' | 'order' } | { name: 'delete' | 'edit', meant: Meant } | { name: 'rule' | 'change', rule: Rule } | { name: 'use', kind: string, expression: string }} Open What is open above the page. */
 
 /** Rules of a page. */
 const LIMIT = 500;
@@ -79,6 +80,7 @@ export function Page({ session, place }) {
       html`<${TryExpression} kind=${tab.kind} onClose=${close}
       onUse=${may(session, 'rules:write') ? (/** @type {string} */ kind, /** @type {string} */ expression) => setOpen({ name: 'use', kind, expression }) : undefined} />`
     }
+    ${open?.name === 'order' && html`<${OrderRules} kind=${tab.kind} onClose=${close} onDone=${rules.refresh} />`}
     ${open?.name === 'add' && html`<${ExpressionRuleForm} kind=${tab.kind} type=${type.type} ...${opened} />`}
     ${open?.name === 'use' && html`<${ExpressionRuleForm} kind=${open.kind} type="custom" expression=${open.expression} ...${opened} />`}
     ${open?.name === 'change' && html`<${ExpressionRuleForm} kind=${open.rule.kind} type="custom" rule=${open.rule} ...${opened} />`}
@@ -100,6 +102,7 @@ const accessActions = (session, open) =>
 
 /** @param {import('../session.js').Session} session @param {(open: Open) => void} open */
 const expressionActions = (session, open) => html`
+  ${may(session, 'rules:write') && html`<${Button} onClick=${() => open({ name: 'order' })}>Change the order<//>`}
   <${Button} onClick=${() => open({ name: 'try' })}>Try an expression<//>
   ${may(session, 'rules:write') && html`<${Button} kind="main" icon="plus" onClick=${() => open({ name: 'add' })}>Add a rule<//>`}
 `;
