@@ -30,6 +30,15 @@ export const PAGES = [
     load: () => import('./pages/overview.js'),
   },
   {
+    path: '/changes',
+    title: 'What changed',
+    help: 'docs/management.md',
+    icon: 'changes',
+    group: '',
+    permission: 'rules:read',
+    load: () => import('./pages/changes.js'),
+  },
+  {
     path: '/feeds',
     title: 'Feeds',
     help: 'docs/feeds.md',
@@ -46,6 +55,15 @@ export const PAGES = [
     group: 'Content',
     permission: 'rules:read',
     load: () => import('./pages/sources.js'),
+  },
+  {
+    path: '/worth',
+    title: 'Worth',
+    help: 'docs/worth.md',
+    icon: 'worth',
+    group: 'Content',
+    permission: 'rules:read',
+    load: () => import('./pages/worth.js'),
   },
   {
     path: '/rules',

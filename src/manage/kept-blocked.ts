@@ -1,11 +1,10 @@
 /** Block feeds that keep what shall never be blocked, in the words of programs and of people (SPEC D10.18). */
-import type { Static } from 'typebox';
 import type { FeedKind } from '../account/feed.ts';
 import { within } from '../clock.ts';
 import type { FeedExplainer } from '../document/explain/explain.ts';
 import type { KeptBlocked, WayOut } from '../document/explain/kept-blocked.ts';
 import { codeOf } from '../errors.ts';
-import { nullable, Type } from '../json-schema.ts';
+import { nullable, type Static, Type } from '../json-schema.ts';
 import type { StoreReads } from '../ports/store.ts';
 import { formatTarget, readTarget, targetFieldOf } from '../signal/target.ts';
 import { findList } from './find.ts';

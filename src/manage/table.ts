@@ -21,6 +21,7 @@ import { IMPORT_OPERATIONS } from './operations/rules/imports.ts';
 import { REPLACEMENT_OPERATIONS } from './operations/rules/replacements.ts';
 import { RULE_CHANGING } from './operations/rules/rule-changing.ts';
 import { RULE_DELETIONS } from './operations/rules/rule-deletions.ts';
+import { RULE_READS } from './operations/rules/rule-reads.ts';
 import { RULE_OPERATIONS } from './operations/rules/rules.ts';
 import { SAMPLE_OPERATIONS } from './operations/samples.ts';
 import { CATALOGUE_OPERATIONS } from './operations/sources/catalogue.ts';
@@ -45,6 +46,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...SOURCE_OPERATIONS,
   ...SOURCE_REFRESH_OPERATIONS,
   ...DELETED_OPERATIONS,
+  ...RULE_READS,
   ...RULE_OPERATIONS,
   ...RULE_CHANGING,
   ...RULE_DELETIONS,

@@ -11,6 +11,7 @@ import { rateLimiter } from '../http/auth/rate-limit.ts';
 import { errorFields } from '../http/errors.ts';
 import type { ManagePorts } from '../manage/context.ts';
 import { lateAnswers } from '../manage/late.ts';
+import { ruleSelections } from '../manage/rules/rule-selections.ts';
 import type { ProcessStatus } from '../manage/status.ts';
 import { fairSteps } from '../runtime/fair-steps.ts';
 import { processesOn } from '../runtime/ledgers/status-file.ts';
@@ -108,6 +109,7 @@ export function startManage(
       },
     }),
     inTurn: oneByOne(),
+    selections: ruleSelections(),
   };
   onStop(resumeLeftBehind({ ...ports, pause: () => ports.stepsOf('')(async () => undefined) }, log));
   return ports;

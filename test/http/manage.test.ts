@@ -132,7 +132,7 @@ suite('management', () => {
     return body.batches[0]!;
   }
   /** What a GET has to be asked with. */
-  const QUERIES: Readonly<Record<string, string>> = { lookUp: '?target=192.0.2.1' };
+  const QUERIES: Readonly<Record<string, string>> = { lookUp: '?target=192.0.2.1', findNamedRules: '?text=no' };
   /** A body that an operation takes, where its first example names things that are there only in documents. */
   const BODIES: Readonly<Record<string, () => Promise<Json>>> = {
     createList: async () => ({ name: fresh('list') }),

@@ -54,6 +54,25 @@ test('D23.10, D23.20 a list is what its origin has, as changes; what has not cha
   assert.deepEqual([run!.outcome, run!.added, run!.removed], ['applied', 10, 10]);
 });
 
+test('D23.12, D23.22 after a clock that was ahead was set back, what is asked is fetched at once, and the next fetch comes after the interval', async () => {
+  server.set('/ahead', list(text(0, 20)));
+  const source = await world.add('ahead', { url: `${server.url}/ahead` });
+  world.setClock(DAY);
+  await world.run();
+  world.setClock(-DAY);
+  world.pass(MINUTE);
+  await world.ask(source, 'refresh');
+  await world.run();
+  assert.equal(server.asked.get('/ahead'), 2);
+  world.setClock(DAY);
+  world.pass(HOUR);
+  await world.run();
+  world.setClock(-DAY);
+  world.pass(MINUTE);
+  await world.run();
+  assert.equal(server.asked.get('/ahead'), 4);
+});
+
 const runs = async ({ id }: { readonly id: string }) => await world.base.store.sourceRuns(world.workspaceId, id);
 test('D23.10, D23.15 whatever a careless or hostile server does, the list is the last good one', async (t) => {
   const good = text(0, 200);

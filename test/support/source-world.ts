@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Client } from 'pg';
+import { NO_GUARD_RAILS } from '../../src/account/guard-rails.ts';
 import { NO_SETTINGS } from '../../src/account/list.ts';
 import { DEFAULT_GUARDS, type Source, type SourceGuards, type SourceSettings, type SourceState } from '../../src/account/source.ts';
 import { readConfig } from '../../src/config.ts';
@@ -19,6 +20,7 @@ import type { AccessRule } from '../../src/rule.ts';
 import { createLogger } from '../../src/runtime/logging.ts';
 import type { Refresher } from '../../src/runtime/sources/refresher.ts';
 import { formatTarget } from '../../src/signal/target.ts';
+import { isDueAt } from '../../src/source/refresh/schedule.ts';
 import { caughtUp } from '../../src/stream/lag.ts';
 import { smallGeo } from './geo.ts';
 import { PATIENT, testEnvironment } from './weir.ts';
@@ -36,12 +38,16 @@ export interface SourceWorld extends AsyncDisposable {
   now(): number;
   /** Moves the clock. */
   pass(ms: number): void;
+  /** Sets the wall clock only, as somebody does who sets the machine's. */
+  setClock(ms: number): void;
   /** `of`: another workspace than that of this world. */
   add(
     name: string,
     settings: Partial<Omit<SourceSettings, 'guards'>> & { readonly guards?: Partial<SourceGuards> },
     of?: string,
   ): Promise<Source>;
+  /** Blocks addresses in the default list, as a detection of the workspace's own, and waits until that has landed. */
+  detect(addresses: readonly string[]): Promise<void>;
   /** Begins what is due, and waits until it is done. */
   run(with_?: Refresher): Promise<void>;
   /** Lets the interval pass, and does that. */
@@ -74,8 +80,8 @@ export async function sourceWorld(settings: Readonly<Record<string, string>>): P
   const { store, stream } = base;
   await startLanding(base);
   const { accept } = startSignals(base, { counts: newHttpCounts(), activity: undefined }, {}, stream);
-  let passed = 0;
-  const clock = { now: () => Date.now() + passed, monotonic: () => performance.now() + passed, random: () => 0 };
+  let [passed, set] = [0, 0];
+  const clock = { now: () => Date.now() + passed + set, monotonic: () => performance.now() + passed, random: () => 0 };
   const organization = await store.createOrganization('org', 'active');
   const workspace = await store.createWorkspace(organization.id, 'default');
   const refreshers: Refresher[] = [];
@@ -94,6 +100,9 @@ export async function sourceWorld(settings: Readonly<Record<string, string>>): P
     now: clock.now,
     pass(ms) {
       passed += ms;
+    },
+    setClock(ms) {
+      set += ms;
     },
     async add(name, { guards, ...more }, of = workspace.id) {
       const { source } = await store.createSource(
@@ -116,6 +125,15 @@ export async function sourceWorld(settings: Readonly<Record<string, string>>): P
         { maxSources: 0, maxLists: 0 },
       );
       return source;
+    },
+    async detect(addresses) {
+      const entries = addresses.map((ip) => ({ type: 'access_rules', action: 'block', ip }));
+      const who = { keyId: randomUUID(), workspaceId: workspace.id, organizationId: organization.id, subscription: 'active' as const };
+      const bound = { listId: null, feedId: null, guardRails: NO_GUARD_RAILS, sample: null, networks: [], expiresAt: null };
+      const caller = { ...who, ...bound, permissions: ['signal:write' as const] };
+      const taken = await accept!({ version: 1, caller, list: undefined, entries, dryRun: false });
+      assert.equal(taken.accepted, addresses.length);
+      await landed();
     },
     async run(one = refresher) {
       // What is due together may have to wait for its turn of the same host.
@@ -186,7 +204,15 @@ export async function sourceWorld(settings: Readonly<Record<string, string>>): P
   };
   return world;
 
-  function isWaiting({ record: { source }, state, isBusy, heldOffUntil }: Parameters<Parameters<typeof refresher.known.forEach>[0]>[0]) {
-    return isBusy || (!source.isPaused && state.stop === null && state.nextAt <= clock.now() && heldOffUntil <= clock.now());
+  function isWaiting({
+    record: { source, asked },
+    state,
+    isBusy,
+    heldOffUntil,
+  }: Parameters<Parameters<typeof refresher.known.forEach>[0]>[0]) {
+    if (source.isPaused || heldOffUntil > clock.monotonic()) return isBusy;
+    return (
+      isBusy || asked?.what === 'refresh' || (state.stop === null && isDueAt(state, { every: source.every * 1000, least: 0 }, clock.now()))
+    );
   }
 }

@@ -10,11 +10,12 @@ import { Button } from '../ui/button.js';
 import { Card } from '../ui/card.js';
 import { SameWithCurl } from '../ui/code.js';
 import { Dialog } from '../ui/dialog.js';
-import { SelectField, TextField } from '../ui/field.js';
+import { SelectField } from '../ui/field.js';
 import { PageHead } from '../ui/page-head.js';
 import { Plot } from '../ui/plot.js';
 import { Failed, Notice } from '../ui/states.js';
 import { Table } from '../ui/table.js';
+import { ExpressionField } from './rules/expression.js';
 import { RULE_TABS } from './rules/tabs.js';
 
 /** @typedef {{ id: string, state: string, bytes: number, read_bytes: number, requests: number, fault: string | null, result: any }} Job */
@@ -66,7 +67,7 @@ export function Page(_props) {
         <${SelectField} label="Kind of rule" value=${form.kind} onValue=${set('kind')} options=${KINDS} />
         <${SelectField} label="Requests" value=${form.as} onValue=${set('as')} options=${VIEWS} />
       </div>
-      <${TextField} label="Expression" rows=${2} maxlength="4096" value=${form.expression} onValue=${set('expression')}
+      <${ExpressionField} kind=${form.kind} value=${form.expression} onValue=${set('expression')} rows=${3}
         hint="Empty: the rules of the workspace, in the order of enforcement." />
       <div class="row">
         <${Button} kind="main" type="submit" busy=${busy && !isRunning} disabled=${file === undefined || isRunning}>Run<//>

@@ -48,12 +48,16 @@ function Feed({ feed, tag, session, refresh }) {
   const [open, setOpen] = useState(/** @type {'edit' | 'delete' | undefined} */ (undefined));
   const state = stateOf(feed);
   const canEdit = feed.kind !== 'workspace' && may(session, 'manage');
-  const actions =
-    canEdit &&
-    html`
+  const actions = html`
+    ${feed.kind === 'list' && html`<a class="button" href=${link('/worth', feed.id)}>What it is worth</a>`}
+    ${
+      canEdit &&
+      html`
       <${Button} icon="edit" onClick=${() => setOpen('edit')}>Change<//>
       ${!feed.default && html`<${Button} icon="trash" kind="danger" onClick=${() => setOpen('delete')}>Delete<//>`}
-    `;
+    `
+    }
+  `;
   const close = () => setOpen(undefined);
   const address = `${location.origin}/v1/threat/feeds${feed.kind === 'workspace' ? '' : `/${encodeURIComponent(feed.name)}`}`;
   return html`

@@ -5,7 +5,7 @@ import { useState } from 'preact/hooks';
 import { ask, hasEnded, manage } from '../api.js';
 import { useLiveWork } from '../data.js';
 import { count } from '../format.js';
-import { go, useDo } from '../router.js';
+import { go, link, useDo } from '../router.js';
 import { may } from '../session.js';
 import { Badge } from '../ui/badge.js';
 import { Button } from '../ui/button.js';
@@ -42,7 +42,7 @@ export function Page({ session, place }) {
     `;
   const close = () => setOpen(undefined);
   return html`
-    <${PageHead} title="Feeds" actions=${actions}>What firewalls poll. Signals land in lists; each list is a feed, and a feed can be made of several lists.<//>
+    <${PageHead} title="Feeds" actions=${actions}>What firewalls poll. Signals land in lists; each list is a feed, and a feed can be made of several lists. <a href=${link('/worth')}>What each list is worth</a><//>
     <${Shown} live=${live}>${(/** @type {FeedRow[]} */ feeds) => html`
       <${FeedTable} feeds=${feeds} />
       <${DeletedFeeds} session=${session} onDone=${live.refresh} />

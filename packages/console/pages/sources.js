@@ -5,7 +5,7 @@ import { useState } from 'preact/hooks';
 import { allPages } from '../api.js';
 import { useLiveWork } from '../data.js';
 import { count } from '../format.js';
-import { go, useDo } from '../router.js';
+import { go, link, useDo } from '../router.js';
 import { may } from '../session.js';
 import { Badge } from '../ui/badge.js';
 import { Button } from '../ui/button.js';
@@ -28,7 +28,7 @@ export function Page({ session, place }) {
   if (id !== undefined) return html`<${SourcePage} key=${id} id=${id} session=${session} />`;
   const actions = may(session, 'manage') && html`<${Button} icon="plus" kind="main" onClick=${() => setAdding(true)}>Add a source<//>`;
   return html`
-    <${PageHead} title="Sources" actions=${actions}>Lists of others that come by themselves. Each keeps one list equal to what its origin has; what differs lands as changes.<//>
+    <${PageHead} title="Sources" actions=${actions}>Lists of others that come by themselves. Each keeps one list equal to what its origin has; what differs lands as changes. <a href=${link('/worth')}>What each is worth</a><//>
     <${Shown} live=${live}>${(/** @type {Source[]} */ sources) => {
       const held = sources.filter((each) => each.held !== null);
       return html`

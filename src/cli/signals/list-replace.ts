@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { plural } from '../../count-text.ts';
 import { WeirError } from '../../errors.ts';
 import { formatTarget } from '../../signal/target.ts';
+import type { EqualPlan } from '../../source/equal.ts';
 import type { PassedRow, PlacedEntry } from '../../source/readers/content.ts';
 import type { ListAction, ListEntry } from '../../source/readers/entry.ts';
 import type { LineFault } from '../../source/readers/items.ts';
@@ -34,18 +35,8 @@ interface Told {
   readonly batches: readonly string[];
 }
 
-interface Plan {
-  readonly present: number;
-  readonly added: number;
-  readonly changed: number;
-  readonly removed: number;
-  readonly unchanged: number;
-  readonly kept: number;
-  readonly failed: number;
-  readonly refused: number;
-  readonly expired: number;
-  readonly passed: Readonly<Record<string, number>>;
-  readonly errors: readonly { readonly place: string; readonly message: string }[];
+interface Plan extends Omit<EqualPlan, 'faults' | 'isLarge'> {
+  readonly errors: EqualPlan['faults'];
 }
 
 /**

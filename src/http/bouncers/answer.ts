@@ -2,7 +2,9 @@ import type { Caller } from '../../account/caller.ts';
 import type { DecisionRequest } from '../../bouncers/decisions.ts';
 import type { BouncerName, Bouncers } from '../../bouncers/serve/bouncers.ts';
 import type { FindDecisions, NoDecisions } from '../../bouncers/serve/find-decisions.ts';
-import { keptMetrics } from '../../bouncers/serve/metrics.ts';
+import type { RecordHits } from '../../bouncers/serve/hit-recorder.ts';
+import { hitWindows } from '../../bouncers/serve/hits.ts';
+import { keptMetrics, usageReport } from '../../bouncers/serve/metrics.ts';
 import { BUSY, type SharedAnswer } from '../../bouncers/serve/shared-answers.ts';
 import { hasCode } from '../../errors.ts';
 import { type Answer, jsonAnswer, NO_SNIFFING } from '../answer.ts';
@@ -32,12 +34,13 @@ export interface BouncerEndpoints {
   stream(request: BouncerRequest): Promise<BouncerAnswer | HttpFault>;
   held(request: BouncerRequest): Promise<BouncerAnswer | HttpFault>;
   /** Takes usage metrics as JSON. */
-  usage(request: BouncerRequest, body: Buffer): Answer | HttpFault;
+  usage(request: BouncerRequest, body: Buffer): Promise<Answer | HttpFault>;
 }
 
 interface BouncerOptions {
   readonly decisions: FindDecisions;
   readonly bouncers: Bouncers;
+  readonly hits: RecordHits;
   readonly now: () => number;
   readonly monotonic: () => number;
   /** Gets the errors that clients see only as 500. */
@@ -50,6 +53,12 @@ export const NO_OBJECT: HttpFault = { status: 400, message: 'The body is not a J
 export const MANY_ANSWERS: HttpFault = {
   status: 429,
   message: 'Too many different answers to bouncers of the workspace are being sent',
+  headers: { 'Retry-After': '5' },
+};
+/** Reports of the workspace wait to be written: this one would be one more. */
+export const MANY_REPORTS: HttpFault = {
+  status: 429,
+  message: 'Too many reports of the workspace wait to be counted',
   headers: { 'Retry-After': '5' },
 };
 const NOTHING = jsonAnswer(200, 'null', NO_STORE);
@@ -66,7 +75,7 @@ const HEADERS = [
 /** Characters of what a bouncer calls itself. */
 const LONGEST_NAME = 256;
 
-export function bouncerEndpoints({ decisions, bouncers, now, monotonic, report }: BouncerOptions): BouncerEndpoints {
+export function bouncerEndpoints({ decisions, bouncers, hits, now, monotonic, report }: BouncerOptions): BouncerEndpoints {
   const find = async (request: DecisionRequest, caller: Caller): Promise<SharedAnswer | HttpFault> => {
     try {
       const found = await decisions(request);
@@ -114,11 +123,19 @@ export function bouncerEndpoints({ decisions, bouncers, now, monotonic, report }
       const onSent = () => bouncers.answered(name, found, undefined, moment());
       return isEmpty ? { answer: NOTHING, onSent } : sent(found, acceptEncoding, onSent);
     },
-    usage({ caller, ...who }, body) {
-      const metrics = keptMetrics(body);
-      if (metrics === undefined) return NO_OBJECT;
-      bouncers.reported(nameOf(caller, who), metrics, now());
-      return TAKEN;
+    async usage({ caller, ...who }, body) {
+      const usage = usageReport(body);
+      if (usage === undefined) return NO_OBJECT;
+      const { workspaceId, keyId, listId } = caller;
+      bouncers.reported(nameOf(caller, who), keptMetrics(usage), now());
+      const windows = hitWindows(usage, keyId);
+      if (windows.length === 0) return TAKEN;
+      try {
+        return (await hits(workspaceId, { listId, windows })) ? TAKEN : MANY_REPORTS;
+      } catch (error) {
+        report(error as Error);
+        return { status: 500 };
+      }
     },
   };
 }

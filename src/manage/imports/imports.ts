@@ -7,6 +7,7 @@ import { entryErrors } from '../../signal/faults.ts';
 import { LIMITS } from '../../signal/limits.ts';
 import type { Refusal } from '../../signal/refusal.ts';
 import { formatTarget } from '../../signal/target.ts';
+import type { EqualPlan } from '../../source/equal.ts';
 import { entrySignals, type LeftOut } from '../../source/readers/content.ts';
 import { arrayOf, type FileSignal } from '../../source/readers/items.ts';
 import { type Wide, wideOf, wideText } from '../../source/wide.ts';
@@ -27,19 +28,9 @@ export interface ImportPorts extends ImportReplacePorts, Pick<RuleManagement, 'e
 }
 
 /** What an import that replaces does to the rules that the file does not have. */
-export interface Replaced {
+export interface Replaced extends Pick<EqualPlan, 'removed' | 'added' | 'changed' | 'unchanged' | 'kept' | 'refused'> {
   /** Undoes all of it in place of its batches; null in a preview. */
   readonly id: string | null;
-  /** Rules of the list that are removed: none where an entry failed. */
-  readonly removed: number;
-  readonly added: number;
-  /** Rules that are given what the file says of them, or another expiry. */
-  readonly changed: number;
-  readonly unchanged: number;
-  /** Rules with a `rule_ref` that the file does not have, which stay. */
-  readonly kept: number;
-  /** Entries that guard rails refuse. */
-  readonly refused: number;
   /** Whether more than half of the list would be removed, or added, which has to be confirmed. */
   readonly needs_confirmation: boolean;
 }

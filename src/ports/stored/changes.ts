@@ -43,7 +43,7 @@ export interface RuleChangeSpan {
 
 /** How far back what is told is whole, ms since 1970. */
 export interface ChangesKept {
-  /** Changes of rules, as far as the store knows them; older ones than seven days go. */
+  /** Changes of rules: when the schema began to count them, 0 where nothing had landed before; older ones than seven days go. */
   readonly rules: number;
   /** The oldest row of the workspace's audit log; null: there is none. */
   readonly oldestAudit: number | null;

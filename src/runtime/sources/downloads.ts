@@ -4,7 +4,7 @@ import type { SourceReading } from '../../account/source.ts';
 import { hasCode } from '../../errors.ts';
 import type { SourceAnswer } from '../../fetch/content-file.ts';
 import { knownContent, type Outcome } from '../../source/refresh/outcome.ts';
-import { goesAlong, leftAlone, stops } from '../../source/refresh/schedule.ts';
+import { goesAlong, isDueAt, leftAlone, stops } from '../../source/refresh/schedule.ts';
 import type { Known, KnownSources } from './known.ts';
 import { politeness } from './politeness.ts';
 import type { RefresherPorts } from './ports.ts';
@@ -56,13 +56,19 @@ export function downloads(ports: DownloadPorts): { begin(): void } {
 
   const isAsked = ({ record: { asked } }: Known) => asked?.what === 'refresh';
   const mayBeFetched = ({ record: { source }, state, isBusy, heldOffUntil }: Known): boolean =>
-    !isBusy && !source.isPaused && state.applying === null && heldOffUntil <= now();
-  const isDue = (one: Known) => mayBeFetched(one) && (isAsked(one) || (one.state.stop === null && one.state.nextAt <= now()));
-
+    !isBusy && !source.isPaused && state.applying === null && heldOffUntil <= monotonic();
   const leastOf = (url: string) => leastInterval(url) * 1000;
-  /** When an address may be asked, also where another process has asked before. */
-  const earliestOf = (url: string, same: readonly Known[]): number =>
-    Math.max(polite.earliest(url, leastOf(url)), Math.max(...same.map(({ state }) => state.fetchedAt ?? 0)) + leastOf(url));
+  const isDue = (one: Known) => {
+    const { record, state } = one;
+    const interval = { every: record.source.every * 1000, least: leastOf(record.source.url) };
+    return mayBeFetched(one) && (isAsked(one) || (state.stop === null && isDueAt(state, interval, now())));
+  };
+
+  /** How long an address may not be asked yet, ms, also where another process has asked before. What was fetched later than now was so by a clock that was wrong. */
+  const waitOf = (url: string, same: readonly Known[]): number => {
+    const fetched = same.map(({ state }) => state.fetchedAt ?? 0).filter((at) => at <= now());
+    return Math.max(polite.earliest(url, leastOf(url)) - monotonic(), Math.max(0, ...fetched) + leastOf(url) - now());
+  };
 
   return {
     begin() {
@@ -80,16 +86,16 @@ export function downloads(ports: DownloadPorts): { begin(): void } {
         }
         const address = addressOf(one);
         const same = [...known.values()].filter((each) => each.record.source.url === one.record.source.url && addressOf(each) === address);
-        const earliest = earliestOf(one.record.source.url, same);
-        if (earliest > now()) {
-          one.state = { ...one.state, nextAt: Math.max(one.state.nextAt, earliest) };
-          one.heldOffUntil = earliest;
+        const wait = waitOf(one.record.source.url, same);
+        if (wait > 0) {
+          one.state = { ...one.state, nextAt: Math.max(one.state.nextAt, now() + wait) };
+          one.heldOffUntil = monotonic() + wait;
           continue;
         }
         const along = same.filter(
           (each) =>
-            mayBeFetched(each) &&
-            (isAsked(each) || (each.state.stop === null && goesAlong(each.state.nextAt, each.record.source.every * 1000, now()))),
+            isDue(each) ||
+            (mayBeFetched(each) && each.state.stop === null && goesAlong(each.state.nextAt, each.record.source.every * 1000, now())),
         );
         hosts.add(host);
         served.add(serving);
@@ -106,7 +112,7 @@ export function downloads(ports: DownloadPorts): { begin(): void } {
     const began = monotonic();
     const [{ record }] = sources as readonly [Known];
     const { url } = record.source;
-    polite.asked(url, leastOf(url), now());
+    polite.asked(url, leastOf(url), began);
     let answer: SourceAnswer;
     try {
       answer = await fetch({
@@ -120,7 +126,7 @@ export function downloads(ports: DownloadPorts): { begin(): void } {
       if (signal.aborted || !hasCode(error, 'FETCH')) throw error;
       return await each(sources, async () => ({ kind: 'failed', text: error.message }), began, 0);
     }
-    if (answer.kind === 'refused') polite.leaveAlone(url, leastOf(url), now() + leftAlone(answer.status, answer.retryAfter));
+    if (answer.kind === 'refused') polite.leaveAlone(url, leastOf(url), monotonic() + leftAlone(answer.status, answer.retryAfter));
     try {
       await each(sources, (one) => outcome(one, answer), began, answer.kind === 'fetched' ? answer.bytes : 0);
     } finally {

@@ -10,7 +10,7 @@ export interface Known {
   state: SourceState;
   /** Something is done with it. */
   isBusy: boolean;
-  /** Not before this instant, ms: what failed was not its own fault. */
+  /** Not before this instant of the monotonic clock, ms: what failed was not its own fault. */
   heldOffUntil: number;
   /** What is to be written of it. */
   unwritten: SourceUpdate | undefined;

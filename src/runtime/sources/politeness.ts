@@ -1,4 +1,4 @@
-/** From when on an address may be asked again, whoever wants that: it outlives the sources that have asked (SPEC D23.12, D23.13). All times in ms. */
+/** From when on an address may be asked again, whoever wants that: it outlives the sources that have asked (SPEC D23.12, D23.13). All times in ms of the monotonic clock: setting the other one changes nothing. */
 
 /** Between two downloads of any address. */
 const LEAST = 1000;

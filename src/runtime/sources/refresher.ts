@@ -29,7 +29,7 @@ const WRITTEN = 60_000;
 const HOLD_OFF = 15_000;
 
 export function refresher(ports: RefresherPorts): Refresher {
-  const { store, lease: held, apply, log } = ports;
+  const { store, lease: held, apply, log, monotonic } = ports;
   const { now } = apply;
   const known: KnownSources = new Map();
   const stopping = new AbortController();
@@ -54,7 +54,7 @@ export function refresher(ports: RefresherPorts): Refresher {
 
   function holdOff(sources: readonly Known[], error: unknown): void {
     if (stopping.signal.aborted) return;
-    for (const each of sources) each.heldOffUntil = now() + HOLD_OFF;
+    for (const each of sources) each.heldOffUntil = monotonic() + HOLD_OFF;
     // The source was set, or another process is at work: what is known is read again.
     if (hasCode(error, 'CHANGED')) revision = -1;
     else if (codeOf(error) !== 'REFUSED' && codeOf(error) !== 'LIMITED')
@@ -104,7 +104,7 @@ export function refresher(ports: RefresherPorts): Refresher {
     if (lease === undefined) return;
     await read(isFresh);
     for (const one of known.values()) {
-      const step = one.isBusy || one.heldOffUntil > now() ? undefined : stepOf(one);
+      const step = one.isBusy || one.heldOffUntil > monotonic() ? undefined : stepOf(one);
       if (step !== undefined) work([one], () => step(one));
     }
     fetching.begin();

@@ -36,5 +36,18 @@ export function waitAfter({ every, least }: Interval, failures: number, retryAft
   return Math.round(wait + random * Math.min(wait * SPREAD, LONGEST));
 }
 
+/**
+ * Whether a fetch is due. An instant that lies further ahead than it can have been set from now comes from a clock that was wrong, and
+ * is due as well. Only a failure may have been told to wait for longer than the interval.
+ */
+export function isDueAt(
+  { nextAt, failures }: { readonly nextAt: number; readonly failures: number },
+  { every, least }: Interval,
+  now: number,
+): boolean {
+  const most = Math.max(every, least, LEAST, failures === 0 ? 0 : MOST) + LONGEST;
+  return nextAt <= now || nextAt - now > most;
+}
+
 /** Whether one that is due at `nextAt` goes along with a download of its address: what asks the same of the same server asks together. */
 export const goesAlong = (nextAt: number, every: number, now: number): boolean => nextAt - now <= every / 2;

@@ -49,15 +49,11 @@ export const changeReads = {
   },
   *changesKept(workspaceId) {
     const counter = yield* one("SELECT value FROM counters WHERE name = 'changes_since'");
-    const made = yield* one('SELECT created_at FROM workspaces WHERE id = $1', workspaceId);
     const oldest = yield* one(
       `SELECT a.at FROM audit a WHERE a.workspace_pk = ${WORKSPACE_PK} AND a.at > 0 ORDER BY a.at LIMIT 1`,
       workspaceId,
     );
-    return {
-      rules: Math.max(Number(counter?.value ?? 0), Number(made?.created_at ?? 0)),
-      oldestAudit: oldest?.at == null ? null : Number(oldest.at),
-    };
+    return { rules: Number(counter?.value ?? 0), oldestAudit: oldest?.at == null ? null : Number(oldest.at) };
   },
   *feedScope(workspaceId, feedId) {
     const feed = yield* one(`SELECT pk, all_lists FROM feeds WHERE id = $2 AND workspace_pk = ${WORKSPACE_PK}`, workspaceId, feedId);

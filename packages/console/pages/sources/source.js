@@ -68,6 +68,7 @@ function One({ source, tag, session, refresh }) {
   const canDecide = may(session, 'rules:write');
   const isResting = source.paused || source.state === 'stopped';
   const actions = html`
+    <a class="button" href=${link('/worth', source.list_id)}>What it is worth</a>
     ${canManage && !source.paused && html`<${Button} onClick=${() => setAsked('refresh')}>Refresh now<//>`}
     ${canManage && html`<${Button} onClick=${() => setAsked(isResting ? 'resume' : 'pause')}>${isResting ? 'Resume' : 'Pause'}<//>`}
     ${canManage && html`<${Button} icon="trash" kind="danger" onClick=${() => setAsked('delete')}>Delete<//>`}

@@ -12,6 +12,7 @@ const number = (example: number | null, description: string) => [example, nullab
 const changed = nullable(Type.Record(Type.String(), Type.Unknown()), { description: 'As in the audit log.' });
 
 const CHANGE: Fields = {
+  id: ['1795427460000 r access_rule …', 'What tells it from all others.'],
   at: ['2026-11-23T09:41:00.000Z', 'Of rules the last minute in which it happened.'],
   from: text('2026-11-23T09:02:00.000Z', 'Of rules the first minute.'),
   kind: ['rules', Type.Enum([...CHANGE_KINDS])],

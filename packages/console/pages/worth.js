@@ -1,0 +1,102 @@
+/** What each list is good for: what only it has, what it shares, and what it had before it was detected. */
+
+import { html } from 'htm/preact';
+import { ask, manage } from '../api.js';
+import { useLiveWork } from '../data.js';
+import { count, counted, dateTime } from '../format.js';
+import { Button } from '../ui/button.js';
+import { Card } from '../ui/card.js';
+import { Figure, Figures } from '../ui/figures.js';
+import { PageHead } from '../ui/page-head.js';
+import { Notice } from '../ui/states.js';
+import { Table } from '../ui/table.js';
+import { Ago } from '../ui/time.js';
+import { Counted } from './worth/counting.js';
+import { ListWorth } from './worth/list-worth.js';
+import { Matrix } from './worth/matrix.js';
+import { earlierText, linkToWorth } from './worth/worth-words.js';
+
+/** @typedef {import('./worth/worth-words.js').Worth} Worth */
+/** @typedef {import('./worth/worth-words.js').WorthList} WorthList */
+
+/** It is counted from all rules: read again now and then, ms. */
+const EVERY = 60_000;
+
+/** @param {import('../pages.js').PageProps} props */
+export function Page({ place }) {
+  const [id] = place.parts;
+  return id === undefined ? html`<${Lists} />` : html`<${ListWorth} key=${id} id=${id} />`;
+}
+
+function Lists() {
+  const live = useLiveWork('worth', async () => (await ask(manage('/worth'))).body, { every: EVERY });
+  return html`
+    <${PageHead} title="Worth" actions=${html`<${Button} onClick=${live.refresh}>Count again<//>`}>
+      What each list is good for: nothing is a score, each figure is a number of entries, addresses or rules.
+    <//>
+    <${Counted} live=${live}>${(/** @type {Worth} */ worth) => html`
+      <${Summary} worth=${worth} />
+      <${Table} label="Lists" columns=${columnsOf(worth.lists)} rows=${worth.lists} keyOf=${(/** @type {WorthList} */ each) => each.id} />
+      ${worth.lists_left_out > 0 && html`<p class="small soft">The lists with most entries: ${counted(worth.lists_left_out, 'other')} are compared and not shown.</p>`}
+      <${Card} title="In common" note="How many of the entries of the list of a row have an address in the list of a column.">
+        <${Matrix} lists=${worth.lists} />
+      <//>
+    `}<//>
+  `;
+}
+
+/** @param {{ worth: Worth }} props */
+function Summary({ worth: { lists, detections, at } }) {
+  const idle = lists.filter((each) => each.idle);
+  return html`
+    ${
+      idle.length > 0 &&
+      html`
+        <${Notice}>
+          <span>Without a detection in ${detections.days} days: ${idle.map((each, i) => html`${i > 0 && ', '}<a key=${each.id} class="text" href=${linkToWorth(each)}>${each.name}</a>`)}.</span>
+        <//>
+      `
+    }
+    ${lists.flatMap((list) =>
+      list.copies.map(
+        (each) =>
+          html`<${Notice} key=${`${list.id} ${each.name}`}><span><bdi>${list.name}</bdi> copies <bdi>${each.name}</bdi>: ${count(each.entries)} of its ${counted(list.entries, 'entry', 'entries')} are there.</span><//>`,
+      ),
+    )}
+    <${Figures}>
+      <${Figure} label="Lists" value=${count(lists.length)} note=${html`counted <${Ago} at=${at} />`} />
+      <${Figure} label=${`Own detections of ${detections.days} days`} value=${count(detections.count)}
+        note=${detections.first === null ? 'none is known' : `the first of ${dateTime(detections.first)}`} />
+      <${Figure} label="Lists without one of them" value=${count(idle.length)} />
+    <//>
+  `;
+}
+
+/** @param {readonly WorthList[]} lists @returns {import('../ui/table.js').Column<WorthList>[]} */
+const columnsOf = (lists) => [
+  { label: 'List', cell: (list) => html`<a class="text worth-name" href=${linkToWorth(list)}>${list.name}</a>` },
+  { label: 'Entries', number: true, cell: ({ entries }) => count(entries) },
+  { label: 'New', number: true, cell: ({ added }) => count(added) },
+  { label: 'Gone', number: true, cell: ({ gone }) => count(gone) },
+  { label: 'Unique', number: true, cell: ({ unique }) => count(unique.entries) },
+  {
+    label: 'Before',
+    number: true,
+    cell: ({ detections: { before, lead_seconds: lead } }) =>
+      html`<span>${count(before)}${lead !== null && html`<br /><span class="soft small nowrap">${earlierText(lead)}</span>`}</span>`,
+  },
+  { label: 'After', number: true, cell: ({ detections: { after } }) => count(after) },
+  { label: 'Never', number: true, cell: ({ detections: { never } }) => count(never) },
+  { label: 'Never-block hits', number: true, cell: ({ never_block: { count: rules } }) => count(rules) },
+  // Told where bouncers tell of which list what they drop is.
+  ...(lists.some(({ hits }) => hits !== undefined)
+    ? [{ label: 'Hits', number: true, cell: (/** @type {WorthList} */ { hits }) => count(hits ?? 0) }]
+    : []),
+  {
+    label: 'Shares most with',
+    cell: ({ overlaps: [most] }) =>
+      most === undefined
+        ? html`<span class="soft">no other</span>`
+        : html`<span><bdi class="text">${most.name}</bdi> <span class="soft small nowrap">${counted(most.entries, 'entry', 'entries')}</span></span>`,
+  },
+];

@@ -1,0 +1,131 @@
+/** What rounds are done to: the parts that can be killed, the links that can be broken, and the clock. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { renameSync, writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MAIN, testEnvironment } from '../support/weir.ts';
+import type { Link } from './links.ts';
+import type { Targets } from './plan.ts';
+
+/** A process that somebody kills. */
+export interface Part {
+  /** Ends it as it stands; it is started again after `ms`. */
+  kill(ms: number): Promise<void>;
+  /** Asks it to end, where it can be asked. */
+  term?(): Promise<void>;
+  pause(): void;
+  resume(): void;
+}
+
+export interface World {
+  readonly engine: string;
+  readonly key: string;
+  /** Ports of links to what answers clients: signals and management are asked of the first, feeds of each. */
+  readonly ports: { readonly signals: readonly number[]; readonly manage: number; readonly feeds: readonly number[] };
+  readonly targets: Targets;
+  readonly parts: ReadonlyMap<string, Part>;
+  readonly links: ReadonlyMap<string, Link>;
+  /** What only this world can do, by the name of the harm. */
+  readonly own: Readonly<Record<string, (ms: number) => Promise<void>>>;
+  readonly clock: SetClock;
+  /** Where sources are fetched from: a port that leads to the server of lists. */
+  readonly origin: number;
+  /** What a process that is gone has held is free. */
+  passTime(): Promise<void>;
+  /** How many processes have been started. */
+  readonly starts: () => number;
+  /** Parts that have ended though nobody ended them, with what they said last. */
+  readonly ended: string[];
+  stop(): Promise<void>;
+}
+
+export interface SetClock {
+  /** By which the clock of weir is off, ms. */
+  off: number;
+  /** Whether it has ever been set back. */
+  wentBack: boolean;
+  /** The instant of weir's clock, ms. */
+  now(): number;
+  set(off: number): void;
+}
+
+/** The clock that `test/support/settable-clock.ts` reads in every weir. */
+export function clockIn(file: string): SetClock {
+  const clock: SetClock = {
+    off: 0,
+    wentBack: false,
+    now: () => Date.now() + clock.off,
+    set(off) {
+      writeFileSync(`${file}.new`, String(off));
+      renameSync(`${file}.new`, file);
+      clock.wentBack ||= off < clock.off;
+      clock.off = off;
+    },
+  };
+  clock.set(0);
+  return clock;
+}
+
+/** A weir that is started again whenever it ends, as an init system does it; from now on until `stop`. */
+export interface Kept extends Part {
+  term(): Promise<void>;
+  starts(): number;
+  stop(): Promise<void>;
+}
+
+/** Before a weir that ended by itself is started again, ms. */
+const PAUSE = 200;
+
+/** `ended` is told of ends that nobody asked for. */
+export function keepWeir(name: string, settings: Readonly<Record<string, string>>, ended: string[]): Kept {
+  let child: ChildProcess;
+  // How the present process was asked to end, and when the next one begins.
+  let asked: NodeJS.Signals | undefined;
+  let [stopped, pause, starts] = [false, PAUSE, 0];
+  const killNow = () => child.kill('SIGKILL');
+  process.on('exit', killNow);
+
+  async function run(): Promise<void> {
+    let [isReady, log] = [false, ''];
+    [asked, pause, starts] = [undefined, PAUSE, starts + 1];
+    child = spawn(process.execPath, [MAIN, 'serve'], { env: testEnvironment(settings), stdio: ['ignore', 'pipe', 'pipe'] });
+    child.stdout!.setEncoding('utf8').on('data', (text: string) => {
+      isReady ||= text.includes('weir ready on');
+    });
+    child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+      log = (log + text).slice(-3000);
+    });
+    const [code] = (await once(child, 'close')) as [number | null];
+    // Before it is ready it may find its engine or its disk away (D1.25), and nobody has to wait for it (D1.4).
+    const isFine = asked === 'SIGKILL' || stopped || (isReady ? asked === 'SIGTERM' && code === 0 : code === 1 || asked === 'SIGTERM');
+    if (!isFine) ended.push(`${name} ended with ${code}: ${log}`);
+    if (!stopped) await sleep(pause);
+  }
+  const running = (async () => {
+    while (!stopped) await run();
+  })();
+  const end = (signal: NodeJS.Signals) => {
+    if (asked !== 'SIGKILL') asked = signal;
+    child.kill(signal);
+  };
+
+  return {
+    async kill(ms) {
+      end('SIGKILL');
+      pause = ms;
+    },
+    async term() {
+      end('SIGTERM');
+      pause = 0;
+    },
+    starts: () => starts,
+    pause: () => void child.kill('SIGSTOP'),
+    resume: () => void child.kill('SIGCONT'),
+    async stop() {
+      stopped = true;
+      child.kill('SIGKILL');
+      await running;
+      process.off('exit', killNow);
+    },
+  };
+}
