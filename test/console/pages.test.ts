@@ -433,6 +433,8 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.sees(/2 added · port scan/);
     await page.fill('Feed', id);
     await page.sees(/Rules: 2 added\. 1 other change\./);
+    await page.click('Compare');
+    await page.sees('+ 198.51.100.7');
     await page.fill('What', 'rules');
     await page.seesNot('list created');
     await page.evaluate(`document.querySelector('.long-row').focus()`);

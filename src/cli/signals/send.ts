@@ -1,4 +1,5 @@
 /** `weir send`: a file of signals, or a plain list of addresses, to the service. */
+import { plural } from '../../count-text.ts';
 import { WeirError } from '../../errors.ts';
 import type { JsonObject } from '../../rule.ts';
 import { entrySignals, NO_ENTRIES, type PlacedEntry, type Reading, readContent } from '../../source/readers/content.ts';
@@ -117,8 +118,8 @@ const MOST_TRIED = 1000;
 /** Says what was not sent because nobody said that it is meant, and what it would do to feeds. */
 async function sayHeld(sender: Sender, held: readonly PlacedEntry[]): Promise<void> {
   const kinds = Map.groupBy(held, ({ entry: { target } }) => target.kind);
-  const names = [...kinds].map(([kind, { length }]) => `${length} ${kind === 'asn' ? 'ASNs' : 'countries'}`);
-  sender.say(`${names.join(' and ')} were not sent: when they are meant, say so with --yes`);
+  const names = [...kinds].map(([kind, { length }]) => (kind === 'asn' ? plural(length, 'ASN') : plural(length, 'country', 'countries')));
+  sender.say(`not sent: ${names.join(' and ')}; when they are meant, say so with --yes`);
   const signals = held.slice(0, MOST_TRIED).flatMap(({ entry }) => signalOf({ ...entry, name: undefined }, Date.now()) ?? []);
   if (signals.length === 0) return;
   for (const line of sumLines(await sender.tryOut(signals))) sender.say(`with them: ${line}`);
