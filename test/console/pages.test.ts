@@ -264,6 +264,13 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.click('Apply 2 entries');
     await page.sees('2 entries of the list were accepted.');
     assert.deepEqual(await active('185.1.1.2'), ['185.1.1.2']);
+    await page.click('Paste a list');
+    await page.fill('Entries', '8.8.4.200');
+    await page.fill('Action', 'unblock');
+    await page.sees('One target stays in block feeds all the same.');
+    await page.sees(/8\.8\.4\.200\s+default workspace\s+in\s+8\.8\.4\.0\/24 in default\s+No single step/);
+    await page.press('Escape');
+    await page.click('Drop it');
   });
 
   test('D18.41 a list that is pasted may replace the list; who takes away more than half of it says so', async () => {
@@ -427,6 +434,8 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.sees(/2 added · port scan/);
     await page.fill('Feed', id);
     await page.sees(/Rules: 2 added\. 1 other change\./);
+    await page.click('Compare');
+    await page.sees('+ 198.51.100.7');
     await page.fill('What', 'rules');
     await page.seesNot('list created');
     await page.evaluate(`document.querySelector('.long-row').focus()`);
