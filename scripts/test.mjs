@@ -9,12 +9,19 @@ import { fileURLToPath } from 'node:url';
 
 const UNIT = [
   'src/**/*.test.ts',
-  'packages/*/*.test.ts',
+  'packages/{*,network/sets}/*.test.ts',
   'packages/expression/{evaluate,hints,literal,regex}/**/*.test.ts',
   'test/document/*.test.ts',
 ];
 /** What else does all its work in its own process. */
-const IN_PROCESS = ['test/in-process/**/*.test.ts', 'test/simulation/*.test.ts', 'packages/*/test/*.test.ts', 'test/geo/*.test.ts'];
+const IN_PROCESS = [
+  'test/in-process/**/*.test.ts',
+  'test/simulation/*.test.ts',
+  'packages/*/test/*.test.ts',
+  'test/geo/*.test.ts',
+  'test/docs/{docs,expressions,growth,kubernetes,module-state,monitoring,release,sizes,sources,spec}.test.ts',
+  'test/console/words.test.ts',
+];
 const ALL = ['{src,packages}/**/*.test.ts', 'test/**/*.test.ts'];
 /** Files that take longest come first, so that none of them is left over at the end. */
 const LONGEST = [
@@ -26,6 +33,7 @@ const LONGEST = [
   'store/postgres',
   'console/pages',
   'contract/feeds-embedded',
+  'contract/embedded',
   'cli/export-import',
   'integrations/integrations',
   'crash/sources',

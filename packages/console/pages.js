@@ -30,6 +30,15 @@ export const PAGES = [
     load: () => import('./pages/overview.js'),
   },
   {
+    path: '/changes',
+    title: 'What changed',
+    help: 'docs/management.md',
+    icon: 'changes',
+    group: '',
+    permission: 'rules:read',
+    load: () => import('./pages/changes.js'),
+  },
+  {
     path: '/feeds',
     title: 'Feeds',
     help: 'docs/feeds.md',

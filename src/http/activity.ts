@@ -10,7 +10,7 @@ const LANDING_ASKED = 10;
 
 export interface Activity extends ActivityReads, ActivityCounter {
   /** Ends the minute. `store` tells what has landed. Is to be called once a minute. */
-  turn(store: HistoryReads): Promise<void>;
+  turn(store: Pick<HistoryReads, 'feedDays'>): Promise<void>;
 }
 
 interface WorkspaceActivity {
@@ -47,7 +47,7 @@ export function activityCounter(now: () => number): Activity {
   const idlest = (): string => [...workspaces].reduce((most, each) => (each[1].idle > most[1].idle ? each : most))[0];
 
   /** How much has landed since the last time. */
-  async function landedSince(id: string, activity: WorkspaceActivity, store: HistoryReads): Promise<number> {
+  async function landedSince(id: string, activity: WorkspaceActivity, store: Pick<HistoryReads, 'feedDays'>): Promise<number> {
     if (activity.quiet >= LANDING_ASKED) return 0;
     const to = dayOf(now());
     const days = await store.feedDays(id, null, { from: activity.landedFrom, to });

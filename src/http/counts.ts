@@ -19,6 +19,7 @@ export const newHttpCounts = (): HttpCounts => ({
   requests: new Map(),
   entries: new Map([...KINDS, 'unknown' as const].map((kind) => [kind, noEntries()])),
   listEntries: new Map(),
+  listHits: new Map(),
   limited: {
     ...Object.fromEntries(GROUP_NAMES.map((group): [RequestLimit, number] => [`${group}_requests`, 0])),
     entries: 0,
@@ -61,12 +62,12 @@ export function countBatch(counts: Pick<HttpCounts, 'entries' | 'listEntries' | 
     for (const [kind, count] of accepted) add(kind, became, count);
     for (const [kind, count] of failed) add(kind, became === 'dry_run' ? became : 'failed', count);
   }
-  if (became === 'accepted' && listId !== undefined) countListEntries(counts, listId, accepted.get('access_rule') ?? 0);
+  if (became === 'accepted' && listId !== undefined) countOfList(counts.listEntries, listId, accepted.get('access_rule') ?? 0);
 }
 
-/** Counts accepted entries for the access rules of a list. */
-function countListEntries({ listEntries }: Pick<HttpCounts, 'listEntries'>, listId: string, count: number): void {
+/** Counts accepted entries for the access rules of a list, or what was dropped for one. */
+export function countOfList(counts: Map<string, number>, listId: string, count: number): void {
   if (count === 0) return;
-  const counted = listEntries.has(listId) || listEntries.size < MOST_LISTS ? listId : OTHER;
-  listEntries.set(counted, (listEntries.get(counted) ?? 0) + count);
+  const counted = counts.has(listId) || counts.size < MOST_LISTS ? listId : OTHER;
+  counts.set(counted, (counts.get(counted) ?? 0) + count);
 }

@@ -1,7 +1,9 @@
 /** What an operation of management is: one row of the table (table.ts), from which routes, checks, documents and tests follow. */
-import type { Static, TObject, TSchema } from 'typebox';
+
+import type { TObject, TSchema } from 'typebox';
 import type { Permission } from '../account/permission.ts';
 import { WeirError } from '../errors.ts';
+import type { Static } from '../json-schema.ts';
 import type { FieldFault } from '../signal/validate.ts';
 import type { ManageContext } from './context.ts';
 import type { Outcome } from './outcome.ts';

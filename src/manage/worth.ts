@@ -7,6 +7,7 @@ import { DETECTED_SINCE, type ListWorth, type WorkspaceWorth } from '../document
 import type { StoreReads } from '../ports/store.ts';
 import { everyItem } from '../ports/stored/every-item.ts';
 import { dayJson } from './history.ts';
+import { type HitsJson, hitsFound } from './hits.ts';
 
 /** Days that are looked back at. */
 export const WORTH_DAYS = DETECTED_SINCE / DAY;
@@ -21,7 +22,7 @@ export interface WorthCounter {
   detail(workspaceId: string, list: Pick<AccessList, 'id' | 'name'>): Promise<WorthDetail>;
 }
 
-type WorthStore = Pick<StoreReads, 'sourcePage' | 'feedDays'>;
+type WorthStore = Pick<StoreReads, 'sourcePage' | 'feedDays' | 'listHits'>;
 
 /** What the sources of a workspace say that they copy, by the list. */
 async function copiesOf(store: WorthStore, workspaceId: string): Promise<ReadonlyMap<string, readonly string[]>> {
@@ -33,6 +34,7 @@ async function copiesOf(store: WorthStore, workspaceId: string): Promise<Readonl
 function listJson(
   { id, name, isSource, unique, overlaps, detections, added, gone, neverBlock, ...share }: ListWorth,
   copies: readonly string[],
+  hits: HitsJson,
 ) {
   const { lead, ...witness } = detections;
   return {
@@ -44,17 +46,20 @@ function listJson(
     detections: { ...witness, lead_seconds: lead },
     never_block: { count: neverBlock },
     overlaps: overlaps.map(({ name: of, ...common }) => ({ name: of, ...shareJson(common) })),
-    idle: isSource && share.entries > 0 && witness.before + witness.after === 0,
+    ...hits,
+    idle: isSource && share.entries > 0 && witness.before + witness.after + hits.hits === 0,
   };
 }
 
 /** All lists of a workspace. */
 export async function worthJson(store: WorthStore, workspaceId: string, { at, detections, lists, listsLeftOut }: WorkspaceWorth) {
   const copies = await copiesOf(store, workspaceId);
+  const hits = await hitsFound(store, workspaceId, at);
   return {
     at: isoTime(at),
     detections: { days: WORTH_DAYS, count: detections.count, first: isoTime(detections.first) },
-    lists: lists.map((list) => listJson(list, copies.get(list.id) ?? [])),
+    lists: lists.map((list) => listJson(list, copies.get(list.id) ?? [], hits.of(list.id))),
+    dropped: hits.whole,
     lists_left_out: listsLeftOut,
   };
 }
@@ -64,15 +69,15 @@ export async function listWorthJson(store: WorthStore, worth: WorthCounter, work
   const isHere = ({ id }: { readonly id: string }) => id === list.id;
   const first = await worth.lists(workspaceId);
   const found = first.lists.some(isHere) ? first : await worth.lists(workspaceId, list.id);
-  const { at, detections: detected, lists } = await worthJson(store, workspaceId, found);
+  const { at, detections: detected, dropped, lists } = await worthJson(store, workspaceId, found);
   const told = lists.find(isHere);
   if (told === undefined) return undefined;
   const detail = await worth.detail(workspaceId, list);
   const to = dayOf(found.at);
   const days = await store.feedDays(workspaceId, list.id, { from: to - WORTH_DAYS + 1, to });
   return {
-    ...{ at, detected, ...told },
-    days: days.map(dayJson).map(({ day, added, expired, removed, undone }) => ({ day, added, expired, removed, undone })),
+    ...{ at, detected, dropped, ...told },
+    days: days.map(dayJson).map(({ day, added, expired, removed, undone, hits }) => ({ day, added, expired, removed, undone, hits })),
     never_block: detail.neverBlock,
     protected: detail.protected,
     feeds: detail.feeds.map(({ kind, name, action, before, after, limit }) => ({

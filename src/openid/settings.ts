@@ -1,10 +1,9 @@
 /** The providers that the operator names in OIDC_FILE, and what the members of their groups may do. */
 import { readFileSync } from 'node:fs';
-import type { Static } from 'typebox';
 import { LONGEST_GROUP, type ServiceRole } from '../account/person.ts';
 import { ROLE_NAMES } from '../account/role.ts';
 import { WeirError } from '../errors.ts';
-import { Type } from '../json-schema.ts';
+import { type Static, Type } from '../json-schema.ts';
 import { compile } from '../signal/validate.ts';
 
 const word = (maxLength = 256) => Type.String({ minLength: 1, maxLength, format: 'text' });

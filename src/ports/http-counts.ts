@@ -34,6 +34,8 @@ export interface HttpCounts {
   readonly entries: ReadonlyMap<EntryKind, Record<EntryOutcome, number>>;
   /** Accepted entries for access rules, by the UUID of the list where they land. */
   readonly listEntries: Map<string, number>;
+  /** Packets and requests that bouncers told to have dropped (SPEC D31.4), by the UUID of the list. */
+  readonly listHits: Map<string, number>;
   readonly limited: Record<LimitName, number>;
   /** Wrong keys. */
   failedAuthentications: number;

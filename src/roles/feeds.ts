@@ -1,12 +1,14 @@
 /** The role `feeds`: what is polled, and what signals would change of it. */
 import { Bouncers } from '../bouncers/serve/bouncers.ts';
 import { findDecisions } from '../bouncers/serve/find-decisions.ts';
+import { hitRecorder } from '../bouncers/serve/hit-recorder.ts';
 import { bouncerLog, writeBouncers } from '../bouncers/serve/ledger.ts';
 import { systemClock } from '../clock.ts';
 import { DocumentCache } from '../document/serve/cache.ts';
 import { type FeedForecast, feedForecast } from '../document/watch/forecast.ts';
 import type { AppParts } from '../http/app.ts';
 import { bouncerEndpoints } from '../http/bouncers/answer.ts';
+import { countOfList } from '../http/counts.ts';
 import { documentEndpoint } from '../http/feeds/document.ts';
 import { everyMinute } from '../runtime/ledgers/every-minute.ts';
 import { soon } from '../runtime/ledgers/soon.ts';
@@ -24,7 +26,7 @@ export interface Feeds {
   readonly answers?: Pick<AppParts, 'answerDocument' | 'bouncers'>;
 }
 
-export function startFeeds(base: Base, { watch }: Pick<Seen, 'watch'>, keyRevision: () => number | undefined): Feeds {
+export function startFeeds(base: Base, { watch, counts }: Pick<Seen, 'watch' | 'counts'>, keyRevision: () => number | undefined): Feeds {
   const { config, store, geo, feedThread, measures, log, logger, onStop } = base;
   if (feedThread === undefined) return {};
   // What was accepted before is waited for where this process lands it.
@@ -49,13 +51,14 @@ export function startFeeds(base: Base, { watch }: Pick<Seen, 'watch'>, keyRevisi
   bouncers.onNew(early.ask);
   onStop(everyMinute(writeBouncers(() => bouncers.takeSeen(), store, now, unwritten)));
   onStop(early.stop);
+  const hits = hitRecorder(store, now, (listId, count) => countOfList(counts.listHits, listId ?? 'none', count));
   const decisions = findDecisions(cache, (request) => feedThread.decisions(request), monotonic);
   return {
     cache,
     forecast: feedForecast({ previewer: feedThread, watch, geo: () => geo.database(), ...landed, clock: systemClock, log }),
     answers: {
       answerDocument: documentEndpoint(cache, now, report),
-      bouncers: bouncerEndpoints({ decisions, bouncers, now, monotonic, report }),
+      bouncers: bouncerEndpoints({ decisions, bouncers, hits, now, monotonic, report }),
     },
   };
 }

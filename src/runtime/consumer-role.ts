@@ -1,5 +1,6 @@
 /** The consumer role: lands the stream in the store and deletes what is past its keeping time. */
 
+import { systemClock } from '../clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
 import type { Stream } from '../ports/stream.ts';
@@ -36,7 +37,7 @@ export interface ConsumerRole {
 
 /** Starts landing and housekeeping. */
 export function startConsumerRole({ stream, store, keeping, log, debug, onTraced }: ConsumerRoleParts): ConsumerRole {
-  const consumer = startConsumer({ stream, store, now: Date.now, log, debug, onTraced });
+  const consumer = startConsumer({ stream, store, clock: systemClock, log, debug, onTraced });
   const stopHousekeeping = startHousekeeping(
     () => sweepSlice(stream, store, keeping, Date.now()),
     (error) => log('warn', `housekeeping will be tried again: ${error.message}`),

@@ -28,11 +28,12 @@ import { ruleCount } from './rules/rule-counts.ts';
 import { type IndexedBy, ruleRows, ruleStep } from './rules/rule-pages.ts';
 import { senderStep } from './rules/rule-senders.ts';
 import { activeCount } from './rules/rule-tables.ts';
-import { rulesBefore, rulesById } from './rules/rules-by-id.ts';
+import { rulesBefore, rulesById, rulesByRef } from './rules/rules-by-id.ts';
 import { ruleVersions } from './rules/target-history.ts';
 import { bouncerReads } from './seen/bouncers.ts';
 import { deviceCounts, devicePage, keysByHash, workspaceOfKey } from './seen/devices.ts';
 import { feedDays } from './seen/feed-days.ts';
+import { listHits } from './seen/hits.ts';
 import { stoppedClients } from './seen/stopped.ts';
 import { all, driven, one, type Value, type Work } from './work.ts';
 
@@ -96,13 +97,14 @@ const WORKS = {
     origins: originsOf,
     rulesBefore,
     rulesById,
+    rulesByRef,
     ruleCount,
     comparedRules,
     senderStep,
   },
   deadLetterCount: (most: number) => number(DEAD_LETTERS, most),
   countRules: (workspaceId: string, now: number) => number(ACTIVE, now, workspaceId),
-  ...{ devices: devicePage, deviceCounts, workspaceOfKey, keysByHash, stoppedClients, feedDays },
+  ...{ devices: devicePage, deviceCounts, workspaceOfKey, keysByHash, stoppedClients, feedDays, listHits },
 };
 
 /** In what a dialect differs. */

@@ -14,6 +14,7 @@ import { webhookChanges } from './accounts/webhooks.ts';
 import { restoreChanges } from './restore.ts';
 import { bouncerChanges } from './seen/bouncers.ts';
 import { deviceChanges } from './seen/devices.ts';
+import { hitChanges } from './seen/hits.ts';
 import { type Transact, transacted } from './work.ts';
 
 const CHANGES = {
@@ -27,6 +28,7 @@ const CHANGES = {
   ...replacementChanges,
   ...bouncerChanges,
   ...deviceChanges,
+  ...hitChanges,
   ...sourceChanges,
   ...sourceStateChanges,
   ...togetherChanges,
@@ -54,6 +56,7 @@ export const sharedWrites = (transact: Transact) => ({
     seePerson: AGAIN,
     keepReplacementPiece: AGAIN,
     recordBouncers: AGAIN,
+    recordHits: AGAIN,
     restoreLists: LONG,
     restoreKeys: LONG,
     changeTogether: LONG,

@@ -1,5 +1,6 @@
 /** Deletes what is past its keeping time, slice by slice, the same in both dialects (D4.9). */
 import { DAY } from '../clock.ts';
+import { WINDOWS_KEPT } from '../ports/history.ts';
 import { ANSWER_KEPT } from '../ports/stored/account-store.ts';
 import type { SweepLimits } from '../ports/stored/rule-store.ts';
 import { KINDS, RULE_KINDS } from '../rule.ts';
@@ -94,6 +95,7 @@ export function* sweep(
   removed += answers.length;
   removed += yield* run(`DELETE FROM devices WHERE ${atMost('devices', 'last_pull < $1')}`, auditBefore, limit);
   removed += yield* run(`DELETE FROM feed_days WHERE ${atMost('feed_days', 'day < $1')}`, firstKeptDay(now), limit);
+  removed += yield* run(`DELETE FROM hit_windows WHERE ${atMost('hit_windows', 'at < $1')}`, now - WINDOWS_KEPT.for, limit);
   const forgotten = Math.floor(rulesExpiredBefore / 60_000);
   removed += yield* run(`DELETE FROM rule_changes WHERE ${atMost('rule_changes', 'minute < $1')}`, forgotten, limit);
   removed += yield* sweepReplacements(now, limit);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
+import { systemClock } from '../clock.ts';
 import type { LandingBatch } from '../ports/landing.ts';
 import type { Stream, StreamReader, StreamRecord } from '../ports/stream.ts';
 import { startConsumer } from './consumer.ts';
@@ -67,7 +68,12 @@ function world(t: TestContext, trouble: { land?: string; join?: string; read?: s
       return 'landed' as const;
     },
   };
-  const consumer = startConsumer({ stream, store, now: () => T0, log: (level, message) => level !== 'debug' && told.push(message) });
+  const consumer = startConsumer({
+    stream,
+    store,
+    clock: { ...systemClock, now: () => T0 },
+    log: (level, message) => level !== 'debug' && told.push(message),
+  });
   return {
     log,
     positions,

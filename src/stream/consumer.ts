@@ -1,9 +1,7 @@
-import type { Log } from '../ports/log.ts';
 import type { Stream, StreamReader } from '../ports/stream.ts';
-import type { TracedLanding } from '../ports/trace.ts';
 import { replacedStream } from './halt.ts';
 import { type LandingStatus, landingFaults } from './landing-status.ts';
-import { type LandingStore, landPartition, partitionName } from './partition.ts';
+import { type LandingParts, type LandingStore, landPartition, partitionName } from './partition.ts';
 import { pause, retrying } from './retry.ts';
 
 /** How often the stream's identity and the owned partitions are looked at again, ms. */
@@ -12,16 +10,8 @@ const REVIEW = 1000;
 const STREAM = 'stream';
 
 /** What the consumer lands, and where. */
-export interface ConsumerOptions {
+export interface ConsumerOptions extends LandingParts {
   readonly stream: Stream;
-  readonly store: LandingStore;
-  /** ms since 1970. */
-  readonly now: () => number;
-  readonly log: Log;
-  /** Whether each landing is logged. */
-  readonly debug?: boolean | undefined;
-  /** Is told of what has landed of traces. */
-  readonly onTraced?: ((landing: TracedLanding) => void) | undefined;
 }
 
 /** A consumer that runs. */
@@ -41,13 +31,13 @@ export interface Consumer {
  * transaction, keeps what cannot be understood as dead letters. Trouble with an engine is retried; another stream than the store
  * knows, or a position outside the stream, halts landing until a person has acted. Nothing is ever skipped.
  */
-export function startConsumer({ stream, store, now, log, debug, onTraced }: ConsumerOptions): Consumer {
+export function startConsumer({ stream, store, clock, log, debug, onTraced }: ConsumerOptions): Consumer {
   const stop = new AbortController();
   const faults = landingFaults(log);
   /** When the oldest message of each partition was appended that was read and has not landed, ms since 1970. */
   const oldest = new Map<number, number>();
   let landed = 0;
-  const done = retrying(STREAM, joinAndLand, faults, stop.signal);
+  const done = retrying(STREAM, joinAndLand, faults, clock, stop.signal);
 
   /** One membership of the group: lands the partitions that it owns, each by itself, until the consumer stops or the membership is lost. */
   async function joinAndLand(): Promise<void> {
@@ -55,14 +45,18 @@ export function startConsumer({ stream, store, now, log, debug, onTraced }: Cons
     const reader = await stream.join();
     const running = new Map<number, Promise<void>>();
     try {
-      for (; !stop.signal.aborted; await pause(REVIEW, stop.signal)) {
+      for (; !stop.signal.aborted; await pause(REVIEW, clock, stop.signal)) {
         if (!(await isSameStream(streamId))) continue;
         for (const partition of reader.owned()) {
           if (running.has(partition)) continue;
           const landing = startLanding(streamId, reader, partition);
           running.set(
             partition,
-            landing.finally(() => running.delete(partition)),
+            landing.finally(() => {
+              running.delete(partition);
+              // Whoever owns it now tells what waits.
+              oldest.delete(partition);
+            }),
           );
         }
       }
@@ -98,8 +92,8 @@ export function startConsumer({ stream, store, now, log, debug, onTraced }: Cons
     };
     const signs = { onProgress, onRead, onLanded };
     const work = () =>
-      landPartition({ streamId, partition, stream, reader, store, now, log, debug, onTraced, ...signs, stop: stop.signal });
-    return retrying(part, work, faults, stop.signal);
+      landPartition({ streamId, partition, stream, reader, store, clock, log, debug, onTraced, ...signs, stop: stop.signal });
+    return retrying(part, work, faults, clock, stop.signal);
   }
 
   return {

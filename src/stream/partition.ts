@@ -1,5 +1,6 @@
 /** Landing one partition of the stream. */
 import { setImmediate as turn } from 'node:timers/promises';
+import type { Clock } from '../clock.ts';
 import type { LandingItem, PoisonRecord } from '../ports/landing.ts';
 import type { Log } from '../ports/log.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
@@ -20,20 +21,23 @@ const GATHER = 20;
 /** What landing asks of the store. */
 export type LandingStore = Pick<StoreReads, 'position' | 'positionStreams'> & Pick<StoreWrites, 'apply'>;
 
-/** One partition of a stream, where it lands, and until when. */
-export interface PartitionParts {
-  readonly streamId: string;
-  readonly partition: number;
-  readonly stream: Pick<Stream, 'bounds'>;
-  readonly reader: StreamReader;
+/** Where records land, and who is told. */
+export interface LandingParts {
   readonly store: LandingStore;
-  /** ms since 1970. */
-  readonly now: () => number;
+  readonly clock: Clock;
   readonly log: Log;
   /** Whether each landing is logged; else those that are part of a trace. */
   readonly debug?: boolean | undefined;
   /** Is told of what has landed of traces. */
   readonly onTraced?: ((landing: TracedLanding) => void) | undefined;
+}
+
+/** One partition of a stream, where it lands, and until when. */
+export interface PartitionParts extends LandingParts {
+  readonly streamId: string;
+  readonly partition: number;
+  readonly stream: Pick<Stream, 'bounds'>;
+  readonly reader: StreamReader;
   /** Called after each read that went well, with its records landed. */
   readonly onProgress: () => void;
   /** Called with the time (ms since 1970) of the oldest record that was read and has not landed; undefined when there is none. */
@@ -76,25 +80,25 @@ async function readPosition({ streamId, partition, stream, store }: PartitionPar
 
 /** Lands batch after batch. `fenced`: the store's position is not the one that was read; nothing of that batch was written. */
 async function landFrom(parts: PartitionParts, { from, next }: Position): Promise<'fenced' | 'ended'> {
-  const { streamId, partition, reader, store, now, log, onProgress, onRead, onLanded, stop } = parts;
+  const { streamId, partition, reader, store, clock, log, onProgress, onRead, onLanded, stop } = parts;
   let begun = Number.NEGATIVE_INFINITY;
   while (isActive(parts)) {
     const records = await reader.read(partition, next, BATCH, WAIT);
     onRead(records[0]?.timestamp);
-    const early = begun + GATHER - performance.now();
+    const early = begun + GATHER - clock.monotonic();
     if (records.length > 0 && records.length < BATCH && early > 0) {
-      await pause(early, stop);
+      await pause(early, clock, stop);
       begun = Number.NEGATIVE_INFINITY;
       continue;
     }
     if (records.length > 0) {
-      begun = performance.now();
+      begun = clock.monotonic();
       const to = records[records.length - 1].offset + 1;
       const { items, poison, defects } = await decodeRecords(records);
-      const result = await store.apply({ streamId, partition, from, to, items, poison, now: now() });
+      const result = await store.apply({ streamId, partition, from, to, items, poison, now: clock.now() });
       if (result === 'fenced') return 'fenced';
       onLanded(records.length);
-      tell(parts, records, performance.now() - begun);
+      tell(parts, records, clock.monotonic() - begun);
       for (const { offset, defect } of defects) {
         const place = `${partitionName(partition)}, offset ${offset}`;
         log('error', `a defect of weir: a message (${place}) could not be decoded and is a dead letter now: ${stackOf(defect)}`);
@@ -115,8 +119,8 @@ async function landFrom(parts: PartitionParts, { from, next }: Position): Promis
 const TRACES = 20;
 
 /** Tells of a landing that took `ms`: by a line and a step for each trace that it has a part in, at debug for the rest (SPEC D16.4). */
-function tell({ partition, now, log, debug = false, onTraced }: PartitionParts, records: readonly StreamRecord[], ms: number): void {
-  const endedAt = now();
+function tell({ partition, clock, log, debug = false, onTraced }: PartitionParts, records: readonly StreamRecord[], ms: number): void {
+  const endedAt = clock.now();
   const place = `${partitionName(partition)}, offsets ${records[0]!.offset} to ${records.at(-1)!.offset}, ${ms.toFixed(1)} ms`;
   const traces = Map.groupBy(records, ({ headers }) => readTraceparent(headers.traceparent));
   if (debug) log('debug', `landed ${records.length} messages (${place})`);

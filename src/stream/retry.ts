@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.ts';
 import { Halt } from './halt.ts';
 import type { LandingFaults } from './landing-status.ts';
 
@@ -8,9 +9,15 @@ import type { LandingFaults } from './landing-status.ts';
 const BACKOFF = { first: 100, longest: 5000 };
 
 /** Runs `work` until it returns or `stop` aborts: again after a pause when it throws. Reports its faults under the name of its part. */
-export async function retrying(part: string, work: () => Promise<void>, faults: LandingFaults, stop: AbortSignal): Promise<void> {
+export async function retrying(
+  part: string,
+  work: () => Promise<void>,
+  faults: LandingFaults,
+  clock: Clock,
+  stop: AbortSignal,
+): Promise<void> {
   for (let wait = BACKOFF.first; !stop.aborted; wait = Math.min(wait * 2, BACKOFF.longest)) {
-    const begun = performance.now();
+    const begun = clock.monotonic();
     try {
       await work();
       faults.clear(part);
@@ -19,21 +26,21 @@ export async function retrying(part: string, work: () => Promise<void>, faults: 
       const halted = error instanceof Halt;
       faults.report(part, { state: halted ? 'halted' : 'retrying', reason: (error as Error).message });
       // Work that went well for a while begins with short pauses again.
-      if (performance.now() - begun > BACKOFF.longest) wait = BACKOFF.first;
-      await pause(halted ? BACKOFF.longest : wait, stop);
+      if (clock.monotonic() - begun > BACKOFF.longest) wait = BACKOFF.first;
+      await pause(halted ? BACKOFF.longest : wait, clock, stop);
     }
   }
 }
 
 /** Resolves after `ms`, or as soon as `stop` aborts. */
-export const pause = (ms: number, stop: AbortSignal): Promise<void> =>
+export const pause = (ms: number, clock: Clock, stop: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const end = () => {
-      clearTimeout(timer);
+      cancel();
       stop.removeEventListener('abort', end);
       resolve();
     };
-    const timer = setTimeout(end, ms);
+    const cancel = clock.after(ms, end);
     stop.addEventListener('abort', end);
     if (stop.aborted) end();
   });

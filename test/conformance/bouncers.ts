@@ -23,8 +23,8 @@ export function bouncerConformance({ name, open }: StoreDriver): void {
   test(`D14.6 store ${name}: what was told is read from any row on, until the whole replaces it; after three weeks it is swept`, async (t) => {
     const { store, workspace } = await fixture(t, { name, open });
     const feed = randomUUID();
-    const record = (feedId: string | null, text: string, row: { through?: number; isWhole?: boolean; at?: number } = {}) =>
-      store.recordTold(workspace.id, feedId, { bytes: Buffer.from(text), isWhole: false, through: 0, at: T0, ...row });
+    const record = async (feedId: string | null, text: string, row: { through?: number; isWhole?: boolean; at?: number } = {}) =>
+      (await store.recordTold(workspace.id, feedId, { bytes: Buffer.from(text), isWhole: false, through: 0, at: T0, ...row })).seq;
     const texts = async (feedId: string | null, after = 0) =>
       (await store.told(workspace.id, feedId, after)).map(({ seq, bytes }) => `${seq} ${Buffer.from(bytes)}`);
     assert.deepEqual(await texts(null), []);
@@ -58,7 +58,7 @@ export function bouncerConformance({ name, open }: StoreDriver): void {
     for (const feed of [used, old]) await record(feed, 40);
     await record(used, 40, true);
     assert.deepEqual(await sizes(), [40, 40, 0], 'what is replaced counts no longer');
-    await record(newest, 30);
+    assert.deepEqual((await record(newest, 30)).forgotten, [old]);
     assert.deepEqual(await sizes(), [0, 40, 30]);
     await record(newest, 90);
     assert.deepEqual(await sizes(), [0, 0, 120], 'the feed itself is never forgotten');
@@ -66,6 +66,35 @@ export function bouncerConformance({ name, open }: StoreDriver): void {
     await record(used, 60);
     await record(old, 40);
     assert.deepEqual(await sizes(), [40, 60, 0], 'what was swept counts no longer');
+  });
+
+  test(`D31.4, D31.5, D31.6 store ${name}: what was dropped is summed by list and day, a window once; after a day it is known no more`, async (t) => {
+    const { store, workspace } = await fixture(t, { name, open });
+    const own = (await store.directory(workspace.id))!.lists[0]!;
+    const [edge] = [await store.createList(workspace.id, 'edge', own), await store.createList(workspace.id, 'edge', own)];
+    const hit = (list: string | null, packets: number, bytes = 0) => ({ list, packets, bytes });
+    const windowOf = (digest: string | null, ...hits: ReturnType<typeof hit>[]) => ({ digest, hits });
+    const record = async (at: number, listId: string | null, ...windows: ReturnType<typeof windowOf>[]) =>
+      Object.fromEntries(await store.recordHits(workspace.id, [{ listId, windows }], at));
+    const first = windowOf('a', hit('edge', 7, 900), hit('gone', 2), hit(null, 1));
+    assert.deepEqual(await record(T0, null, first, first), { [edge.id]: 7, null: 3 }, 'the oldest of two lists of a name');
+    assert.deepEqual(await record(T0 + 5, null, first, windowOf(null, hit('edge', 1)), windowOf(null, hit('edge', 1))), { [edge.id]: 2 });
+    assert.deepEqual(await record(T0 + DAY, own.id, windowOf('b', hit('edge', 5), hit(null, 5))), { [own.id]: 10 }, 'all of a bound key');
+    assert.deepEqual(await store.recordHits(randomUUID(), [{ listId: null, windows: [first] }], T0), new Map());
+    const today = Math.floor(T0 / DAY);
+    const found = (await store.listHits(workspace.id, today)).sort((a, b) => a.hits - b.hits);
+    assert.deepEqual(found, [
+      { listId: edge.id, hits: 9, bytes: 900, lastDay: today },
+      { listId: own.id, hits: 10, bytes: 0, lastDay: today + 1 },
+      { listId: null, hits: 22, bytes: 900, lastDay: today + 1 },
+    ]);
+    assert.deepEqual((await store.listHits(workspace.id, today + 1)).length, 2);
+    const [day] = await store.feedDays(workspace.id, edge.id, { from: today, to: today + 1 });
+    assert.deepEqual([day!.hits, day!.hitBytes, day!.added], [9, 900, 0]);
+    for (let n = 0; n < 2; n++) await record(T0, null, windowOf(null, hit('edge', Number.MAX_SAFE_INTEGER)));
+    assert.equal((await store.listHits(workspace.id, today)).find(({ listId }) => listId === edge.id)!.hits, Number.MAX_SAFE_INTEGER);
+    await store.sweep({ now: T0 + DAY + 1, rulesExpiredBefore: 0, auditBefore: 0, limit: 10 });
+    assert.deepEqual(await record(T0 + 2 * DAY, null, windowOf('a', hit('edge', 1)), windowOf('b', hit('edge', 1))), { [edge.id]: 1 });
   });
 
   test(`D14.13, D15.8 store ${name}: a bouncer is noted with its first and its last pull and its last metrics, and is forgotten`, async (t) => {

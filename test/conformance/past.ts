@@ -152,6 +152,8 @@ export function pastConformance(driver: StoreDriver): void {
       expired: 0,
       removed: 2,
       undone: 1,
+      hits: 0,
+      hitBytes: 0,
       v4: { last: 2, most: 9 },
       v6: { last: 1, most: 1 },
     });

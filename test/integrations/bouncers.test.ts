@@ -393,6 +393,20 @@ suite('bouncers', () => {
       await bouncer.stop();
     });
 
+    test('D31.3 ipset mode: the kernel holds the feed while networks move from list to list', async () => {
+      for (const list of ['upper', 'lower']) await makeList(list);
+      await commandText(['feed', 'create', 'moving', ...inWorkspace, '--lists', 'upper,lower', '--origins', 'lists'], settings);
+      await send('upper', 'block', '192.0.2.1', '198.51.100.0/24');
+      await send('lower', 'block', '192.0.2.1', '192.0.2.8/29', '198.51.100.0/24');
+      const bouncer = await startBouncer(await namespaceOf(9), 'ipset', await keyOf('--feed', 'moving'));
+      await rest(bouncer, () => feed('moving'));
+      await send('upper', 'unblock', '192.0.2.1', '198.51.100.0/24');
+      await send('upper', 'block', '192.0.2.8/29', '203.0.113.0/24');
+      await shows('moving', ['203.0.113.0/24', '192.0.2.1']);
+      await rest(bouncer, () => feed('moving'));
+      await bouncer.stop();
+    });
+
     test(`D5.3 the nftables feed without a bouncer: ${LOADED} networks in the kernel, network by network`, async () => {
       await makeCutList('loaded', LOADED);
       const { text } = await getFeed(weir.url, KEY, '/loaded?format=set_elements&family=v4');
@@ -421,11 +435,15 @@ suite('bouncers', () => {
     });
   });
 
-  test('D14.1, D14.8, D14.12 the client library: stream, look-up, usage metrics', { skip: noLibrary }, async (t) => {
+  test('D14.1, D14.8, D14.12, D31.3, D31.4, D31.6 the client library: stream, look-up, usage metrics; counts by list come back while networks move', {
+    skip: noLibrary,
+  }, async (t) => {
     const program = await library!;
-    await makeList('library');
+    for (const list of ['library', 'second']) await makeList(list);
     await send('library', 'block', '192.0.2.1', '198.51.100.0/24');
-    const key = await keyOf('--list', 'library');
+    await send('second', 'block', '192.0.2.1');
+    await commandText(['feed', 'create', 'counted', ...inWorkspace, '--lists', 'library,second', '--origins', 'lists'], settings);
+    const key = await keyOf('--feed', 'counted');
     const child = spawn(program, [weir.url, key, '198.51.100.9']);
     t.after(() => child.kill('SIGKILL'));
     let output = '';
@@ -435,15 +453,30 @@ suite('bouncers', () => {
         .split('\n')
         .filter((line) => line.startsWith('{') || line.startsWith('['))
         .map((line) => JSON.parse(line));
-    const [held, all] = await eventually(() => {
+    const [held, everything] = await eventually(() => {
       const found = lines();
       assert.ok(found.length >= 2, output);
       return found;
     }, UNTIL);
     assert.equal(held[0].value, '198.51.100.0/24');
-    assert.deepEqual(values(all.new), ['192.0.2.1', '198.51.100.0/24']);
+    assert.deepEqual(values(everything.new), ['192.0.2.1', '198.51.100.0/24']);
     await send('library', 'unblock', '192.0.2.1');
-    await eventually(() => assert.deepEqual(values(lines().at(-1).deleted), ['192.0.2.1'], output), UNTIL);
+    // What a line tells of the address: of which lists it is gone, and of which it is.
+    const moved = ({ deleted, new: fresh }: Record<'deleted' | 'new', Decision[]>) =>
+      [deleted, fresh].map((each) => each.filter(({ value }) => value === '192.0.2.1').map(({ scenario }) => scenario));
+    await eventually(() => assert.deepEqual(moved(lines().at(-1)), [['library'], ['second']], output), UNTIL);
+    const hits = async () => {
+      const { lists, dropped } = await commandJson<{ lists: { name: string; hits: number }[]; dropped: object }>(
+        ['worth', ...inWorkspace],
+        settings,
+      );
+      const of = Object.fromEntries(lists.filter((list) => list.hits > 0).map((list) => [list.name, list.hits]));
+      return { ...of, ...dropped };
+    };
+    const all = { days: 30, hits: 3, hit_bytes: 0, of_no_list: 0 };
+    await eventually(async () => assert.deepEqual(await hits(), { library: 2, second: 1, ...all }), UNTIL);
+    assert.match(await commandText(['lookup', '198.51.100.9', ...inWorkspace], settings), /as bouncers told: .*library 2 \(the last on \d/);
+    assert.match(await commandText(['worth', ...inWorkspace], settings), /as bouncers told: 3, of them 0 of no list/);
     await weir.kill('SIGTERM');
     const rows = await commandJson<Record<string, unknown>[]>(['bouncer', 'ls', ...inWorkspace], settings);
     const metrics = rows.find(({ user_agent: name }) => name === 'library/v0.0.21')?.usage_metrics as { remediation_components: object[] };

@@ -1,7 +1,9 @@
 /** Faults planted in the code that the simulation runs: each has to be found, else the simulation proves little. */
 import { registerHooks } from 'node:module';
 
-interface Mutation {
+export interface Mutation {
+  /** Whose simulation has to find it. */
+  readonly in: 'feeds' | 'landing' | 'lease';
   /** Below `src/`. */
   readonly file: string;
   /** Occurs once in it. */
@@ -11,34 +13,100 @@ interface Mutation {
 
 export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   'what has expired is served': {
+    in: 'feeds',
     file: 'document/serve/variant-state.ts',
     from: 'monotonic < state.freshUntil && wall < state.lapsesAt * 1000',
     to: 'monotonic < state.freshUntil',
   },
   'of two builds beside each other the later one hides what expires': {
+    in: 'feeds',
     file: 'document/held/active-rules.ts',
     from: 'Math.min(this.tables.renewalsAskedThrough, this.asOf)',
     to: 'this.tables.renewalsAskedThrough',
   },
   'what has expired is served while the store is away': {
+    in: 'feeds',
     file: 'document/serve/served-document.ts',
     from: 'if (current !== undefined && isServable(current, this.#context.now().wall)) return current.outcome;',
     to: 'if (current !== undefined) return current.outcome;',
   },
   'without a record a content begins now': {
+    in: 'feeds',
     file: 'document/serve/last-modified.ts',
     from: 'dated(known, before === undefined || isOther ? { sharesInstant: true } : {})',
     to: 'dated(Math.max(second, earliest))',
   },
   'dates go back': {
+    in: 'feeds',
     file: 'document/serve/last-modified.ts',
     from: 'dated(Math.max(older, shown))',
     to: 'dated(older)',
   },
   'a snapshot is confirmed by any read': {
+    in: 'feeds',
     file: 'document/serve/reads.ts',
     from: 'hasSeen(known, read) && read.revision === known.revision &&',
     to: '',
+  },
+  'a landing that was refused counts': {
+    in: 'landing',
+    file: 'stream/partition.ts',
+    from: "if (result === 'fenced') return 'fenced';",
+    to: '',
+  },
+  'of several messages the last is passed over': {
+    in: 'landing',
+    file: 'stream/partition.ts',
+    from: 'records[records.length - 1].offset + 1;',
+    to: 'records[records.length - 1].offset + (records.length > 3 ? 2 : 1);',
+  },
+  'landing begins at the oldest message': {
+    in: 'landing',
+    file: 'stream/partition.ts',
+    from: 'next: from ?? bounds.start',
+    to: 'next: bounds.start',
+  },
+  'a replaced stream is read on': {
+    in: 'landing',
+    file: 'stream/consumer.ts',
+    from: 'if (present !== streamId) throw replacedStream(streamId, present);',
+    to: '',
+  },
+  'any stream is landed on': {
+    in: 'landing',
+    file: 'stream/consumer.ts',
+    from: 'if (known.length > 0 && !known.includes(streamId))',
+    to: 'if (false)',
+  },
+  'who has lost a partition tells what waits on it': {
+    in: 'landing',
+    file: 'stream/consumer.ts',
+    from: 'running.delete(partition);\n              // Whoever owns it now tells what waits.\n              oldest.delete(partition);',
+    to: 'running.delete(partition);',
+  },
+  'after a fault nothing is tried again': {
+    in: 'landing',
+    file: 'stream/retry.ts',
+    from: 'await pause(halted ? BACKOFF.longest : wait, clock, stop);',
+    to: 'return;',
+  },
+  'a lease lasts until its holder says otherwise': {
+    in: 'lease',
+    file: 'runtime/sources/lease.ts',
+    from: 'if (at - claimedAt < HELD / 3) return lease;',
+    to: 'if (lease !== undefined || at - claimedAt < HELD / 3) return lease;',
+  },
+  'an answer that comes too late counts': {
+    in: 'lease',
+    file: 'runtime/sources/lease.ts',
+    from: ' || monotonic() - at >= HELD',
+    to: '',
+  },
+  'the time of a claim is that of its answer': {
+    in: 'lease',
+    file: 'runtime/sources/lease.ts',
+    from: 'claimedAt = at;',
+    to: 'claimedAt = monotonic();',
   },
 };
 

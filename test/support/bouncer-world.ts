@@ -43,6 +43,7 @@ export class BouncerReplica extends Replica {
         () => clock.monotonic(),
       ),
       bouncers: this.bouncers,
+      hits: async () => true,
       now: () => clock.now(),
       monotonic: () => clock.monotonic(),
       report: (error) => this.errors.push(error),

@@ -9,9 +9,10 @@ const LONGEST = 60;
 /** Characters of all that is kept. */
 const MOST = 4096;
 
-type Sent = Readonly<Record<string, unknown>>;
+/** An object of JSON, as it was sent. */
+export type Sent = Readonly<Record<string, unknown>>;
 
-const isObject = (value: unknown): value is Sent => typeof value === 'object' && value !== null && !Array.isArray(value);
+export const isObject = (value: unknown): value is Sent => typeof value === 'object' && value !== null && !Array.isArray(value);
 const objectsOf = (value: unknown): Sent[] => (Array.isArray(value) ? value.slice(0, 100).filter(isObject) : []);
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value.slice(0, LONGEST) : undefined);
 const numberOf = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined);
@@ -58,10 +59,14 @@ const componentOf = ({ type, name, version, os, utc_startup_timestamp, metrics }
   metrics: metricsOf(metrics),
 });
 
-/** What is kept of a report, as JSON of at most 4,096 characters, in the form in which it was sent; undefined when that is no JSON object. */
-export function keptMetrics(body: Buffer): string | undefined {
+/** A report of usage metrics; undefined where it is no JSON object. */
+export function usageReport(body: Buffer): Sent | undefined {
   const value = parsedJson(body.toString());
-  if (!isObject(value)) return undefined;
+  return isObject(value) ? value : undefined;
+}
+
+/** What is kept of a report, as JSON of at most 4,096 characters, in the form in which it was sent. */
+export function keptMetrics(value: Sent): string {
   const components = objectsOf(value.remediation_components).slice(0, COMPONENTS).map(componentOf);
   for (;;) {
     const text = JSON.stringify({ remediation_components: components });

@@ -20,12 +20,13 @@ export function historyCommand(add: AddCommand): void {
         return (await store.feedDays(id, feedId, { from: to - days + 1, to })).map(dayJson);
       },
       show: (rows) =>
-        table(['DAY', 'ADDED', 'EXPIRED', 'REMOVED', 'UNDONE', 'V4', 'V4 MAX', 'V6', 'V6 MAX'], rows, (d) => [
+        table(['DAY', 'ADDED', 'EXPIRED', 'REMOVED', 'UNDONE', 'HITS', 'V4', 'V4 MAX', 'V6', 'V6 MAX'], rows, (d) => [
           d.day,
           d.added,
           d.expired,
           d.removed,
           d.undone,
+          d.hits,
           d.v4?.last,
           d.v4?.max,
           d.v6?.last,

@@ -2,12 +2,14 @@
 import type { Command } from 'commander';
 import { blockGuards } from '../../account/guard-rails.ts';
 import { instantOf, systemClock } from '../../clock.ts';
+import { countText } from '../../count-text.ts';
 import { explain } from '../../document/explain/explain.ts';
 import type { FeedSource, Idle, Relation } from '../../document/explain/explanation.ts';
 import { WeirError } from '../../errors.ts';
 import { geoDatabase } from '../../geo/database.ts';
 import { loadGeo } from '../../geo/load.ts';
 import { findFeed, findList } from '../../manage/find.ts';
+import { droppedOf, type ListDropped } from '../../manage/hits.ts';
 import { subtractionCommand } from '../../manage/kept-blocked.ts';
 import { explanationJson, type FeedJson, type RuleJson } from '../../manage/lookup/explanation.ts';
 import { namesIn, type RuleSource } from '../../manage/rules/rule-json.ts';
@@ -44,8 +46,10 @@ export function lookupCommand(add: AddCommand): void {
       };
       const feedIds = await feedsAsked(store, workspace.id, { feed, list });
       const explained = await explain({ workspace, target, action, feedIds, counts }, options);
-      const feeds = explanationJson(explained, await namesIn(store, workspace.id));
-      return { target: formatTarget(target), workspace_id: workspace.id, workspace: workspace.name, action, feeds };
+      const names = await namesIn(store, workspace.id);
+      const feeds = explanationJson(explained, names);
+      const dropped = await droppedOf(store, workspace.id, explained, names, systemClock.now());
+      return { target: formatTarget(target), workspace_id: workspace.id, workspace: workspace.name, action, feeds, dropped };
     },
     show: explanationText,
   });
@@ -69,12 +73,13 @@ interface Explanation {
   readonly workspace: string;
   readonly action: AccessAction;
   readonly feeds: readonly FeedJson[];
+  readonly dropped: readonly ListDropped[];
 }
 
 /** Rules that are shown of each feed. */
 const SHOWN = 20;
 
-function explanationText({ target, workspace, action, feeds }: Explanation): string {
+function explanationText({ target, workspace, action, feeds, dropped }: Explanation): string {
   // What is protected is told where a rule meets it.
   const [concerned, others] = [feeds.filter(({ rules }) => rules.length > 0), feeds.filter(({ rules }) => rules.length === 0)];
   const sections = concerned.map((feed) =>
@@ -84,7 +89,16 @@ function explanationText({ target, workspace, action, feeds }: Explanation): str
   );
   const none =
     others.length === 0 ? [] : [`no rule concerns it in: ${others.map((feed) => `${nameOf(feed)}${familyNote(feed)}`).join(', ')}`];
-  return [`${target} in the ${action} feeds`, ...sections, ...none].join('\n\n');
+  return [`${target} in the ${action} feeds`, ...sections, ...none, ...droppedLines(dropped)].join('\n\n');
+}
+
+/** What bouncers dropped for the lists that have it; nothing where none counts. */
+function droppedLines(dropped: Explanation['dropped']): string[] {
+  if (dropped.length === 0) return [];
+  const named = dropped.map(
+    ({ list, hits, last_hit: last }) => `${printable(list)} ${countText(hits)}${last === null ? '' : ` (the last on ${last})`}`,
+  );
+  return [`dropped for these lists in 30 days, as bouncers told: ${named.join(', ')}`];
 }
 
 const indented = (lines: readonly string[]) => lines.map((line) => `  ${line}`);

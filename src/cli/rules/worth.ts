@@ -46,13 +46,21 @@ const SHOWN = 10;
 
 type List = WorthJson['lists'][number];
 
-function worthText({ lists, detections, lists_left_out: leftOut }: WorthJson): string {
-  const rows = lists.map((list) => [printable(list.name), list.entries, list.added, list.gone, ...worthCells(list), mostShared(list)]);
+function worthText({ lists, detections, dropped, lists_left_out: leftOut }: WorthJson): string {
+  const cells = (list: List) => [...worthCells(list), dropped.hits === 0 ? null : list.hits];
+  const rows = lists.map((list) => [printable(list.name), list.entries, list.added, list.gone, ...cells(list), mostShared(list)]);
   const idle = lists.filter((list) => list.idle).map(({ name }) => printable(name));
   return [
-    table(['LIST', 'ENTRIES', 'NEW', 'GONE', 'UNIQUE', 'BEFORE', 'EARLIER BY', 'AFTER', 'NEVER', 'SHARES MOST WITH'], rows, (row) => row),
+    table(
+      ['LIST', 'ENTRIES', 'NEW', 'GONE', 'UNIQUE', 'BEFORE', 'EARLIER BY', 'AFTER', 'NEVER', 'HITS', 'SHARES MOST WITH'],
+      rows,
+      (row) => row,
+    ),
     detectedText(detections),
-    ...(idle.length === 0 ? [] : [`without a detection in ${detections.days} days: ${idle.join(', ')}`]),
+    ...droppedText(dropped),
+    ...(idle.length === 0
+      ? []
+      : [`without a detection${dropped.hits === 0 ? '' : ' or a hit'} in ${detections.days} days: ${idle.join(', ')}`]),
     ...lists.flatMap(copyLines),
     ...(leftOut === 0 ? [] : [`${leftOut} lists are not shown`]),
   ].join('\n');
@@ -66,8 +74,14 @@ const worthCells = ({ unique, detections: { before, after, never, lead_seconds: 
   never,
 ];
 
+const hitsText = ({ hits, last_hit: last }: List) => `${countText(hits)} in 30 days${last === null ? '' : `, the last on ${last}`}`;
+
 const detectedText = ({ count, days, first }: WorthJson['detections']) =>
   `own detections of ${days} days that are known still: ${countText(count)}${first === null ? '' : `, the first of ${first}`}`;
+
+/** What was dropped; nothing where no bouncer counts. */
+const droppedText = ({ days, hits, of_no_list: other }: WorthJson['dropped']) =>
+  hits === 0 ? [] : [`dropped in ${days} days, as bouncers told: ${countText(hits)}, of them ${countText(other)} of no list`];
 
 const mostShared = ({ overlaps: [most] }: List) => most && `${printable(most.name)} (${countText(most.entries)})`;
 
@@ -102,6 +116,7 @@ function listText(list: ListWorthJson): string {
       }, ${countText(detections.after)} after, ${countText(detections.never)} never`,
     ],
     ['', detectedText(list.detected)],
+    ['hits', list.dropped.hits > 0 && hitsText(list)],
     ['protected', list.protected.length > 0 && `it has addresses of ${list.protected.join(', ')}`],
     [
       'never-block',

@@ -3,7 +3,6 @@
  * A line counts when, read and written again, it is the same: what is not exactly so after the move is refused before it.
  */
 
-import type { Static } from 'typebox';
 import { makingJson, makingOf, type SavedFeed } from '../../account/feed.ts';
 import { protectedWord } from '../../account/guard-rails.ts';
 import { bindingFault, type SavedKey } from '../../account/key.ts';
@@ -12,7 +11,7 @@ import { nameFault } from '../../account/name.ts';
 import { type GroupRole, readGroupRole } from '../../account/person.ts';
 import { type WorkspaceSettings, workspaceSettingsJson } from '../../account/workspace.ts';
 import { isoTime } from '../../clock.ts';
-import { Type } from '../../json-schema.ts';
+import { type Static, Type } from '../../json-schema.ts';
 import { originJson } from '../../manage/rules/rule-json.ts';
 import type { RuleOrigin } from '../../ports/stored/rule-store.ts';
 import type { StoredRule } from '../../ports/stored/stored-rule.ts';

@@ -2,12 +2,15 @@ import type { Caller } from '../../account/caller.ts';
 import type { DecisionRequest } from '../../bouncers/decisions.ts';
 import type { BouncerName, Bouncers } from '../../bouncers/serve/bouncers.ts';
 import type { FindDecisions, NoDecisions } from '../../bouncers/serve/find-decisions.ts';
-import { keptMetrics } from '../../bouncers/serve/metrics.ts';
+import type { RecordHits } from '../../bouncers/serve/hit-recorder.ts';
+import { hitWindows } from '../../bouncers/serve/hits.ts';
+import { keptMetrics, usageReport } from '../../bouncers/serve/metrics.ts';
 import { BUSY, type SharedAnswer } from '../../bouncers/serve/shared-answers.ts';
 import { hasCode } from '../../errors.ts';
 import { type Answer, jsonAnswer, NO_SNIFFING } from '../answer.ts';
 import type { HttpFault } from '../errors.ts';
 import { negotiateCoding } from '../feeds/encoding.ts';
+import { hintOf, tellable } from '../feeds/refusals.ts';
 import { readHeldQuery, readStreamQuery } from './query.ts';
 
 /** An authenticated request of a bouncer. */
@@ -31,12 +34,13 @@ export interface BouncerEndpoints {
   stream(request: BouncerRequest): Promise<BouncerAnswer | HttpFault>;
   held(request: BouncerRequest): Promise<BouncerAnswer | HttpFault>;
   /** Takes usage metrics as JSON. */
-  usage(request: BouncerRequest, body: Buffer): Answer | HttpFault;
+  usage(request: BouncerRequest, body: Buffer): Promise<Answer | HttpFault>;
 }
 
 interface BouncerOptions {
   readonly decisions: FindDecisions;
   readonly bouncers: Bouncers;
+  readonly hits: RecordHits;
   readonly now: () => number;
   readonly monotonic: () => number;
   /** Gets the errors that clients see only as 500. */
@@ -49,6 +53,12 @@ export const NO_OBJECT: HttpFault = { status: 400, message: 'The body is not a J
 export const MANY_ANSWERS: HttpFault = {
   status: 429,
   message: 'Too many different answers to bouncers of the workspace are being sent',
+  headers: { 'Retry-After': '5' },
+};
+/** Reports of the workspace wait to be written: this one would be one more. */
+export const MANY_REPORTS: HttpFault = {
+  status: 429,
+  message: 'Too many reports of the workspace wait to be counted',
   headers: { 'Retry-After': '5' },
 };
 const NOTHING = jsonAnswer(200, 'null', NO_STORE);
@@ -65,12 +75,12 @@ const HEADERS = [
 /** Characters of what a bouncer calls itself. */
 const LONGEST_NAME = 256;
 
-export function bouncerEndpoints({ decisions, bouncers, now, monotonic, report }: BouncerOptions): BouncerEndpoints {
-  const find = async (request: DecisionRequest): Promise<SharedAnswer | HttpFault> => {
+export function bouncerEndpoints({ decisions, bouncers, hits, now, monotonic, report }: BouncerOptions): BouncerEndpoints {
+  const find = async (request: DecisionRequest, caller: Caller): Promise<SharedAnswer | HttpFault> => {
     try {
       const found = await decisions(request);
       if (found === BUSY) return MANY_ANSWERS;
-      return 'kind' in found ? refusalOf(found) : found;
+      return 'kind' in found ? refusalOf(tellable(found, caller)) : found;
     } catch (error) {
       // The cache has reported already why it has nothing to serve.
       if (!hasCode(error, 'FEED_UNAVAILABLE')) report(error as Error);
@@ -98,7 +108,7 @@ export function bouncerEndpoints({ decisions, bouncers, now, monotonic, report }
       if ('status' in asked) return asked;
       const { startup, filter, filtered } = asked;
       const since = startup ? null : bouncers.since(name, filtered);
-      const found = await find({ workspaceId: name.workspaceId, feedId: name.feedId, filter, ask: { since } });
+      const found = await find({ workspaceId: name.workspaceId, feedId: name.feedId, filter, ask: { since } }, caller);
       if ('status' in found) return found;
       const pull = { mark: found.mark, filter: filtered };
       return sent(found, acceptEncoding, () => bouncers.answered(name, found, pull, moment()));
@@ -108,16 +118,24 @@ export function bouncerEndpoints({ decisions, bouncers, now, monotonic, report }
       const asked = readHeldQuery(query);
       if ('status' in asked) return asked;
       const { network, isEmpty, filter } = asked;
-      const found = await find({ workspaceId: name.workspaceId, feedId: name.feedId, filter, ask: { network } });
+      const found = await find({ workspaceId: name.workspaceId, feedId: name.feedId, filter, ask: { network } }, caller);
       if ('status' in found) return found;
       const onSent = () => bouncers.answered(name, found, undefined, moment());
       return isEmpty ? { answer: NOTHING, onSent } : sent(found, acceptEncoding, onSent);
     },
-    usage({ caller, ...who }, body) {
-      const metrics = keptMetrics(body);
-      if (metrics === undefined) return NO_OBJECT;
-      bouncers.reported(nameOf(caller, who), metrics, now());
-      return TAKEN;
+    async usage({ caller, ...who }, body) {
+      const usage = usageReport(body);
+      if (usage === undefined) return NO_OBJECT;
+      const { workspaceId, keyId, listId } = caller;
+      bouncers.reported(nameOf(caller, who), keptMetrics(usage), now());
+      const windows = hitWindows(usage, keyId);
+      if (windows.length === 0) return TAKEN;
+      try {
+        return (await hits(workspaceId, { listId, windows })) ? TAKEN : MANY_REPORTS;
+      } catch (error) {
+        report(error as Error);
+        return { status: 500 };
+      }
     },
   };
 }
@@ -139,5 +157,5 @@ const REFUSALS: Readonly<Record<Exclude<NoDecisions['kind'], 'too_large'>, HttpF
 
 export const refusalOf = (found: NoDecisions): HttpFault =>
   found.kind === 'too_large'
-    ? { status: 413, message: `The feed has ${found.entryCount} decisions and may have ${found.entryLimit}. ${found.hint}` }
+    ? { status: 413, message: `The feed has ${found.entryCount} decisions and may have ${found.entryLimit}. ${hintOf(found)}` }
     : REFUSALS[found.kind];

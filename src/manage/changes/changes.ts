@@ -2,7 +2,7 @@
 import { isoTime } from '../../clock.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { fieldFault } from '../operation.ts';
-import { CHANGE_KINDS, type ChangeKind, type Place } from './entry.ts';
+import { CHANGE_KINDS, type ChangeKind, type EntryJson, type Place } from './entry.ts';
 import { knownSince, scopeOf } from './scope.ts';
 import { changesPage } from './timeline.ts';
 
@@ -44,8 +44,8 @@ export async function changesJson(store: StoreReads, workspaceId: string, asked:
   return {
     since: isoTime(since),
     until: isoTime(until),
-    known_since: await knownSince(store, workspaceId, { now, room, withAudit }),
-    changes: entries.map(({ json }) => json),
+    known_since: await knownSince(store, workspaceId, { now, since, room, withAudit }),
+    changes: entries.map(({ at, key, json }): EntryJson => ({ id: `${at} ${key}`, ...json })),
     next: next && JSON.stringify([until, next.at, next.key]),
   };
 }

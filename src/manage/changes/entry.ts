@@ -18,7 +18,7 @@ export interface Place {
 export const newer = (a: Place, b: Place): number => a.at - b.at || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0);
 
 export interface Entry extends Place {
-  readonly json: EntryJson;
+  readonly json: Omit<EntryJson, 'id'>;
 }
 
 const NOTHING = {
@@ -54,6 +54,8 @@ export interface EntryJson
     Exclude<keyof typeof NOTHING, 'added' | 'renewed' | 'removed' | 'expired' | 'several_reasons' | 'before' | 'after' | 'names'>,
     Text
   > {
+  /** What tells it from all others. */
+  readonly id: string;
   readonly at: string;
   readonly kind: ChangeKind;
   readonly event: string;
@@ -73,7 +75,7 @@ const MINUTE = 60_000;
 export function ruleEntry(sum: RuleChangeSum, names: AuditNames): Entry {
   const { kind, list, by, added, renewed, removed, expired, batchId, reason } = sum;
   const at = sum.last * MINUTE;
-  const json: EntryJson = {
+  const json: Entry['json'] = {
     ...NOTHING,
     ...{ at: isoTime(at)!, from: isoTime(sum.first * MINUTE), kind: by?.sourceId == null ? 'rules' : 'sources', event: eventOf(sum) },
     ...{ list_id: list?.id ?? null, list_name: list?.name ?? null, rule_kind: kind, added, renewed, removed, expired },
@@ -103,7 +105,7 @@ export const isRenewal = ({ added, removed, expired, by }: RuleChangeSum): boole
 /** A refresh of a source that did not end as it should; what others did is told by the rules of its list. */
 export function runEntry({ sourceId, listId, name, n, run }: NamedRun): Entry {
   const { at, outcome, text } = run;
-  const json: EntryJson = {
+  const json: Entry['json'] = {
     ...NOTHING,
     ...{ at: isoTime(at)!, kind: 'sources', event: outcome, list_id: listId, list_name: name, object: sourceId, name, text },
     ...{ added: run.added, removed: run.removed },
@@ -129,6 +131,6 @@ export const auditKey = (id: number): string => `a ${String(id).padStart(15, '0'
 
 export function auditEntry(row: AuditRow, kind: ChangeKind, names: AuditNames): Entry {
   const { at, event, object, name, actor, person, key_id, key_name, before, after, names: of } = auditJson(row, names);
-  const json: EntryJson = { ...NOTHING, at: at!, kind, event, object, name, actor, person, key_id, key_name, before, after, names: of };
+  const json: Entry['json'] = { ...NOTHING, at: at!, kind, event, object, name, actor, person, key_id, key_name, before, after, names: of };
   return { at: row.at, key: auditKey(row.id), json };
 }

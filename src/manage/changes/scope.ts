@@ -52,11 +52,14 @@ type KeptStore = Pick<StoreReads, 'changesKept' | 'workspace' | 'takenBytes' | '
 export const RULES_KEPT = 7 * DAY;
 const AUDIT_KEPT = 90 * DAY;
 
-/** Since when all is known, by what it is told from. `room`: bytes that the audit log may take; 0 = no limit. */
+/**
+ * Since when all is known, by what it is told from; where nothing was lost since the workspace was made, `since` at the latest (all ms).
+ * `room`: bytes that the audit log may take; 0 = no limit.
+ */
 export async function knownSince(
   store: KeptStore,
   workspaceId: string,
-  { now, room, withAudit }: { now: number; room: number; withAudit: boolean },
+  { now, since, room, withAudit }: { readonly now: number; readonly since: number; readonly room: number; readonly withAudit: boolean },
 ) {
   const [kept, workspace, taken, runs] = await Promise.all([
     store.changesKept(workspaceId),
@@ -64,15 +67,13 @@ export async function knownSince(
     store.takenBytes(workspaceId),
     store.allRuns(workspaceId),
   ]);
-  const made = workspace?.createdAt ?? 0;
+  const known = (from: number) => isoTime(from <= (workspace?.createdAt ?? 0) ? Math.min(from, since) : from)!;
   // From half of its room on the log keeps seven days; what that left behind is as large still for a good while.
   const isShortened = room > 0 && taken.audit > room / 4;
-  const audit = Math.max(now - AUDIT_KEPT, made, isShortened ? (kept.oldestAudit ?? 0) : 0);
   const full = [...Map.groupBy(runs, ({ sourceId }) => sourceId).values()].filter((own) => own.length >= RUNS_KEPT);
-  const run = Math.max(made, ...full.map((own) => Math.min(...own.map(({ run: { at } }) => at))));
   return {
-    rules: isoTime(Math.max(now - RULES_KEPT, kept.rules)),
-    settings: withAudit ? isoTime(audit) : null,
-    refreshes: isoTime(run),
+    rules: known(Math.max(now - RULES_KEPT, kept.rules)),
+    settings: withAudit ? known(Math.max(now - AUDIT_KEPT, isShortened ? (kept.oldestAudit ?? 0) : 0)) : null,
+    refreshes: known(Math.max(0, ...full.map((own) => Math.min(...own.map(({ run: { at } }) => at))))),
   };
 }

@@ -64,6 +64,8 @@ const DAY = {
   expired: 300,
   removed: 4,
   undone: 0,
+  hits: [18211, 'Packets and requests that bouncers told to have dropped.'],
+  hit_bytes: 1102933,
   v4: [{ last: 1180, max: 1200 }, sizes],
   v6: [null, sizes],
 } as const satisfies Fields;

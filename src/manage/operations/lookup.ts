@@ -7,10 +7,12 @@ import { answerOf, flagField, listOf, nullable, objectOf, Type, textField, wordF
 import { ACCESS_ACTIONS, type AccessAction } from '../../rule.ts';
 import { formatTarget, targetNamed } from '../../signal/target.ts';
 import type { ManageContext } from '../context.ts';
+import { droppedOf } from '../hits.ts';
 import { explanationJson, type FeedJson } from '../lookup/explanation.ts';
 import { FEED_PATH, pathOf, WHOLE_PATH } from '../lookup/path.ts';
 import { fieldFault, type Operation, operation } from '../operation.ts';
 import { namesIn } from '../rules/rule-json.ts';
+import { HITS } from './hits-schema.ts';
 import { RULE_EXAMPLE, Rule } from './rules/rule-schema.ts';
 
 /** How long an explanation may take, ms. */
@@ -63,6 +65,10 @@ const EXPLAINED = answerOf(
       undefined,
       FEED_PATH,
     ),
+    dropped: listOf(
+      { list: 'scanners', ...HITS },
+      { description: 'What was dropped for the lists whose rules put it into feeds; none where no bouncer of the workspace counts.' },
+    ),
   },
   WHOLE_PATH,
 );
@@ -104,7 +110,7 @@ export const LOOKUP_OPERATIONS: readonly Operation[] = [
 ];
 
 async function lookUp(context: ManageContext, { target: text, action = 'block', feed, path: wantsPath = false }: LookUp) {
-  const { store, workspaceId, explainer, isCountry, feeds: known } = context;
+  const { store, workspaceId, explainer, isCountry, feeds: known, now } = context;
   const target = targetNamed(text, isCountry);
   if (typeof target === 'string') throw fieldFault('target', target);
   if (explainer === undefined) throw new WeirError('REFUSED', 'this process builds no feeds: ask one that does');
@@ -117,6 +123,7 @@ async function lookUp(context: ManageContext, { target: text, action = 'block', 
   const asked = { workspace, target, action, counts: false, ...(feedIds && { feedIds }), ...(listId && { outlook: { listId } }) };
   const explained = await within(explainer.explain(asked), LIMIT, 'the explanation');
   const names = await namesIn(store, workspaceId);
+  const dropped = await droppedOf(store, workspaceId, explained, names, now());
   const path = wantsPath ? await pathOf(context, { target, action }, explained, names) : undefined;
   return {
     target: formatTarget(target),
@@ -126,6 +133,7 @@ async function lookUp(context: ManageContext, { target: text, action = 'block', 
       rules_left_out: explained.feeds[i]!.leftOut,
       ...path?.feeds.get(i),
     })),
+    dropped,
     ...path?.whole,
   };
 }

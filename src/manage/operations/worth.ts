@@ -5,6 +5,7 @@ import { ACCESS_ACTIONS } from '../../rule.ts';
 import { findList } from '../find.ts';
 import { type Operation, operation } from '../operation.ts';
 import { listWorthJson, worthJson } from '../worth.ts';
+import { HITS } from './hits-schema.ts';
 
 const SHARE: Fields = {
   entries: 412,
@@ -18,6 +19,12 @@ const WITNESS: Fields = {
   after: [58, 'Listed later.'],
   never: 835,
   lead_seconds: [93_600, nullable(Type.Integer({ description: 'How long before: the median.' }))],
+};
+const DROPPED: Fields = {
+  days: 30,
+  hits: [20_311, 'Packets and requests, as bouncers told.'],
+  hit_bytes: 1_214_660,
+  of_no_list: [512, 'Of these, what they told of no list.'],
 };
 const LIST: Fields = {
   id: ['0f8b5a6e-2c1d-4f3a-9b7e-6d5c4b3a2f10', Type.String({ format: 'uuid' })],
@@ -34,7 +41,8 @@ const LIST: Fields = {
   detections: [exampleOf(WITNESS), objectOf(WITNESS)],
   never_block: [{ count: 1 }, objectOf({ count: [1, 'Never-block rules of the workspace that have an address of it.'] })],
   overlaps: listOf({ name: 'feodo', ...SHARE }, { description: 'What other lists have of it, most first; 50 at most.' }),
-  idle: [false, 'Whether a source keeps it, and it had no detection in 30 days, before or after.'],
+  ...HITS,
+  idle: [false, 'Whether a source keeps it, and it had no detection in 30 days, before or after, and no hit.'],
 };
 const DETECTED: Fields = {
   days: 30,
@@ -46,6 +54,7 @@ const ALL = {
   detections: [exampleOf(DETECTED), objectOf(DETECTED)],
   lists: listOf(LIST, { description: 'The 200 with most entries at most.' }),
   lists_left_out: [0, 'Lists that are not told; all are compared.'],
+  dropped: [exampleOf(DROPPED), objectOf(DROPPED)],
 } as const satisfies Fields;
 
 const REFUSALS = { 413: 'counting what the lists of the workspace are worth takes longer than 180 s' };
@@ -65,8 +74,9 @@ export const WORTH_OPERATIONS: readonly Operation[] = [
     answer: answerOf('ListWorth', {
       at: ALL.at,
       detected: ALL.detections,
+      dropped: ALL.dropped,
       ...LIST,
-      days: listOf({ day: '2026-11-23', added: 3, expired: 0, removed: 1, undone: 0 }),
+      days: listOf({ day: '2026-11-23', added: 3, expired: 0, removed: 1, undone: 0, hits: 18_211 }),
       never_block: { count: 1, first: listOf({ list: 'partners', value: '198.51.100.0/24' }) },
       protected: [['10.0.0.0/8 (private)'], Type.Array(Type.String(), { description: 'Protected networks that it would block.' })],
       feeds: listOf(

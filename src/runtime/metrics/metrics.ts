@@ -47,6 +47,13 @@ export const METRICS: readonly Metric<Reading>[] = [
       for (const [list, value] of http.listEntries) yield { labels: listLabels(list, () => labelsOf({ list })), value };
     },
   ),
+  counter(
+    'weir_list_hits_total',
+    'Packets and requests that bouncers told to have dropped, by the id of the list; none: of no list',
+    function* ({ http, listLabels }) {
+      for (const [list, value] of http.listHits) yield { labels: listLabels(list, () => labelsOf({ list })), value };
+    },
+  ),
   gauge('weir_ready', '1 when a part of this process is ready, as /readyz says', function* ({ checks }) {
     for (const [part, { ok }] of Object.entries(checks)) yield { labels: labelsOf({ part }), value: Number(ok) };
   }),

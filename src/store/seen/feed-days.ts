@@ -164,6 +164,8 @@ const feedDayOf = (row: Row): FeedDay => ({
   expired: Number(row.expired),
   removed: Number(row.removed),
   undone: Number(row.undone),
+  hits: Number(row.hits),
+  hitBytes: Number(row.hit_bytes),
   v4: sizeOf(row.last_v4, row.max_v4),
   v6: sizeOf(row.last_v6, row.max_v6),
 });

@@ -21,6 +21,7 @@ const PRIMARY_KEYS: Readonly<Record<string, string>> = {
   feed_days: 'workspace_pk, list_pk, day',
   rule_changes: 'workspace_pk, minute, place, kind, sender',
   devices: 'workspace_pk, id',
+  hit_windows: 'workspace_pk, digest',
 };
 
 /**

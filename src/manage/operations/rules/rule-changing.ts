@@ -1,11 +1,10 @@
 /** Rules are given another expiry, reason or list in place (SPEC D33.1). */
-import type { Static } from 'typebox';
 import { keptBySource, requireOwnList } from '../../../account/kept-list.ts';
 import { isoTime } from '../../../clock.ts';
 import { plural } from '../../../count-text.ts';
 import { type ForecastFields, forecastFields } from '../../../document/watch/forecast-fields.ts';
 import { WeirError } from '../../../errors.ts';
-import { answerOf, flagField, listOf, nullable, Type, textField } from '../../../json-schema.ts';
+import { answerOf, flagField, listOf, nullable, type Static, Type, textField } from '../../../json-schema.ts';
 import type { ManageContext } from '../../context.ts';
 import { findList } from '../../find.ts';
 import { fieldFault, type Operation, operation } from '../../operation.ts';

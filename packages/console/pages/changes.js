@@ -1,0 +1,78 @@
+/** What changed: one timeline since an instant, or between two, of the workspace or of one feed. */
+import { html } from 'htm/preact';
+import { useState } from 'preact/hooks';
+import { manage } from '../api.js';
+import { useLive, useLiveWork } from '../data.js';
+import { useKeyset } from '../keyset.js';
+import { useNames } from '../names.js';
+import { Badge } from '../ui/badge.js';
+import { LongList } from '../ui/long-list.js';
+import { PageHead } from '../ui/page-head.js';
+import { Empty, Notice, Shown } from '../ui/states.js';
+import { Ago } from '../ui/time.js';
+import { DifferenceCard } from './changes/difference.js';
+import { EntryDialog } from './changes/entry-dialog.js';
+import { WindowFields, windowOf } from './changes/window.js';
+import { colorOf, totalOf, whatOf, whereOf, whoOf, wordOf } from './changes/words.js';
+import { WORKSPACE_FEED } from './feeds/feed-state.js';
+import { readFeeds } from './feeds/read-feeds.js';
+
+/** @typedef {import('./changes/words.js').Change} Change */
+
+/** Entries of a page. */
+const LIMIT = 200;
+
+/** @param {import('../pages.js').PageProps} props */
+export function Page({ session, place }) {
+  const names = useNames(session);
+  const shownWindow = windowOf(place.query);
+  const { feed } = shownWindow;
+  const feeds = useLiveWork('feeds', readFeeds, { every: 60_000 }).value ?? [];
+  const { items, isWhole, error, refresh, onSight } = useKeyset('/changes', 'changes', { ...shownWindow }, { limit: LIMIT, keyOf });
+  const [shown, setShown] = useState(/** @type {Change | undefined} */ (undefined));
+  return html`
+    <${PageHead} title="What changed">Rules, sources, settings, lists and keys, newest first. Counted by the minute, one entry for what one key, person or source did to one list.<//>
+    <${WindowFields} window=${shownWindow} feeds=${feeds.filter((/** @type {any} */ { id }) => id !== WORKSPACE_FEED)} />
+    <${Known} window=${shownWindow} />
+    ${feed !== undefined && html`<${DifferenceCard} window=${shownWindow} name=${feeds.find((/** @type {any} */ { id }) => id === feed)?.name ?? ''} />`}
+    <${Shown} live=${{ value: items, error, refresh }}>${(/** @type {Change[]} */ read) => html`
+      ${read.length > 0 && html`<p class="small soft" role="status">${totalOf(read)}${!isWhole && ' There is more below.'}</p>`}
+      ${
+        read.length === 0 && isWhole
+          ? html`<${Empty} icon="changes" title="Nothing has changed"><p>Not in this time${feed !== undefined && ', not in this feed'}. Choose a longer one above.</p><//>`
+          : html`<${LongList} label="Changes" columns=${columns(names.keyName)} rows=${read} keyOf=${keyOf} onSight=${onSight}
+              total=${isWhole ? read.length : -1} onRow=${setShown} />`
+      }
+    `}<//>
+    ${shown !== undefined && html`<${EntryDialog} change=${shown} keyName=${names.keyName} onClose=${() => setShown(undefined)} />`}
+  `;
+}
+
+const keyOf = (/** @type {Change} */ { id }) => id;
+
+/** @param {(id: string | null) => string} keyName @returns {import('../ui/long-list.js').LongColumn<Change>[]} */
+const columns = (keyName) => [
+  { label: 'When', width: '6.5rem', cell: ({ at }) => html`<${Ago} at=${at} />` },
+  { label: 'What', width: 'minmax(7.5rem, 1fr)', cell: (change) => html`<${Badge} kind=${colorOf(change)}>${wordOf(change)}<//>` },
+  { label: 'Where', width: 'minmax(6rem, 1fr)', cell: (change) => html`<bdi>${whereOf(change)}</bdi>` },
+  { label: 'How much, and why', width: 'minmax(8rem, 2.5fr)', secondary: true, cell: (change) => html`<bdi>${whatOf(change)}</bdi>` },
+  { label: 'Who', width: 'minmax(5rem, 1fr)', secondary: true, cell: (change) => html`<bdi>${whoOf(change, keyName)}</bdi>` },
+];
+
+const SORTS = /** @type {const} */ ([
+  ['rules', 'Changes of rules'],
+  ['settings', 'Changes of settings, lists and keys'],
+  ['refreshes', 'Refreshes of sources that failed'],
+]);
+
+/** Since when all is known, where that is less than what is asked for. @param {{ window: import('./changes/window.js').Window }} props */
+function Known({ window: { since, until, feed } }) {
+  const { value } = useLive(manage('/changes', { since, until, feed, limit: 1 }), { every: 60_000 });
+  if (value === undefined) return null;
+  const known = value.known_since;
+  const late = SORTS.filter(([name]) => known[name] !== null && known[name] > value.since);
+  return html`
+    ${late.map(([name, label]) => html`<${Notice} key=${name}>${label} are known since <${Ago} at=${known[name]} /> only; what was before is not in this list.<//>`)}
+    ${known.settings === null && html`<${Notice}>Changes of settings, lists and keys are for keys that may manage the workspace.<//>`}
+  `;
+}

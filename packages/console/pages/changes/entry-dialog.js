@@ -1,0 +1,45 @@
+/** One change with all that is known of it, and where more of it is. */
+import { html } from 'htm/preact';
+import { count } from '../../format.js';
+import { link } from '../../router.js';
+import { Dialog } from '../../ui/dialog.js';
+import { Facts } from '../../ui/figures.js';
+import { Table } from '../../ui/table.js';
+import { textOf, whenOf, whereOf, whoOf, wordOf } from './words.js';
+
+/** @typedef {import('./words.js').Change} Change */
+
+/** @param {{ change: Change, keyName: (id: string | null) => string, onClose: () => void }} props */
+export function EntryDialog({ change, keyName, onClose }) {
+  const { from, before, after, names, reason, several_reasons: several, batch_id: batch, undoes, list_id: list, person, text } = change;
+  const fields = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
+  const rows = fields.map((field) => ({ field, was: textOf(before?.[field], names), is: textOf(after?.[field], names) }));
+  const sum = (/** @type {number | null} */ value) => (from === null || !value ? null : count(value));
+  const toBatch = (/** @type {string} */ id, /** @type {string} */ label) => html`<a href=${link('/batches', id)}>${label}</a>`;
+  return html`
+    <${Dialog} title=${wordOf(change)} wide onClose=${onClose}>
+      <${Facts} facts=${[
+        ['When', whenOf(change)],
+        ['Where', list === null ? whereOf(change) : html`<a href=${link('/feeds', 'list', list)}>${whereOf(change)}</a>`],
+        ['Who', [whoOf(change, keyName), person === null ? '' : `(${person})`].join(' ').trim()],
+        ['Key', change.key_id === null || change.actor === null ? null : (change.key_name ?? keyName(change.key_id))],
+        ['Added', sum(change.added)],
+        ['Sent again or changed', sum(change.renewed)],
+        ['Removed', sum(change.removed)],
+        ['Expired', sum(change.expired)],
+        ['Reason', several ? 'several' : reason],
+        ['Batch', batch && toBatch(batch, 'see what it did, undo it')],
+        ['It undid', undoes && toBatch(undoes, 'this batch')],
+        ['What it said', text],
+      ]} />
+      ${rows.length > 0 && html`<${Table} label="What changed" columns=${COLUMNS} rows=${rows} keyOf=${(/** @type {any} */ { field }) => field} />`}
+    <//>
+  `;
+}
+
+/** @type {import('../../ui/table.js').Column<{ field: string, was: string, is: string }>[]} */
+const COLUMNS = [
+  { label: 'Field', cell: ({ field }) => html`<bdi>${field.replaceAll('_', ' ')}</bdi>` },
+  { label: 'Before', cell: ({ was }) => html`<bdi>${was}</bdi>` },
+  { label: 'After', cell: ({ is }) => html`<bdi>${is}</bdi>` },
+];

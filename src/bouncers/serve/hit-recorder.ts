@@ -1,0 +1,60 @@
+/** Writes what bouncers have dropped: reports of one workspace that wait share a transaction, and workspaces take turns (SPEC D31.5). */
+import type { HistoryWrites, HitReport } from '../../ports/history.ts';
+
+/** Reports of one transaction: landing waits for no more than these. And how many of a workspace may wait. */
+const AT_ONCE = 20;
+const WAITING = 100;
+
+/** A report of a workspace is counted once this resolves with true; false: too many wait. Rejects when it could not be written. */
+export type RecordHits = (workspaceId: string, report: HitReport) => Promise<boolean>;
+
+interface Waiting {
+  readonly report: HitReport;
+  readonly done: { resolve(isCounted: boolean): void; reject(error: unknown): void };
+}
+
+/** `now` in ms; `onCounted` is told of packets and requests by the UUID of their list, null: of none. */
+export function hitRecorder(
+  store: Pick<HistoryWrites, 'recordHits'>,
+  now: () => number,
+  onCounted: (listId: string | null, hits: number) => void,
+): RecordHits {
+  /** Who waited longest comes first. */
+  const workspaces = new Map<string, Waiting[]>();
+  let isWriting = false;
+
+  async function writeAll(): Promise<void> {
+    if (isWriting) return;
+    isWriting = true;
+    for (let next = first(); next !== undefined; next = first()) {
+      const [workspaceId, waiting] = next;
+      const taken = waiting.splice(0, AT_ONCE);
+      workspaces.delete(workspaceId);
+      if (waiting.length > 0) workspaces.set(workspaceId, waiting);
+      try {
+        const counted = await store.recordHits(
+          workspaceId,
+          taken.map(({ report }) => report),
+          now(),
+        );
+        for (const [listId, hits] of counted) onCounted(listId, hits);
+        for (const { done } of taken) done.resolve(true);
+      } catch (error) {
+        for (const { done } of taken) done.reject(error);
+      }
+    }
+    isWriting = false;
+  }
+
+  const first = () => workspaces.entries().next().value;
+
+  return async (workspaceId, report) => {
+    const waiting = workspaces.get(workspaceId) ?? [];
+    if (waiting.length >= WAITING) return false;
+    workspaces.set(workspaceId, waiting);
+    return new Promise<boolean>((resolve, reject) => {
+      waiting.push({ report, done: { resolve, reject } });
+      void writeAll();
+    });
+  };
+}

@@ -1,0 +1,67 @@
+/** What bouncers told to have dropped, as JSON has it (SPEC D31.6). */
+import { dayOf } from '../clock.ts';
+import type { ExplainedTarget } from '../document/explain/explain.ts';
+import type { ListHits } from '../ports/history.ts';
+import type { StoreReads } from '../ports/store.ts';
+import { dateOf } from './history.ts';
+import type { Names } from './rules/rule-json.ts';
+
+/** Days that are looked back at. */
+const HIT_DAYS = 30;
+
+export interface HitsJson {
+  readonly hits: number;
+  readonly hit_bytes: number;
+  readonly last_hit: string | null;
+}
+
+/** What was dropped for lists in 30 days. */
+export interface FoundHits {
+  /** By the list's UUID. */
+  of(listId: string): HitsJson;
+  /** In all, and of no list. */
+  readonly whole: { readonly days: number; readonly hits: number; readonly hit_bytes: number; readonly of_no_list: number };
+}
+
+/** `now` in ms. */
+export async function hitsFound(store: Pick<StoreReads, 'listHits'>, workspaceId: string, now: number): Promise<FoundHits> {
+  const rows = await store.listHits(workspaceId, dayOf(now) - HIT_DAYS + 1);
+  const lists = new Map(rows.map((row) => [row.listId, row]));
+  const whole = lists.get(null);
+  const ofLists = rows.reduce((sum, { listId, hits }) => sum + (listId === null ? 0 : hits), 0);
+  return {
+    of: (listId) => hitsJson(lists.get(listId)),
+    whole: {
+      days: HIT_DAYS,
+      hits: whole?.hits ?? 0,
+      hit_bytes: whole?.bytes ?? 0,
+      of_no_list: Math.max(0, (whole?.hits ?? 0) - ofLists),
+    },
+  };
+}
+
+const hitsJson = (found: ListHits | undefined): HitsJson => ({
+  hits: found?.hits ?? 0,
+  hit_bytes: found?.bytes ?? 0,
+  last_hit: found === undefined ? null : dateOf(found.lastDay),
+});
+
+/** What was dropped for one of the lists whose rules put a target into feeds. */
+export interface ListDropped extends HitsJson {
+  readonly list: string;
+}
+
+/** What was dropped for the lists whose rules put a target into feeds; none where no bouncer of the workspace counts. `now` in ms. */
+export async function droppedOf(
+  store: Pick<StoreReads, 'listHits'>,
+  workspaceId: string,
+  { feeds }: ExplainedTarget,
+  { lists }: Names,
+  now: number,
+): Promise<ListDropped[]> {
+  const { whole, of } = await hitsFound(store, workspaceId, now);
+  if (whole.hits === 0) return [];
+  const rules = feeds.flatMap(({ explanation }) => explanation.rules.filter(({ effect }) => effect === 'in'));
+  const ids = new Set(rules.flatMap(({ stored }) => stored.listId ?? []));
+  return [...ids].map((id) => ({ list: lists.get(id) ?? '', ...of(id) }));
+}

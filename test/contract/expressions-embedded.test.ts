@@ -1,4 +1,0 @@
-import { EMBEDDED } from './engine.ts';
-import { expressionContract } from './expressions.ts';
-
-expressionContract(EMBEDDED);

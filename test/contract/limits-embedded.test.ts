@@ -1,4 +1,0 @@
-import { EMBEDDED } from './engine.ts';
-import { limitContract } from './limits.ts';
-
-limitContract(EMBEDDED);

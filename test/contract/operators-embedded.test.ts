@@ -1,4 +1,0 @@
-import { EMBEDDED } from './engine.ts';
-import { operatorContract } from './operators.ts';
-
-operatorContract(EMBEDDED);

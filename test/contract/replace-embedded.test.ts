@@ -1,4 +1,0 @@
-import { EMBEDDED } from './engine.ts';
-import { replaceContract } from './replace.ts';
-
-replaceContract(EMBEDDED);

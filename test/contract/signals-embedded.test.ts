@@ -1,4 +1,0 @@
-import { EMBEDDED } from './engine.ts';
-import { signalContract } from './signals.ts';
-
-signalContract(EMBEDDED);
