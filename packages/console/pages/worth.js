@@ -53,7 +53,7 @@ function Summary({ worth: { lists, detections, at } }) {
       idle.length > 0 &&
       html`
         <${Notice}>
-          <span>Without a detection in ${detections.days} days: ${idle.map((each, i) => html`${i > 0 && ', '}<a key=${each.id} class="text" href=${linkToWorth(each)}>${each.name}</a>`)}.</span>
+          <span>Without a detection${lists.some(({ hits = 0 }) => hits > 0) && ' or a hit'} in ${detections.days} days: ${idle.map((each, i) => html`${i > 0 && ', '}<a key=${each.id} class="text" href=${linkToWorth(each)}>${each.name}</a>`)}.</span>
         <//>
       `
     }
@@ -89,7 +89,7 @@ const columnsOf = (lists) => [
   { label: 'Never', number: true, cell: ({ detections: { never } }) => count(never) },
   { label: 'Never-block hits', number: true, cell: ({ never_block: { count: rules } }) => count(rules) },
   // Told where bouncers tell of which list what they drop is.
-  ...(lists.some(({ hits }) => hits !== undefined)
+  ...(lists.some(({ hits = 0 }) => hits > 0)
     ? [{ label: 'Hits', number: true, cell: (/** @type {WorthList} */ { hits }) => count(hits ?? 0) }]
     : []),
   {
