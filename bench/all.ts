@@ -19,6 +19,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['expiry.ts', '--seconds', '10'],
   ['footprint.ts'],
   ['fleet.ts', '--rounds', '1'],
+  ['reuse-port.ts', '--rounds', '2'],
   ['changing.ts', '--seconds', '15'],
   ['agents.ts', '--seconds', '10'],
   ['metrics.ts', '--seconds', '10'],

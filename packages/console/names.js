@@ -7,6 +7,7 @@ import { may } from './session.js';
 /**
  * @typedef {object} Names
  * @property {{ id: string, name: string, default: boolean, source: string | null }[]} lists
+ * @property {readonly string[]} keys The names of keys, each once; none where they may not be read.
  * @property {(id: string | null | undefined) => string} listName
  * @property {(id: string | null) => { kind: 'workspace' | 'list' | 'composed', id: string, name: string }} feedOf The feed of an id: a list's, one made of lists; null: the workspace's.
  * @property {(id: string | null | undefined) => string} keyName A key, or the source whose refresh it is; one that is not known is told as that.
@@ -27,6 +28,7 @@ export function useNames(session) {
     const unknownKey = readsKeys ? 'a key that is gone' : 'another key';
     return {
       lists,
+      keys: [...new Set((value?.keys ?? []).flatMap((/** @type {any} */ { name }) => name ?? []))],
       feedOf(id) {
         if (id === null) return { kind: 'workspace', id: '', name: 'the whole workspace' };
         return feeds.has(id)

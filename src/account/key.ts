@@ -35,14 +35,8 @@ export const isEnding = ({ revokedAt, expiresAt, lastUsedAt }: KeyInfo, now: num
   lastUsedAt !== null &&
   lastUsedAt > now - IN_USE;
 
-export interface NewKey {
-  readonly name: string | null;
+export interface NewKey extends Pick<KeyInfo, 'name' | 'prefix' | 'permissions' | 'listId' | 'feedId' | 'expiresAt'> {
   readonly hash: Uint8Array;
-  readonly prefix: string;
-  readonly permissions: readonly Permission[];
-  readonly listId: string | null;
-  readonly feedId: string | null;
-  readonly expiresAt: number | null;
   /** None, or absent: from anywhere. */
   readonly networks?: readonly string[];
 }

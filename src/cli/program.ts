@@ -62,6 +62,7 @@ const COMMANDS: readonly (readonly [words: readonly string[], load: () => Promis
   [['rule'], async () => (await import('./rules/rule-change.ts')).ruleChangeCommand],
   [['batch', 'undo'], async () => (await import('./rules/batches.ts')).batchCommands],
   [['history'], async () => (await import('./rules/history.ts')).historyCommand],
+  [['feed'], async () => (await import('./rules/difference.ts')).differenceCommand],
   [['changes'], async () => (await import('./rules/changes.ts')).changesCommand],
   [['worth'], async () => (await import('./rules/worth.ts')).worthCommand],
   [['lookup', 'explain'], async () => (await import('./rules/lookup.ts')).lookupCommand],

@@ -86,8 +86,8 @@ export interface AppParts extends Omit<Served, 'console' | 'docs' | 'renderMetri
 /** A server and what it answers. */
 export interface App {
   readonly server: Server;
-  /** Resolves with the URL once it listens; rejects when it cannot. */
-  listen(where: { readonly host: string; readonly port: number }): Promise<string>;
+  /** Resolves with the URL once it listens; rejects when it cannot. `reusePort`: beside other processes that say so. */
+  listen(where: { readonly host: string; readonly port: number; readonly reusePort?: boolean }): Promise<string>;
   /** Resolves when the last answer is sent. */
   close(): Promise<void>;
 }
@@ -178,8 +178,8 @@ export function appOn(served: Served, addresses: readonly Address[], { reader, d
 
 const appOf = (server: Server, scheme: string): App => ({
   server,
-  async listen({ host, port }) {
-    server.listen(port, host);
+  async listen(where) {
+    server.listen(where);
     await once(server, 'listening');
     const { address, family, port: bound } = server.address() as AddressInfo;
     return `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${bound}`;

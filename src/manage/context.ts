@@ -4,6 +4,7 @@ import type { GuardRails } from '../account/guard-rails.ts';
 import type { Permission } from '../account/permission.ts';
 import type { SecretKeys } from '../account/sealed.ts';
 import type { FeedMeasurer } from '../document/builder.ts';
+import type { FeedDiffer } from '../document/difference/difference.ts';
 import type { DocumentCache } from '../document/serve/cache.ts';
 import type { FeedWatch } from '../document/watch/feed-watch.ts';
 import type { ActivityReads } from '../ports/activity.ts';
@@ -18,6 +19,7 @@ import type { ExpressionTester } from './expressions/expression-test.ts';
 import type { WorkspaceFiles } from './file/file-port.ts';
 import type { LateAnswers } from './late.ts';
 import type { RuleManagement } from './rules/rule-ports.ts';
+import type { RuleSelections } from './rules/rule-selections.ts';
 import type { Reach } from './sources/source-settings.ts';
 import type { ProcessStatus } from './status.ts';
 import type { WorthCounter } from './worth.ts';
@@ -68,6 +70,8 @@ export interface ManagePorts extends RuleManagement {
   readonly files: WorkspaceFiles;
   /** Tells what lists are worth. */
   readonly worth: WorthCounter;
+  /** Compares feeds with what they were. */
+  readonly difference: FeedDiffer;
   /** Bytes that what is kept of a workspace may take; 0 = no limit. */
   readonly room: TakenBytes;
   /** What the service protects in every workspace. */
@@ -82,6 +86,8 @@ export interface ManagePorts extends RuleManagement {
   readonly testExpression: ExpressionTester;
   /** Runs backtests, elsewhere too. */
   readonly backtests: Backtests;
+  /** Rules that were counted and sorted. */
+  readonly selections: RuleSelections;
   /** Answers that take longer than a client waits. */
   readonly late: LateAnswers;
   /** Does work that must not be done twice at once: of each name one piece after the other. */
@@ -122,24 +128,11 @@ export interface ManageContext extends ManagePorts, ChangeContext {
 export const NO_LIMIT: Most = { maxLists: 0, maxFeeds: 0, maxKeys: 0, maxSources: 0 };
 
 /** The context of a command: it may do everything. `by` is who runs it. */
-export const byCommand = (
-  store: StoreReads & StoreWrites,
-  workspaceId: string,
-  by: Author,
-  { maxLists, maxFeeds, maxKeys, maxSources }: Most = NO_LIMIT,
-): ChangeContext => ({
-  store,
-  workspaceId,
-  maxLists,
-  maxFeeds,
-  maxKeys,
-  maxSources,
-  by,
-  permissions: null,
-  keyExpiresAt: null,
-  ifMatch: undefined,
-  once: undefined,
-});
+export function byCommand(store: StoreReads & StoreWrites, workspaceId: string, by: Author, most: Most = NO_LIMIT): ChangeContext {
+  const { maxLists, maxFeeds, maxKeys, maxSources } = most;
+  const everything = { permissions: null, keyExpiresAt: null, ifMatch: undefined, once: undefined };
+  return { store, workspaceId, by, maxLists, maxFeeds, maxKeys, maxSources, ...everything };
+}
 
 /** How the store is told of a change. */
 export const changeOptions = ({ by, ifMatch, once }: ChangeContext): ChangeOptions => ({ by, ifMatch, once });

@@ -40,15 +40,6 @@ export interface EngineStatus {
   readonly reason?: string;
 }
 
-export interface UnusedKey {
-  readonly id: string;
-  readonly name: string | null;
-  readonly prefix: string;
-  readonly workspace: string;
-  /** ISO 8601; null: never. */
-  readonly last_used_at: string | null;
-}
-
 /** A key that was not used for so long is told, ms. */
 const UNUSED = 7 * DAY;
 
@@ -56,7 +47,7 @@ const UNUSED = 7 * DAY;
 export const isUnused = ({ revokedAt, expiresAt, lastUsedAt, createdAt }: KeyInfo, now: number): boolean =>
   revokedAt === null && (expiresAt === null || expiresAt > now) && (lastUsedAt ?? createdAt) < now - UNUSED;
 
-export const unusedKeyJson = ({ id, name, prefix, lastUsedAt }: KeyInfo, workspace: string): UnusedKey => ({
+export const unusedKeyJson = ({ id, name, prefix, lastUsedAt }: KeyInfo, workspace: string) => ({
   id,
   name,
   prefix,
@@ -65,15 +56,7 @@ export const unusedKeyJson = ({ id, name, prefix, lastUsedAt }: KeyInfo, workspa
 });
 
 /** A key that is in use and ends soon. */
-export interface EndingKey {
-  readonly id: string;
-  readonly name: string | null;
-  readonly prefix: string;
-  readonly workspace: string;
-  readonly expires_at: string | null;
-}
-
-export const endingKeyJson = ({ id, name, prefix, expiresAt }: KeyInfo, workspace: string): EndingKey => ({
+export const endingKeyJson = ({ id, name, prefix, expiresAt }: KeyInfo, workspace: string) => ({
   id,
   name,
   prefix,
@@ -82,28 +65,19 @@ export const endingKeyJson = ({ id, name, prefix, expiresAt }: KeyInfo, workspac
 });
 
 /** A device or bouncer that has stopped pulling. */
-export interface StoppedClient {
-  readonly kind: 'device' | 'bouncer';
-  readonly id: string;
-  readonly user_agent: string;
-  readonly address: string;
-  readonly key_id: string;
-  readonly workspace: string;
-  readonly last_pull: string | null;
-}
-
-export const stoppedJson = (
-  { kind, id, userAgent, address, keyId, workspaceId, lastPull }: Stopped,
-  names: ReadonlyMap<string, string>,
-): StoppedClient => ({
-  kind,
-  id,
-  user_agent: userAgent,
-  address,
-  key_id: keyId,
-  workspace: names.get(workspaceId) ?? workspaceId,
-  last_pull: isoTime(lastPull),
+export const stoppedJson = (stopped: Stopped, names: ReadonlyMap<string, string>) => ({
+  kind: stopped.kind,
+  id: stopped.id,
+  user_agent: stopped.userAgent,
+  address: stopped.address,
+  key_id: stopped.keyId,
+  workspace: names.get(stopped.workspaceId) ?? stopped.workspaceId,
+  last_pull: isoTime(stopped.lastPull),
 });
+
+export type UnusedKey = ReturnType<typeof unusedKeyJson>;
+export type EndingKey = ReturnType<typeof endingKeyJson>;
+export type StoppedClient = ReturnType<typeof stoppedJson>;
 
 /** What was found; what could not be asked is null. */
 export interface StatusParts {

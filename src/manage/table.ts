@@ -7,6 +7,7 @@ import { AUDIT_OPERATIONS } from './operations/audit.ts';
 import { BACKTEST_OPERATIONS } from './operations/backtests.ts';
 import { BOUNCER_OPERATIONS } from './operations/bouncers.ts';
 import { CHANGES_OPERATIONS } from './operations/changes/changes.ts';
+import { DIFFERENCE_OPERATIONS } from './operations/changes/difference.ts';
 import { CONTENT_OPERATIONS } from './operations/content.ts';
 import { DEAD_LETTER_OPERATIONS } from './operations/dead-letters.ts';
 import { DELETED_OPERATIONS } from './operations/deleted.ts';
@@ -21,6 +22,7 @@ import { IMPORT_OPERATIONS } from './operations/rules/imports.ts';
 import { REPLACEMENT_OPERATIONS } from './operations/rules/replacements.ts';
 import { RULE_CHANGING } from './operations/rules/rule-changing.ts';
 import { RULE_DELETIONS } from './operations/rules/rule-deletions.ts';
+import { RULE_READS } from './operations/rules/rule-reads.ts';
 import { RULE_OPERATIONS } from './operations/rules/rules.ts';
 import { SAMPLE_OPERATIONS } from './operations/samples.ts';
 import { CATALOGUE_OPERATIONS } from './operations/sources/catalogue.ts';
@@ -45,6 +47,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...SOURCE_OPERATIONS,
   ...SOURCE_REFRESH_OPERATIONS,
   ...DELETED_OPERATIONS,
+  ...RULE_READS,
   ...RULE_OPERATIONS,
   ...RULE_CHANGING,
   ...RULE_DELETIONS,
@@ -70,4 +73,5 @@ export const OPERATIONS: readonly Operation[] = [
   ...WEBHOOK_OPERATIONS,
   ...AUDIT_OPERATIONS,
   ...CHANGES_OPERATIONS,
+  ...DIFFERENCE_OPERATIONS,
 ];

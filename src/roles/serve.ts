@@ -27,9 +27,9 @@ export async function listen(base: Base, { app, metrics, draining, stdout }: Ser
   const { config, store, guardRails, log, logger, onStop } = base;
   // Only the ports can still be refused: a key that is made now is always shown.
   const { made, shown: firstKey } = await ensureFirstKey(config.bootstrapApiKey, store, systemClock.now(), log);
-  const { host } = config;
+  const { host, reusePort } = config;
   const open = async () => {
-    const address = await app.listen({ host, port: config.port }).catch((error: Error) => {
+    const address = await app.listen({ host, port: config.port, reusePort }).catch((error: Error) => {
       throw new WeirError('USAGE', `cannot listen on ${host}:${config.port}: ${error.message}`);
     });
     log('info', `listening on ${address}`);

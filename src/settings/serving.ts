@@ -3,6 +3,12 @@ import { broker, commaList, integer, oneOf, onOff, ROLES, roles, SASL_MECHANISMS
 export const SERVING = {
   host: { fallback: '127.0.0.1', parse: text, meaning: 'address to listen on' },
   port: { fallback: '8080', parse: integer(0, 65535), meaning: 'port to listen on; 0 picks a free one, named in the ready line' },
+  reusePort: {
+    fallback: 'off',
+    parse: onOff,
+    meaning:
+      'on: other processes of this machine that say so too may listen on the same PORT, and the kernel shares new connections out among them ([when](growth.md#more-than-one-core-for-polls))',
+  },
   metricsPort: {
     parse: integer(0, 65535),
     meaning: 'port that serves /metrics and nothing else; 0 picks a free one, named in the log; none when unset',

@@ -28,7 +28,7 @@ import { ruleCount } from './rules/rule-counts.ts';
 import { type IndexedBy, ruleRows, ruleStep } from './rules/rule-pages.ts';
 import { senderStep } from './rules/rule-senders.ts';
 import { activeCount } from './rules/rule-tables.ts';
-import { rulesBefore, rulesById } from './rules/rules-by-id.ts';
+import { rulesBefore, rulesById, rulesByRef } from './rules/rules-by-id.ts';
 import { ruleVersions } from './rules/target-history.ts';
 import { bouncerReads } from './seen/bouncers.ts';
 import { deviceCounts, devicePage, keysByHash, workspaceOfKey } from './seen/devices.ts';
@@ -97,6 +97,7 @@ const WORKS = {
     origins: originsOf,
     rulesBefore,
     rulesById,
+    rulesByRef,
     ruleCount,
     comparedRules,
     senderStep,

@@ -1,10 +1,7 @@
-import type { Clock } from '../clock.ts';
-import type { Log } from '../ports/log.ts';
 import type { Stream, StreamReader } from '../ports/stream.ts';
-import type { TracedLanding } from '../ports/trace.ts';
 import { replacedStream } from './halt.ts';
 import { type LandingStatus, landingFaults } from './landing-status.ts';
-import { type LandingStore, landPartition, partitionName } from './partition.ts';
+import { type LandingParts, type LandingStore, landPartition, partitionName } from './partition.ts';
 import { pause, retrying } from './retry.ts';
 
 /** How often the stream's identity and the owned partitions are looked at again, ms. */
@@ -13,15 +10,8 @@ const REVIEW = 1000;
 const STREAM = 'stream';
 
 /** What the consumer lands, and where. */
-export interface ConsumerOptions {
+export interface ConsumerOptions extends LandingParts {
   readonly stream: Stream;
-  readonly store: LandingStore;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** Whether each landing is logged. */
-  readonly debug?: boolean | undefined;
-  /** Is told of what has landed of traces. */
-  readonly onTraced?: ((landing: TracedLanding) => void) | undefined;
 }
 
 /** A consumer that runs. */

@@ -21,12 +21,8 @@ const GATHER = 20;
 /** What landing asks of the store. */
 export type LandingStore = Pick<StoreReads, 'position' | 'positionStreams'> & Pick<StoreWrites, 'apply'>;
 
-/** One partition of a stream, where it lands, and until when. */
-export interface PartitionParts {
-  readonly streamId: string;
-  readonly partition: number;
-  readonly stream: Pick<Stream, 'bounds'>;
-  readonly reader: StreamReader;
+/** Where records land, and who is told. */
+export interface LandingParts {
   readonly store: LandingStore;
   readonly clock: Clock;
   readonly log: Log;
@@ -34,6 +30,14 @@ export interface PartitionParts {
   readonly debug?: boolean | undefined;
   /** Is told of what has landed of traces. */
   readonly onTraced?: ((landing: TracedLanding) => void) | undefined;
+}
+
+/** One partition of a stream, where it lands, and until when. */
+export interface PartitionParts extends LandingParts {
+  readonly streamId: string;
+  readonly partition: number;
+  readonly stream: Pick<Stream, 'bounds'>;
+  readonly reader: StreamReader;
   /** Called after each read that went well, with its records landed. */
   readonly onProgress: () => void;
   /** Called with the time (ms since 1970) of the oldest record that was read and has not landed; undefined when there is none. */

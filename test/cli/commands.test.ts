@@ -219,7 +219,7 @@ suite('weir', () => {
     );
   });
 
-  test('D8.1, D8.4, D8.6, D29.4 weir feed create, set, ls, delete; keys of a feed', async () => {
+  test('D8.1, D8.4, D8.6, D29.4, D29.6 weir feed create, set, show, ls, delete; keys of a feed', async () => {
     const inWorkspace = ['--workspace', 'feeds'];
     await program('workspace', 'create', 'feeds', '--org', 'default');
     const [a, b] = [await program('list', 'create', 'a', ...inWorkspace), await program('list', 'create', 'b', ...inWorkspace)];
@@ -237,6 +237,14 @@ suite('weir', () => {
     const agreeing = ['--lists', 'a,b', '--min-sources', '2', '--always', 'a'];
     const agreed = await program<Json>('feed', 'set', 'device', ...inWorkspace, ...agreeing);
     assert.deepEqual([agreed.lists, agreed.min_sources, agreed.always], [[a.id, b.id], 2, [a.id]]);
+    const { members, size, left_out_text: left, ...shownFeed } = await program<Json>('feed', 'show', 'device', ...inWorkspace);
+    assert.deepEqual([shownFeed, left, (size as Json).entries, (size as Json).entry_limit], [agreed, null, 0, 7]);
+    assert.deepEqual(members, [
+      { id: a.id, name: 'a', always: true, copies: [] },
+      { id: b.id, name: 'b', always: false, copies: [] },
+    ]);
+    const told = await person('feed', 'show', 'device', ...inWorkspace);
+    assert.match(told, /^min sources +2\n[\s\S]*^entries +0 of 7\nleft out +nothing\nlists +2\n[\s\S]*^a +yes +-\nb +- +-\n/m);
     await program('feed', 'set', 'device', ...inWorkspace, '--min-sources', '', '--always', '');
     assert.equal(await person('feed', 'set', String(id), ...inWorkspace, '--list', 'b'), `feed device ${id} is changed\n`);
     const listed = await program<Json[]>('feed', 'ls', ...inWorkspace);
@@ -663,6 +671,7 @@ test('D1.7 --help of every command goes to standard output, exit 0', async () =>
     'feed create': ['--workspace', '--list', '--all-lists', '--description', '--format', '--family', '--action', '--max-entries'],
     'feed set': ['--workspace', '--list', '--all-lists', '--confidence', '--severity'],
     'feed ls': ['--workspace'],
+    'feed show': ['--workspace'],
     'feed delete': ['--workspace', '--yes', '--for-good'],
     'feed restore': ['--workspace', '--name'],
     'feed deleted': ['--workspace'],

@@ -226,6 +226,22 @@ suite('D18 the console', { skip: needs('chromium'), timeout: 600_000 }, () => {
     await page.sees('Jana Novák');
   });
 
+  test('D18.75 the first steps of a fresh workspace tick themselves off, and are gone when nobody wants them', async () => {
+    await page.click('Overview');
+    await page.sees(/First steps[\s\S]*2 of 5 done/);
+    await page.sees(`curl -sS -X POST '${weir.url}/v1/signal'`);
+    const change = { method: 'PATCH', headers: { ...bearer(KEY), 'if-match': '*' } };
+    await ask(weir.url, '/v1/manage/workspace', { ...change, body: '{"min_prefix_v4":8}' });
+    await page.sees(/3 of 5 done/);
+    await page.sees(/done\s+Guard rails\s+done\s+A list/);
+    await page.click('Do not show this again');
+    await page.seesNot('First steps');
+    await page.show('/', 'Overview');
+    await page.sees('The last hour');
+    assert.doesNotMatch(await page.text(), /First steps/);
+    await ask(weir.url, '/v1/manage/workspace', { ...change, body: '{"min_prefix_v4":0}' });
+  });
+
   test('D18.20, D18.21 a list and a feed are made, and a signal that is posted appears, without loading the page again', async () => {
     await page.click('Feeds');
     await page.sees('the default list');

@@ -101,7 +101,7 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.click('WAF');
     await page.sees('Login guard');
     const names = await page.evaluate<string>(
-      `[...document.querySelectorAll('.long-row')].map((row) => row.children[1].textContent).join()`,
+      `[...document.querySelectorAll('.long-row')].map((row) => row.children[2].textContent).join()`,
     );
     assert.equal(names, `Login guard,${HOSTILE}`);
     await page.click('AI');
@@ -113,12 +113,100 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     const networks = Array.from({ length: 2900 }, (_, i) => `45.${20 + Math.floor(i / 250)}.${i % 250}.1`);
     for (let at = 0; at < networks.length; at += 1000) await send(networks.slice(at, at + 1000).map((ip) => block(ip)));
     await page.show('/rules', 'Rules');
-    await page.sees(/The first 2,500 rules/);
-    await page.evaluate(`document.querySelector('.long-body').scrollTop = 1e6`);
     await page.sees(/2,904 rules/);
-    await page.evaluate(`document.querySelector('.long-body').scrollTop = 1e6`);
+    const toTheEnd = () =>
+      page.evaluate<string>(`(document.querySelector('.long-body').scrollTop = 1e6, document.querySelector('.long').ariaRowCount)`);
+    await eventually(async () => assert.equal(await toTheEnd(), '2905'));
     await page.sees(networks.at(-1)!);
     assert.ok((await page.evaluate<number>(`document.querySelectorAll('.long-row').length`)) < 100);
+  });
+
+  test('D18.57 a list has one stop of Tab; arrows, Home, End and Page keep the focus, however far they go; a column sorts', async () => {
+    await page.evaluate(`document.querySelector('.long-row').focus()`);
+    const focused = () =>
+      page.evaluate<string>(`document.activeElement.dataset.index + ' ' + document.activeElement.classList.contains('long-row')`);
+    const isAt = (index: number) => eventually(async () => assert.equal(await focused(), `${index} true`));
+    await page.press('End');
+    await isAt(2903);
+    await page.press('PageUp');
+    await page.press('ArrowUp');
+    await eventually(async () => assert.match(await focused(), /^28\d\d true$/));
+    await page.press('Home');
+    await page.press('ArrowDown');
+    await isAt(1);
+    assert.equal(await page.evaluate<number>(`document.querySelectorAll('.long [tabindex="0"]').length`), 1);
+    // Scrolled away, the row with the focus stays.
+    await page.evaluate(`document.querySelector('.long-body').scrollTop = 1e6`);
+    await page.sees('45.31.149.1');
+    await isAt(1);
+    await page.press('ArrowUp');
+    await page.press('ArrowUp');
+    await eventually(async () => assert.equal(await page.evaluate<string>('document.activeElement.ariaLabel'), 'Select all that are read'));
+    await page.press('ArrowRight');
+    await page.press('Enter');
+    await eventually(async () => assert.match(await page.evaluate<string>('location.search'), /sort=target/));
+    const first = () => page.evaluate<string>(`document.querySelector('.long-row').children[1].innerText`);
+    await eventually(async () => assert.equal(await first(), '8.8.4.0/24'));
+    await page.press('Enter');
+    await eventually(async () => assert.equal(await first(), '203.0.113.7'));
+    assert.equal(await page.evaluate<string>(`document.querySelector('[aria-sort=descending]').innerText`), 'Target ▼');
+  });
+
+  test('D18.58 rules that are selected get another reason and expiry, after what changes was shown, and are as they were when that is undone', async () => {
+    await page.show('/rules?address=45.20.0.0/16&match=covered&sort=target', 'Rules');
+    await page.sees('250 rules');
+    await page.evaluate(`document.querySelector('.long-row').focus()`);
+    await page.press(' ');
+    await page.sees('1 selected');
+    await page.evaluate(
+      `document.querySelectorAll('.long-row input')[4].dispatchEvent(new MouseEvent('click', { bubbles: true, shiftKey: true }))`,
+    );
+    await page.sees('5 selected');
+    await page.sees('Change all 250 that meet the filter');
+    await page.click('Change');
+    await page.fill('Expires', '30d');
+    await page.fill('Give another reason', 'true');
+    await page.fill('Reason', 'a botnet');
+    await page.sees('5 rules change.');
+    await page.sees('No feed gets more or fewer entries now');
+    await hasCurl('"set":{"expires":"30d","reason":"a botnet"}');
+    const reasons = async () => (await read('/rules/count?reason=a+botnet')).rules;
+    await page.click('Apply to 5 rules');
+    await page.sees('5 rules were changed.');
+    await eventually(async () => assert.equal(await reasons(), 5));
+    await page.click('Undo', '.toasts');
+    await page.sees('The rules are as they were.');
+    await eventually(async () => assert.equal(await reasons(), 0));
+  });
+
+  test('D18.58, D18.59 all that meet a filter go to another list, by what feeds would have; what is filtered is written as weir rule export writes it', async () => {
+    const list = await ask(weir.url, '/v1/manage/lists', { method: 'POST', headers: bearer(KEY), body: '{"name":"moved to"}' });
+    await page.show('/rules?address=45.20.0.0/29&match=covered&list=default', 'Rules');
+    await page.click('Change these');
+    await page.fill('List', JSON.parse(list.text).id);
+    await page.sees(/1 rule changes\.[\s\S]*moved to\s+list\s+block\s+0\s+1\s+\+1/);
+    await page.click('Apply to 1 rule');
+    await page.sees('1 rule was changed.');
+    await page.show('/rules?list=moved+to', 'Rules');
+    await page.sees('45.20.0.1');
+    await page.evaluate(`URL.createObjectURL = (content) => { content.text().then((text) => { window.written = text; }); return '#'; }`);
+    await page.click('Export CSV');
+    const [{ expires_at: until }] = (await read('/rules?list=moved+to')).rules;
+    await eventually(async () =>
+      assert.equal(
+        await page.evaluate('window.written'),
+        `value,action,expires_at,reason,labels,config,rule_ref,name\n45.20.0.1,block,${until},,,,,\n`,
+      ),
+    );
+    await page.click('Export JSON lines');
+    await eventually(async () =>
+      assert.equal(await page.evaluate('window.written'), `{"value":"45.20.0.1","action":"block","expires_at":"${until}"}\n`),
+    );
+    await page.click('More conditions');
+    await page.fill('Key', 'bootstrap');
+    await page.sees('1 rule');
+    assert.match(await page.evaluate<string>('location.search'), /list=moved\+to.*key=bootstrap/);
+    await page.show('/rules/access', 'Rules');
   });
 
   test('D18.41 a block shows what it changes of feeds, and the command that does the same', async () => {
@@ -176,6 +264,13 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.click('Apply 2 entries');
     await page.sees('2 entries of the list were accepted.');
     assert.deepEqual(await active('185.1.1.2'), ['185.1.1.2']);
+    await page.click('Paste a list');
+    await page.fill('Entries', '8.8.4.200');
+    await page.fill('Action', 'unblock');
+    await page.sees('One target stays in block feeds all the same.');
+    await page.sees(/8\.8\.4\.200\s+default workspace\s+in\s+8\.8\.4\.0\/24 in default\s+No single step/);
+    await page.press('Escape');
+    await page.click('Drop it');
   });
 
   test('D18.41 a list that is pasted may replace the list; who takes away more than half of it says so', async () => {
@@ -198,6 +293,20 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
   test('D18.42 a bad expression is shown with carets; D18.41 a rule is changed with what changes', async () => {
     await page.show('/rules/waf', 'Rules');
     await page.click('Try an expression');
+    await eventually(async () => assert.ok(await page.evaluate<boolean>(`document.activeElement.matches('dialog textarea')`)));
+    await page.type('starts');
+    await page.sees('(field Bytes, literal Bytes) → Bool');
+    await page.press('Escape');
+    await page.seesNot('(field Bytes, literal Bytes) → Bool');
+    await page.sees('Try an expression');
+    await page.type('_');
+    await page.press('Enter');
+    await page.type('pat');
+    await page.sees(/field\s+http\.request\.path\s+Bytes/);
+    await page.press('ArrowDown');
+    await page.press('ArrowUp');
+    await page.press('Tab');
+    assert.equal(await page.evaluate(`document.querySelector('dialog textarea').value`), 'starts_with(http.request.path');
     await page.fill('Expression', 'http.request.method eq "POST"\n  and ip.sorce eq 192.0.2.1');
     await page.sees(/Line 2, column 7: unknown field[\s\S]*and ip\.sorce eq[\s\S]*\^{8}/);
     await page.fill('Expression', 'http.request.path contains "/signin"');
@@ -228,6 +337,7 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.fill('Expression', 'http.request.path contains "/signin"');
     await page.click('Run');
     await page.sees(/3 requests, .*Decided by: block 2 \(66\.67%\), no rule 1/);
+    await page.sees(/Is that meant\? One rule decides 1% of the requests or more:\s+expression block, 66\.67%/);
     await page.sees('Over time');
     await page.click('Samples of expression');
     await page.sees('/signin?token=…');
@@ -246,6 +356,33 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.fill('Expression', 'http.request.path ==');
     await page.click('Run');
     await page.sees(/expression .*1:/);
+  });
+
+  test('D18.77 the order of rules is changed with the keyboard and by dragging, shown before, as one batch', async () => {
+    await page.show('/rules/waf', 'Rules');
+    await page.click('Change the order');
+    await page.sees(/1\s+waf-login[\s\S]*2\s+waf-ai/);
+    await page.evaluate(`document.querySelector('[aria-label="Move waf-ai up"]').focus()`);
+    await page.press('Enter');
+    await page.sees(/1\s+waf-ai[\s\S]*no order → -5\s+2\s+waf-login/);
+    await page.sees('waf-ai is enforced as number 1 of 3.');
+    await page.sees('The order of 1 rule, as one batch');
+    await page.evaluate(`(() => {
+      const [first, , third] = document.querySelectorAll('.ordered > li');
+      const send = (type, to) => to.dispatchEvent(new DragEvent(type, { bubbles: true, cancelable: true, dataTransfer: new DataTransfer() }));
+      send('dragstart', third);
+      send('dragover', first);
+      send('drop', first);
+    })()`);
+    await page.sees('The order of 2 rules, as one batch');
+    await page.click('Apply');
+    await page.sees('2 rules have another order now.');
+    const { rules } = await read('/rules?kind=waf_rule');
+    assert.deepEqual(
+      rules.map(({ rule_ref: ref }: { readonly rule_ref: string }) => ref),
+      ['waf-long', 'waf-ai', 'waf-login'],
+    );
+    assert.equal(rules[0].name, HOSTILE);
   });
 
   test('D18.49 beside an expression stands a request: true or false as one types', async () => {
@@ -297,6 +434,8 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.sees(/2 added · port scan/);
     await page.fill('Feed', id);
     await page.sees(/Rules: 2 added\. 1 other change\./);
+    await page.click('Compare');
+    await page.sees('+ 198.51.100.7');
     await page.fill('What', 'rules');
     await page.seesNot('list created');
     await page.evaluate(`document.querySelector('.long-row').focus()`);
@@ -496,6 +635,15 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.click('Make the webhook');
     await page.sees('The webhook soc was made.');
     await page.seesNot('/hook/xyz');
+    await page.click('Change soc');
+    await page.fill('Name', 'soc 2');
+    await hasCurl('-X PATCH');
+    await page.click('Apply');
+    await page.sees('The webhook soc 2 was changed.');
+    await page.click('Change soc 2');
+    await page.fill('Name', 'soc');
+    await page.click('Apply');
+    await page.sees('The webhook soc was changed.');
     await page.click('Test soc');
     await page.sees(/soc has not taken the test: 404/);
     await page.click('Delete soc');
@@ -513,7 +661,10 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.sees('Sign in');
     await page.signIn(JSON.parse(made.text).key);
     const pages = await page.evaluate<string>(`[...document.querySelectorAll('.side li')].map((each) => each.innerText.trim()).join()`);
-    assert.equal(pages, 'Overview,Feeds,Sources,Rules,Batches,Look up,Backtest,Devices,Bouncers,Geo data,Workspace,Keys');
+    assert.equal(
+      pages,
+      'Overview,What changed,Feeds,Sources,Worth,Rules,Batches,Look up,Backtest,Devices,Bouncers,Geo data,Workspace,Keys',
+    );
     await page.click('Keys');
     await page.sees('bootstrap');
     assert.doesNotMatch(await page.text(), /Revoke\b.*bootstrap/);

@@ -228,6 +228,80 @@ suite('management of rules', () => {
     assert.deepEqual([named!.target, named!.name, named!.reason], ['192.0.2.2', 'scanner', 'scan']);
   });
 
+  test('D33.2, D33.3 rules come sorted by what they have, page by page, with those that have none last, and are counted', async () => {
+    const { get, post, done, targetsOf, key } = await space('sorted');
+    await post('/lists', { name: 'edge' });
+    await done('/rules', { value: '9.9.9.0/24', reason: 'Beta', expires: '2h' });
+    await done('/rules', { value: '10.0.0.1', action: 'allow', reason: 'alpha' });
+    await done('/rules', { value: 'NL', list: 'edge', expires: '1h' });
+    await done('/rules', { value: '9.9.9.9', list: 'edge', reason: 'alpha', rule_ref: 'ref-2', expires: '3h' });
+    await done('/rules', { value: 'AS64500', rule_ref: 'ref-1', expires: '30m' });
+    const all = ['9.9.9.0/24', '9.9.9.9', '10.0.0.1', 'AS64500', 'NL'];
+    const orders = {
+      'sort=target': all,
+      'sort=target&descending=true': all.toReversed(),
+      'sort=list': ['9.9.9.0/24', '10.0.0.1', 'AS64500', 'NL', '9.9.9.9'],
+      'sort=reason': ['10.0.0.1', '9.9.9.9', '9.9.9.0/24', 'NL', 'AS64500'],
+      'sort=reason&descending=true': ['9.9.9.0/24', '10.0.0.1', '9.9.9.9', 'NL', 'AS64500'],
+      'sort=expires': ['AS64500', 'NL', '9.9.9.0/24', '9.9.9.9', '10.0.0.1'],
+      'sort=rule_ref&action=block': ['AS64500', '9.9.9.9', '9.9.9.0/24', 'NL'],
+      'sort=created&descending=true&list=edge': ['9.9.9.9', 'NL'],
+      'sort=key&address=9.9.9.9&match=covering': ['9.9.9.0/24', '9.9.9.9'],
+    };
+    for (const [query, expected] of Object.entries(orders)) {
+      assert.deepEqual(await targetsOf(query), expected, query);
+      const found: string[] = [];
+      for (let next: string | null = ''; next !== null; ) {
+        const page: Answer = await get(`/rules?${query}&limit=2${next === '' ? '' : `&after=${encodeURIComponent(next)}`}`);
+        found.push(...page.body.rules.map(({ target }) => target));
+        next = page.body.next;
+      }
+      assert.deepEqual(found, expected, `pages of ${query}`);
+    }
+    // A page goes on where the one before ended, whatever has gone since.
+    const page = await get('/rules?sort=target&limit=2');
+    await done('/rules/delete', { address: '9.9.9.9' });
+    await eventually(async () => assert.equal((await get('/rules/count')).body.rules, 4));
+    assert.deepEqual(
+      (await get(`/rules?sort=target&limit=2&after=${page.body.next}`)).body.rules.map(({ target }) => target),
+      ['10.0.0.1', 'AS64500'],
+    );
+    assert.deepEqual((await get('/rules/count?action=block')).body, { rules: 3, whole: true });
+    for (const query of ['sort=order', 'sort=target&kind=waf_rule', 'sort=target&after=1/2'])
+      assert.equal((await get(`/rules?${query}`)).status, 400, query);
+    assert.equal((await get(`/rules?sort=target&key=${key.slice(0, 9)}`)).status, 404);
+  });
+
+  test('D33.4 a text finds rules whose rule_ref begins with it, and reasons that hold it, of all kinds', async () => {
+    const { get, done } = await space('named');
+    await done('/rules', { value: '192.0.2.1', rule_ref: 'scan-1', reason: 'Port scan' });
+    await done('/rules', { value: '192.0.2.2', rule_ref: 'scan_2', reason: 'Port scan' });
+    await done('/rules', { value: '192.0.2.3', rule_ref: 'no-scan' });
+    await done('/rules/expressions', {
+      kind: 'waf_rule',
+      rule_ref: 'scanner',
+      expression: 'http.request.path eq "/a"',
+      action: 'block',
+      reason: 'SCAN',
+    });
+    const { rules, reasons, whole } = (await get('/rules/named?text=scan')).body;
+    assert.deepEqual(
+      rules.map(({ rule_ref: ref }) => ref),
+      ['scan-1', 'scan_2', 'scanner'],
+    );
+    assert.deepEqual(
+      [reasons, whole],
+      [
+        [
+          { kind: 'access_rule', reason: 'Port scan', rules: 2 },
+          { kind: 'waf_rule', reason: 'SCAN', rules: 1 },
+        ],
+        true,
+      ],
+    );
+    assert.equal((await get('/rules/named?text=s')).status, 400);
+  });
+
   test('D33.1 rules get another expiry, reason or list in place, as one batch that is undone as one; a preview tells what changes', async () => {
     const { get, post, done, call } = await space('change');
     await post('/lists', { name: 'edge' });
@@ -475,6 +549,38 @@ suite('management of rules', () => {
     const told = (await done('/imports?action=allow', many)) as unknown as { still_blocked_unknown: number };
     assert.equal(told.still_blocked_unknown, 2);
     assert.equal('still_blocked' in (await done('/imports', '192.0.2.9\n')), false);
+  });
+
+  test('D10.18, D15.36 a preview of unblocks tells what stays in which feed, because of what, of plain lists and of signals', async () => {
+    const { done, post } = await space('unblocks');
+    await post('/lists', { name: 'edge' });
+    await done('/imports', '192.0.2.0/24\n192.0.2.1\n198.51.100.1\n203.0.113.1\n');
+    await done('/rules', { value: '198.51.100.1', list: 'edge' });
+    type Told = { still_blocked: { target: string; how: string; name: string; way_out: object | null; by: object[] }[] };
+    const expected = [
+      ['192.0.2.1', 'unblock', 'unblocks', null, [{ target: '192.0.2.0/24', list: 'default' }]],
+      ['192.0.2.1', 'unblock', 'default', null, [{ target: '192.0.2.0/24', list: 'default' }]],
+      ['198.51.100.1', 'unblock', 'unblocks', { do: 'unblock', lists: ['edge'] }, [{ target: '198.51.100.1', list: 'edge' }]],
+      ['198.51.100.1', 'unblock', 'edge', { do: 'unblock', lists: ['edge'] }, [{ target: '198.51.100.1', list: 'edge' }]],
+    ];
+    const lines = ['192.0.2.1', '198.51.100.1', '203.0.113.1'];
+    const signals = lines.map((ip) => JSON.stringify({ type: 'access_rules', action: 'unblock', ip })).join('\n');
+    for (const [query, body] of [
+      ['?action=unblock&preview=1', lines.join('\n')],
+      ['?preview=1', signals],
+    ] as const) {
+      const { still_blocked: rows } = (await done(`/imports${query}`, body)) as unknown as Told;
+      assert.deepEqual(
+        rows.map(({ target, how, name, way_out: way, by }) => [target, how, name, way, by]),
+        expected,
+      );
+    }
+    const one = (await done('/rules', { value: '192.0.2.1', action: 'unblock', preview: true })) as unknown as Told;
+    assert.deepEqual(
+      one.still_blocked.map(({ name }) => name),
+      ['unblocks', 'default'],
+    );
+    assert.equal('still_blocked' in (await done('/imports?action=unblock', '203.0.113.1\n')), false);
   });
 
   test('D11.13, D15.36 a table with an unknown address column blocks no country; countries and ASNs of a file are told first and asked for', async () => {

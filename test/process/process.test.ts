@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -16,6 +17,14 @@ import { eventually, inTime, KEY, MAIN, PATIENT, testEnvironment, type Weir, wei
 
 const block = (ip: string) => JSON.stringify([{ type: 'access_rules', action: 'block', ip }]);
 const post = (url: string, ip: string, key = KEY) => postSignals(url, key, block(ip));
+/** The status of a signal on a connection of its own. */
+const statusAlone = (url: string): Promise<number | undefined> =>
+  new Promise((resolve, reject) => {
+    const options = { method: 'POST', agent: false, headers: bearer(KEY) };
+    request(`${url}/v1/signal`, options, (response) => resolve(response.resume().statusCode))
+      .on('error', reject)
+      .end(block('192.0.2.1'));
+  });
 const feed = async (url: string, key = KEY) => (await getFeed(url, key)).text;
 
 const GEO = smallGeo(temporaryFolder({ after }));
@@ -167,6 +176,19 @@ suite('start', () => {
       [code, stderr],
       [2, "weir: a file that DATABASE_URL names cannot be read: ENOENT: no such file or directory, open '/none.pem'\n"],
     );
+  });
+
+  test('D1.26 processes that say REUSE_PORT share one port: all of them answer, and when one goes the others go on', async (t) => {
+    const folder = temporaryFolder(t);
+    const first = await running(t, { DATA_DIR: folder, REUSE_PORT: 'on' });
+    const { port } = new URL(first.url);
+    const second = await running(t, { DATA_DIR: folder, REUSE_PORT: 'on', ROLES: 'feeds', PORT: port });
+    assert.equal(second.url, first.url);
+    // Only the first has the role that takes signals: the other says 404.
+    const statuses = async () => new Set(await Promise.all(Array.from({ length: 40 }, () => statusAlone(first.url))));
+    assert.deepEqual([...(await statuses())].sort(), [200, 404]);
+    await first.kill('SIGKILL');
+    assert.deepEqual([...(await statuses())], [404]);
   });
 
   test('D1.2, D2.3 a busy port: one sentence, exit 2, and the key that the first start has made is not lost', async (t) => {

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Client } from 'pg';
+import { NO_GUARD_RAILS } from '../../src/account/guard-rails.ts';
 import { NO_SETTINGS } from '../../src/account/list.ts';
 import { DEFAULT_GUARDS, type Source, type SourceGuards, type SourceSettings, type SourceState } from '../../src/account/source.ts';
 import { readConfig } from '../../src/config.ts';
@@ -45,6 +46,8 @@ export interface SourceWorld extends AsyncDisposable {
     settings: Partial<Omit<SourceSettings, 'guards'>> & { readonly guards?: Partial<SourceGuards> },
     of?: string,
   ): Promise<Source>;
+  /** Blocks addresses in the default list, as a detection of the workspace's own, and waits until that has landed. */
+  detect(addresses: readonly string[]): Promise<void>;
   /** Begins what is due, and waits until it is done. */
   run(with_?: Refresher): Promise<void>;
   /** Lets the interval pass, and does that. */
@@ -122,6 +125,15 @@ export async function sourceWorld(settings: Readonly<Record<string, string>>): P
         { maxSources: 0, maxLists: 0 },
       );
       return source;
+    },
+    async detect(addresses) {
+      const entries = addresses.map((ip) => ({ type: 'access_rules', action: 'block', ip }));
+      const who = { keyId: randomUUID(), workspaceId: workspace.id, organizationId: organization.id, subscription: 'active' as const };
+      const bound = { listId: null, feedId: null, guardRails: NO_GUARD_RAILS, sample: null, networks: [], expiresAt: null };
+      const caller = { ...who, ...bound, permissions: ['signal:write' as const] };
+      const taken = await accept!({ version: 1, caller, list: undefined, entries, dryRun: false });
+      assert.equal(taken.accepted, addresses.length);
+      await landed();
     },
     async run(one = refresher) {
       // What is due together may have to wait for its turn of the same host.

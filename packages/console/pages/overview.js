@@ -14,6 +14,7 @@ import { Ago } from '../ui/time.js';
 import { builtOf } from './feeds/feed-state.js';
 import { linkToFeed, readFeeds } from './feeds/read-feeds.js';
 import { Attention } from './overview/attention.js';
+import { FirstSteps } from './overview/first-steps.js';
 
 const sum = (/** @type {readonly number[]} */ values) => values.reduce((total, value) => total + value, 0);
 
@@ -22,6 +23,7 @@ export function Page({ session }) {
   return html`
     <${PageHead} title="Overview">What needs attention, and what happens in this workspace.<//>
     <${Attention} session=${session} />
+    <${FirstSteps} session=${session} />
     <${Now} />
     <${Day} />
     <div class="cards">

@@ -36,7 +36,7 @@ function Lists() {
     <//>
     <${Counted} live=${live}>${(/** @type {Worth} */ worth) => html`
       <${Summary} worth=${worth} />
-      <${Table} label="Lists" columns=${columnsOf(worth.lists)} rows=${worth.lists} keyOf=${(/** @type {WorthList} */ each) => each.id} />
+      <${Table} label="Lists" columns=${columnsOf(worth)} rows=${worth.lists} keyOf=${(/** @type {WorthList} */ each) => each.id} />
       ${worth.lists_left_out > 0 && html`<p class="small soft">The lists with most entries: ${counted(worth.lists_left_out, 'other')} are compared and not shown.</p>`}
       <${Card} title="In common" note="How many of the entries of the list of a row have an address in the list of a column.">
         <${Matrix} lists=${worth.lists} />
@@ -46,14 +46,14 @@ function Lists() {
 }
 
 /** @param {{ worth: Worth }} props */
-function Summary({ worth: { lists, detections, at } }) {
+function Summary({ worth: { lists, detections, dropped, at } }) {
   const idle = lists.filter((each) => each.idle);
   return html`
     ${
       idle.length > 0 &&
       html`
         <${Notice}>
-          <span>Without a detection${lists.some(({ hits = 0 }) => hits > 0) && ' or a hit'} in ${detections.days} days: ${idle.map((each, i) => html`${i > 0 && ', '}<a key=${each.id} class="text" href=${linkToWorth(each)}>${each.name}</a>`)}.</span>
+          <span>Without a detection${dropped.hits > 0 && ' or a hit'} in ${detections.days} days: ${idle.map((each, i) => html`${i > 0 && ', '}<a key=${each.id} class="text" href=${linkToWorth(each)}>${each.name}</a>`)}.</span>
         <//>
       `
     }
@@ -72,8 +72,8 @@ function Summary({ worth: { lists, detections, at } }) {
   `;
 }
 
-/** @param {readonly WorthList[]} lists @returns {import('../ui/table.js').Column<WorthList>[]} */
-const columnsOf = (lists) => [
+/** @param {Worth} worth @returns {import('../ui/table.js').Column<WorthList>[]} */
+const columnsOf = ({ dropped }) => [
   { label: 'List', cell: (list) => html`<a class="text worth-name" href=${linkToWorth(list)}>${list.name}</a>` },
   { label: 'Entries', number: true, cell: ({ entries }) => count(entries) },
   { label: 'New', number: true, cell: ({ added }) => count(added) },
@@ -88,10 +88,7 @@ const columnsOf = (lists) => [
   { label: 'After', number: true, cell: ({ detections: { after } }) => count(after) },
   { label: 'Never', number: true, cell: ({ detections: { never } }) => count(never) },
   { label: 'Never-block hits', number: true, cell: ({ never_block: { count: rules } }) => count(rules) },
-  // Told where bouncers tell of which list what they drop is.
-  ...(lists.some(({ hits = 0 }) => hits > 0)
-    ? [{ label: 'Hits', number: true, cell: (/** @type {WorthList} */ { hits }) => count(hits ?? 0) }]
-    : []),
+  { label: 'Hits', number: true, cell: ({ hits }) => (dropped.hits === 0 ? html`<span class="soft">–</span>` : count(hits)) },
   {
     label: 'Shares most with',
     cell: ({ overlaps: [most] }) =>

@@ -1,7 +1,8 @@
-/** A list of any length: only the rows in sight are in the page, so 100,000 scroll as ten do. */
+/** A list of any length: only the rows in sight are in the page, so 100,000 scroll as ten do. One stop of Tab; arrows, Home, End, Page go from row to row. */
 
 import { html } from 'htm/preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { goalOf } from './long-keys.js';
 
 /** The height of a row, px: one line. */
 const ROW = 40;
@@ -18,20 +19,31 @@ const HIGHEST = 15_000_000;
  * @property {string} width As in grid-template-columns, such as `8rem` or `minmax(0, 2fr)`.
  * @property {boolean} [number]
  * @property {boolean} [secondary] Left out on a phone.
+ * @property {string} [sort] What it is sorted by, where it can be.
  */
+
+/** @typedef {{ by: string, descending: boolean }} Sort */
+/** @typedef {{ has: (key: string | number) => boolean, toggle: (index: number, isRange: boolean) => void, all: boolean | 'some', toggleAll: () => void, nameOf: (row: any) => string }} Selection */
 
 /**
  * @param {{ label: string, columns: readonly LongColumn<any>[], rows: readonly any[], keyOf: (row: any) => string | number,
- *   onRow?: (row: any) => void, selected?: string | number, total?: number, onSight?: (first: number, last: number) => void }} props
+ *   onRow?: (row: any) => void, selected?: string | number, total?: number, onSight?: (first: number, last: number) => void,
+ *   sort?: Sort | undefined, onSort?: (by: string) => void, selection?: Selection | undefined }} props
  * `onSight` is called with the numbers of the rows in sight, such as to read more. `total`: rows that there are, where more than those
- * given; -1: not known.
+ * given; -1: not known. `onSort` is called with the `sort` of a column.
  */
-export function LongList({ label, columns, rows, keyOf, onRow, selected, total = rows.length, onSight }) {
+export function LongList({ label, columns, rows, keyOf, onRow, selected, total = rows.length, onSight, sort, onSort, selection }) {
   const body = useRef(/** @type {HTMLElement | null} */ (null));
+  const table = useRef(/** @type {HTMLElement | null} */ (null));
   const [view, setView] = useState({ top: 0, height: 600 });
+  /** The row that Tab comes to. */
+  const [current, setCurrent] = useState(0);
+  /** The same at once: keys may come quicker than rows are drawn. */
+  const at = useRef(0);
   const isNarrow = useNarrow();
   const shown = isNarrow ? columns.filter(({ secondary }) => !secondary) : columns;
-  const grid = { gridTemplateColumns: shown.map(({ width }) => width).join(' ') };
+  const widths = shown.map(({ width }) => width);
+  const grid = { gridTemplateColumns: (selection === undefined ? widths : ['1.25rem', ...widths]).join(' ') };
 
   useLayoutEffect(() => {
     const element = /** @type {HTMLElement} */ (body.current);
@@ -48,50 +60,115 @@ export function LongList({ label, columns, rows, keyOf, onRow, selected, total =
   const first = Math.max(0, Math.floor(view.top / ROW) - AROUND);
   const last = Math.min(rows.length, Math.ceil((view.top + view.height) / ROW) + AROUND);
   useEffect(() => onSight?.(first, last), [first, last]);
+  const stop = Math.min(Math.max(0, current), rows.length - 1);
+  // The row that Tab comes to is there wherever one has scrolled to: it may have the focus.
+  const indexes = Array.from({ length: Math.max(0, last - first) }, (_, i) => first + i);
+  if (stop >= 0 && stop < first) indexes.unshift(stop);
+  if (stop >= last) indexes.push(stop);
 
-  /** Arrow keys go from row to row. @param {KeyboardEvent} event */
-  const onKey = (event) => {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    const row = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest('.long-row'));
-    if (step === undefined || row === null) return;
-    event.preventDefault();
-    const next = Number(row.dataset.index) + step;
+  const focusOn = (/** @type {string} */ selector) =>
+    requestAnimationFrame(() => /** @type {HTMLElement | null} */ (table.current?.querySelector(selector))?.focus());
+  const goTo = (/** @type {number} */ index) => {
     const element = /** @type {HTMLElement} */ (body.current);
-    if (next < 0 || next >= rows.length) return;
-    if (next * ROW < element.scrollTop) element.scrollTop = next * ROW;
-    if ((next + 1) * ROW > element.scrollTop + element.clientHeight) element.scrollTop = (next + 1) * ROW - element.clientHeight;
-    requestAnimationFrame(() => /** @type {HTMLElement | null} */ (element.querySelector(`[data-index="${next}"]`))?.focus());
+    if (index * ROW < element.scrollTop) element.scrollTop = index * ROW;
+    if ((index + 1) * ROW > element.scrollTop + element.clientHeight) element.scrollTop = (index + 1) * ROW - element.clientHeight;
+    at.current = index;
+    setCurrent(index);
+    setView({ top: element.scrollTop, height: element.clientHeight });
+    focusOn(`[data-index="${index}"]`);
   };
 
+  /** @param {KeyboardEvent} event */
+  const onKey = (event) => {
+    const row = /** @type {HTMLElement | null} */ (/** @type {Element} */ (event.target).closest('.long-row'));
+    if (row === null || event.ctrlKey || event.metaKey || event.altKey) return;
+    const index = at.current;
+    if (event.key === ' ' && selection !== undefined) selection.toggle(index, event.shiftKey);
+    else if (event.key === 'ArrowUp' && index === 0) focusOn('.long-head button, .long-head input');
+    else {
+      const goal = goalOf(event.key, index, { rows: rows.length, page: Math.max(1, Math.floor(view.height / ROW) - 1) });
+      if (goal === undefined) return;
+      if (event.shiftKey && selection !== undefined && goal !== index) selection.toggle(goal, true);
+      goTo(goal);
+    }
+    event.preventDefault();
+  };
+  /** In the head arrows go from column to column, and down to the rows. @param {KeyboardEvent} event */
+  const onHeadKey = (event) => {
+    if (event.key === 'ArrowDown') goTo(Math.min(Math.max(0, current), rows.length - 1));
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (step !== undefined) {
+      const stops = [.../** @type {HTMLElement} */ (event.currentTarget).querySelectorAll('button, input')];
+      const next = stops[stops.indexOf(/** @type {Element} */ (event.target)) + step];
+      /** @type {HTMLElement | undefined} */ (next)?.focus();
+    }
+    if (step !== undefined || event.key === 'ArrowDown') event.preventDefault();
+  };
+
+  const check = (/** @type {any} */ row, /** @type {number} */ index) => html`
+    <span role="gridcell" key="check" onClick=${(/** @type {Event} */ event) => event.stopPropagation()}>
+      <input type="checkbox" tabindex="-1" aria-label=${`Select ${selection?.nameOf(row)}`} checked=${selection?.has(keyOf(row))}
+        onClick=${(/** @type {MouseEvent} */ event) => {
+          setCurrent(index);
+          selection?.toggle(index, event.shiftKey);
+        }} />
+    </span>`;
   const cells = (/** @type {any} */ row) =>
     shown.map(
-      (column) => html`<span role="cell" key=${column.label} class=${column.number ? 'number' : undefined}>${column.cell(row)}</span>`,
+      (column) => html`<span role="gridcell" key=${column.label} class=${column.number ? 'number' : undefined}>${column.cell(row)}</span>`,
     );
 
   return html`
-    <div class="long" role="table" aria-label=${label} aria-rowcount=${total < 0 ? -1 : total + 1}>
-      <div class="long-head" role="row" style=${grid}>
-        ${shown.map((column) => html`<span role="columnheader" key=${column.label} class=${column.number ? 'number' : undefined}>${column.label}</span>`)}
+    <div class="long" role="grid" ref=${table} aria-label=${label} aria-rowcount=${total < 0 ? -1 : total + 1} aria-multiselectable=${selection !== undefined || undefined}>
+      <div role="rowgroup">
+        <div class="long-head" role="row" style=${grid} onKeyDown=${onHeadKey}>
+          ${selection !== undefined && html`<span role="columnheader" key="check"><${CheckAll} selection=${selection} /></span>`}
+          ${shown.map((column) => html`<${Head} key=${column.label} column=${column} sort=${sort} onSort=${onSort} />`)}
+        </div>
       </div>
-      <div class="long-body" role="rowgroup" ref=${body} tabindex="0" onKeyDown=${onKey} style=${{ height: `min(${rows.length * ROW}px, var(--long, 36rem))` }}>
+      <div class="long-body" role="rowgroup" ref=${body} tabindex="-1" onKeyDown=${onKey} style=${{ height: `min(${rows.length * ROW}px, var(--long, 36rem))` }}>
         <div class="long-space" role="presentation" style=${{ height: `${Math.min(rows.length * ROW, HIGHEST)}px` }}>
-          ${rows.slice(first, last).map((row, i) => {
-            const index = first + i;
+          ${indexes.map((index) => {
+            const row = rows[index];
             const key = keyOf(row);
-            const place = { ...grid, top: `${index * ROW}px`, height: `${ROW}px` };
-            const shared = { key, class: 'long-row', role: 'row', 'aria-rowindex': index + 2, 'data-index': index, style: place };
-            return onRow === undefined
-              ? html`<div ...${shared}>${cells(row)}</div>`
-              : html`<div ...${shared} tabindex="0" aria-selected=${selected === key} onClick=${() => onRow(row)} onKeyDown=${(
-                  /** @type {KeyboardEvent} */ event,
-                ) => {
-                  if (event.key === 'Enter') onRow(row);
-                }}>${cells(row)}</div>`;
+            const isChosen = selection === undefined ? onRow && selected === key : selection.has(key);
+            return html`
+              <div key=${key} class="long-row" role="row" aria-rowindex=${index + 2} data-index=${index} aria-selected=${isChosen}
+                style=${{ ...grid, top: `${index * ROW}px`, height: `${ROW}px` }} tabindex=${index === stop ? 0 : -1}
+                onFocus=${() => {
+                  at.current = index;
+                  setCurrent(index);
+                }} onClick=${onRow && (() => onRow(row))}
+                onKeyDown=${
+                  onRow &&
+                  ((/** @type {KeyboardEvent} */ event) => {
+                    if (event.key === 'Enter') onRow(row);
+                  })
+                }>${selection !== undefined && check(row, index)}${cells(row)}</div>`;
           })}
         </div>
       </div>
     </div>
   `;
+}
+
+/** @param {{ selection: Selection }} props */
+const CheckAll = ({ selection: { all, toggleAll } }) => html`
+  <input type="checkbox" tabindex="-1" aria-label="Select all that are read" checked=${all === true} onClick=${toggleAll}
+    ref=${(/** @type {HTMLInputElement | null} */ input) => {
+      if (input !== null) input.indeterminate = all === 'some';
+    }} />
+`;
+
+/** @param {{ column: LongColumn<any>, sort: Sort | undefined, onSort?: ((by: string) => void) | undefined }} props */
+function Head({ column: { label, number, sort: by }, sort, onSort }) {
+  const shared = { role: 'columnheader', class: number ? 'number' : undefined };
+  if (by === undefined || onSort === undefined) return html`<span ...${shared}>${label}</span>`;
+  const order = sort?.by !== by ? 'none' : sort.descending ? 'descending' : 'ascending';
+  return html`
+    <span ...${shared} aria-sort=${order}>
+      <button type="button" class="sort" tabindex="-1" onClick=${() => onSort(by)}>${label}<span aria-hidden="true">${{ ascending: ' ▲', descending: ' ▼', none: '' }[order]}</span></button>
+    </span>`;
 }
 
 const narrow = matchMedia('(width < 40rem)');

@@ -31,7 +31,7 @@ export interface DecisionContent {
   readonly leftOut: DecisionAnswer['leftOut'];
   /** The next second at which a rule expires, so far as the store was not asked for it yet; Infinity when none does. */
   readonly lapsesAt: number;
-  /** What the feed leaves out to keep within its cap; undefined for what may leave nothing out, and for single addresses. */
+  /** What the feed leaves out to keep within its cap; undefined for what may leave nothing out. */
   readonly fitted?: Fitted | undefined;
 }
 
@@ -56,7 +56,7 @@ interface DecisionParts {
   readonly coverage: KeptCoverage;
 }
 
-/** What bouncers are not told is chosen for them alone: both families, as networks. */
+/** What bouncers are not told is chosen for them alone: both families, as networks or as single addresses. */
 const FIT_KEY = 'decisions';
 
 const NOTHING = { networks: 0, addresses: 0 };
@@ -71,37 +71,50 @@ export function decisionContent(snapshot: Snapshot, parts: DecisionParts): Decis
     lapsesAt = Math.min(lapsesAt, made.lapsesAt);
     return made;
   };
-  const chosen = singleAddresses === null ? chosenCut(snapshot.head, FIT_KEY, entryLimit, (cut) => contentAt(cut).count) : undefined;
-  const { classes, count } = contentAt(chosen?.cut);
-  if (singleAddresses === null && count > entryLimit) return { count, lapsesAt };
-  const { v4, v6 } = classes[0] ?? networksOf([]);
   const active = activeParts(snapshot.parts, query, geo);
   const blocking = blockingRules(active);
+  const singles = singleAddresses === null ? undefined : singlesOf(singleAddresses);
+  const countAt = (cut?: ListCut) => {
+    const { classes, count } = contentAt(cut);
+    return singles === undefined ? count : addressCount(singles(classes[0]));
+  };
+  const chosen = chosenCut(snapshot.head, FIT_KEY, entryLimit, countAt);
+  const { classes, count } = contentAt(chosen?.cut);
+  const { v4, v6 } = classes[0] ?? networksOf([]);
+  const single = singles?.({ v4, v6 });
+  const entries = single === undefined ? count : addressCount(single);
+  if (entries > entryLimit) return { count: entries, lapsesAt };
   const lists = numbered(chosen?.cut.left ?? []);
   const all = coverage.of(active, blocking, { v4, v6 }, { geoVersion: geo.version, lists });
-  if (singleAddresses === null) return { told: all, all, listNames: lists.names, leftOut: NOTHING, lapsesAt, fitted: chosen?.fitted };
-
-  const exceptions = exceptionsOf(snapshot);
-  const allowed = exceptions && snapshot.ranges.ranges(active, { ...query, role: exceptions }, geo);
-  const rules = blockingNetworks(active, blocking, lists);
-  const bits = Math.floor(Math.log2(singleAddresses));
-  const narrow: NetworkRules = { v4: rules.v4.from(32 - bits), v6: rules.v6.from(128 - bits) };
-  const found = withoutTaken(addressesOf(narrow), takenOut(allowed, guarded));
-  // One list has what others may have to agree on.
-  const single = snapshot.head.agreement === undefined ? found : intersection(found, contentSet({ v4, v6 }));
-  const addresses = addressCount(single);
-  if (addresses > entryLimit) return { count: addresses, lapsesAt };
+  const content = { all, listNames: lists.names, lapsesAt, fitted: chosen?.fitted };
+  if (single === undefined) return { ...content, told: all, leftOut: NOTHING };
   const left = withoutTaken(contentSet({ v4, v6 }), single);
   return {
-    told: coveredBy(narrow, hostsV4(single), hostsV6(single), lists.attribution),
-    all,
-    listNames: lists.names,
+    ...content,
+    told: coveredBy(narrowRules(singleAddresses!, lists), hostsV4(single), hostsV6(single), lists.attribution),
     leftOut: { networks: countV4(left.v4) + countV6(left.v6), addresses: addressCount(left) },
-    lapsesAt,
   };
+
+  /** The rules of networks of up to so many addresses. */
+  function narrowRules(most: number, of: NumberedLists): NetworkRules {
+    const rules = blockingNetworks(active, blocking, of);
+    const bits = Math.floor(Math.log2(most));
+    return { v4: rules.v4.from(32 - bits), v6: rules.v6.from(128 - bits) };
+  }
+
+  /** Gives the addresses of these rules that a content has. */
+  function singlesOf(most: number): (networks?: Networks) => AddressSet {
+    const exceptions = exceptionsOf(snapshot);
+    const allowed = exceptions && snapshot.ranges.ranges(active, { ...query, role: exceptions }, geo);
+    const found = withoutTaken(addressesOf(narrowRules(most, numbered([]))), takenOut(allowed, guarded));
+    // One list has what others may have to agree on, or what is left out.
+    return (networks = networksOf([])) => (snapshot.head.agreement === undefined ? found : intersection(found, contentSet(networks)));
+  }
 }
 
-function contentSet(networks: { readonly v4: CidrsV4; readonly v6: CidrsV6 }): AddressSet {
+type Networks = { readonly v4: CidrsV4; readonly v6: CidrsV6 };
+
+function contentSet(networks: Networks): AddressSet {
   const set = addressSet([]);
   pushNetworks(set, networks);
   return set;

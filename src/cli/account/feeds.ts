@@ -9,6 +9,7 @@ import type { AddCommand } from '../command.ts';
 import { changesIn, readsIn, table } from '../context.ts';
 import { inWorkspace, readName, requireChange } from '../usage.ts';
 import { deletionCommands } from './deletions.ts';
+import { feedShowCommand } from './feed-show.ts';
 import { SETTING_HEADINGS, settingCells, settingOptions, settingPatch, targetSentence } from './list-settings.ts';
 import { costSentence, subtractionCosts } from './subtraction.ts';
 
@@ -33,6 +34,7 @@ export function feedCommands(add: AddCommand): void {
     },
     show: (feed) => `feed ${feed.name} ${feed.id} is changed${costSentence(feed.subtraction)}${targetSentence(feed)}`,
   });
+  feedShowCommand(add);
   add('feed ls', 'list the feeds of a workspace that are made of lists', inWorkspace, {
     async run(context, _args, options) {
       const { store, workspace } = await readsIn(context, options.workspace);

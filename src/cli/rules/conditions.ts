@@ -26,6 +26,7 @@ export interface ConditionOptions {
   readonly since?: number;
   readonly key?: string;
   readonly batch?: string;
+  readonly person?: string;
 }
 
 export const conditionOptions = (c: Command): Command =>
@@ -38,18 +39,19 @@ export const conditionOptions = (c: Command): Command =>
     .option('--reason <text>', 'rules with exactly this reason')
     .option('--since <time>', 'rules made or changed since: an instant such as 2026-11-22T08:00:00Z, or how long ago, such as 2h', sinceOf)
     .option('--key <key>', 'rules that were written last by this key, by its id or name')
-    .option('--batch <id>', 'rules that were written last by this batch');
+    .option('--batch <id>', 'rules that were written last by this batch')
+    .option('--person <name>', 'rules that were written last by this person: a name, or PROVIDER:SUBJECT');
 
 /** Whether the options leave any rule of the kind out. */
-export const isNarrowed = ({ list, address, label = [], reason, since, key, batch }: ConditionOptions): boolean =>
-  [list, address, reason, since, key, batch].some((given) => given !== undefined) || label.length > 0;
+export const isNarrowed = ({ list, address, label = [], reason, since, key, batch, person }: ConditionOptions): boolean =>
+  [list, address, reason, since, key, batch, person].some((given) => given !== undefined) || label.length > 0;
 
 /** The rules that the options mean. Rejects where a list, key or batch is not known, for then no rule would be found, whatever there is. */
 export async function readConditions(store: StoreReads, workspace: string, given: ConditionOptions): Promise<RuleConditions> {
-  const { kind, list, address, match, label = [], reason, since, key, batch } = given;
+  const { kind, list, address, match, label = [], reason, since, key, batch, person } = given;
   if (address !== undefined && kind !== 'access_rule') throw new WeirError('USAGE', '--address finds access rules only');
   return {
-    ...{ kind, labels: label, reason, since },
+    ...{ kind, labels: label, reason, since, person },
     listId: list === undefined ? undefined : (await findList(store, workspace, list)).id,
     match: address === undefined ? undefined : matchOf(address, match),
     key: key === undefined ? undefined : (await findKeyNamed(store, workspace, key)).id,
@@ -65,7 +67,7 @@ function matchOf(address: string, how: (typeof MATCHES)[number]): RuleMatch {
 }
 
 /** The conditions as they were given, for the audit log. */
-export const asked = ({ kind, list, address, match, label = [], reason, since, key, batch }: ConditionOptions) => ({
+export const asked = ({ kind, list, address, match, label = [], reason, since, key, batch, person }: ConditionOptions) => ({
   kind,
   ...(list !== undefined && { list }),
   ...(address !== undefined && { address, match }),
@@ -74,6 +76,7 @@ export const asked = ({ kind, list, address, match, label = [], reason, since, k
   ...(since !== undefined && { since: isoTime(since) }),
   ...(key !== undefined && { key }),
   ...(batch !== undefined && { batch }),
+  ...(person !== undefined && { person }),
 });
 
 /** Rules that are judged at a time. */

@@ -40,7 +40,7 @@ export function ruleChangeCommand(add: AddCommand): void {
   add('rule change', 'give the active rules that meet every given condition another expiry, reason or list', ruleChangeOptions, {
     async run(context, _args, options) {
       if (!isNarrowed(options))
-        throw new WeirError('USAGE', 'say which rules: give --list, --address, --label, --reason, --since, --key or --batch');
+        throw new WeirError('USAGE', 'say which rules: give --list, --address, --label, --reason, --since, --key, --person or --batch');
       const ports = await rulePorts(context, 'nothing has changed');
       await ports.untilLanded();
       const { reads } = ports;

@@ -22,7 +22,7 @@ export function ruleDeleteCommand(add: AddCommand): void {
   add('rule delete', 'delete the active rules that meet every given condition', ruleDeleteOptions, {
     async run(context, _args, options) {
       if (!isNarrowed(options))
-        throw new WeirError('USAGE', 'say which rules: give --list, --address, --label, --reason, --since, --key or --batch');
+        throw new WeirError('USAGE', 'say which rules: give --list, --address, --label, --reason, --since, --key, --person or --batch');
       const ports = await rulePorts(context, 'nothing has changed');
       await ports.untilLanded();
       const { reads } = ports;

@@ -19,7 +19,7 @@ import { untilLanded } from '../landed.ts';
 import { startProgress } from '../progress.ts';
 import { publish } from '../publish.ts';
 import { pick } from '../usage.ts';
-import { type Entry, fileSize, readEntries } from './workspace-file.ts';
+import { type Counts, type Entry, fileSize, readEntries } from './workspace-file.ts';
 import type { SavedRule } from './workspace-line.ts';
 
 /** Messages that are published at a time, and about how many characters they hold at most. */
@@ -33,13 +33,8 @@ interface ImportFile {
 }
 
 /** What `weir import` did. */
-interface Imported {
+interface Imported extends Readonly<Counts> {
   readonly workspace_id: string;
-  readonly lists: number;
-  readonly feeds: number;
-  readonly sources: number;
-  readonly keys: number;
-  readonly rules: number;
   /** Rules that have expired since the export; they are left out. */
   readonly expired: number;
   /** Messages that wait for a consumer. */
@@ -116,34 +111,22 @@ const newId = (ids: ReadonlyMap<string, string>, id: string | null) => id && (id
 const changedIds = (items: readonly { readonly id: string }[], ids: ReadonlyMap<string, string>): Record<string, string> =>
   Object.fromEntries(items.map(({ id }) => [id, ids.get(id) ?? id] as const).filter(([before, after]) => before !== after));
 
-function report({
-  lists,
-  feeds,
-  sources,
-  keys,
-  rules,
-  expired,
-  unlanded,
-  missing_secrets,
-  new_list_ids,
-  new_feed_ids,
-  known_keys,
-}: Imported): string {
+function report({ expired, unlanded, ...done }: Imported): string {
   return [
-    ...Object.entries(new_list_ids).map(([before, after]) => `list ${before} is ${after} here: another list has its id`),
-    ...Object.entries(new_feed_ids).map(
+    ...Object.entries(done.new_list_ids).map(([before, after]) => `list ${before} is ${after} here: another list has its id`),
+    ...Object.entries(done.new_feed_ids).map(
       ([before, after]) => `feed ${before} is ${after} here: another feed has its id, or this one has its name`,
     ),
-    ...known_keys.map(
+    ...done.known_keys.map(
       ({ id, prefix, name }) => `key ${id} (${prefix && `${prefix}…, `}${name ?? 'no name'}) is known here already and stays as it is`,
     ),
-    ...missing_secrets.map(
+    ...done.missing_secrets.map(
       (name) =>
         `the secret of the source ${JSON.stringify(name)} is not in the file: give it with weir source set --auth, until then it fetches nothing`,
     ),
     ...(expired > 0 ? [`${expired} rules have expired since the export and are left out`] : []),
     ...(unlanded > 0 ? [`${unlanded} messages wait on the stream: the rules land when weir runs with the role consumer`] : []),
-    `${lists} lists, ${feeds} feeds, ${sources} sources, ${keys} keys, ${rules} rules imported`,
+    `${done.lists} lists, ${done.feeds} feeds, ${done.sources} sources, ${done.keys} keys, ${done.rules} rules imported`,
   ].join('\n');
 }
 

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type DryRunAnswer, NOTHING_TRIED, sumLines, withBatch } from './dry-run.ts';
+import type { ForecastFields } from '../../document/watch/forecast-fields.ts';
+import { NOTHING_TRIED, sumLines, withBatch } from './dry-run.ts';
 
 const row = (name: string, before: number, after: number, more: object = {}) => ({
-  ...{ id: name, kind: 'list', name, action: 'block', entries_before: before, entries_after: after, entry_limit: 10 },
+  ...{ id: name, kind: 'list' as const, name, action: 'block' as const, entries_before: before, entries_after: after, entry_limit: 10 },
   ...more,
 });
-const sum = (...answers: DryRunAnswer[]) => answers.reduce(withBatch, NOTHING_TRIED);
+const sum = (...answers: ForecastFields[]) => answers.reduce(withBatch, NOTHING_TRIED);
 
 test('one batch is told as it is, several as the sum of what each changes by itself', () => {
   const one = sum({ feeds: [row('edge', 4, 9), { ...row('main', 9, 8), id: null, kind: 'workspace' }] });

@@ -1,35 +1,11 @@
 /** What `weir send --dry-run` learns of feeds, over all batches of a file (SPEC D10.14). */
-
-/** What the answer to a dry run says of one feed. */
-export interface FeedRow {
-  readonly id: string | null;
-  readonly kind: string;
-  readonly name: string;
-  readonly action: string;
-  readonly entries_before: number;
-  readonly entries_after: number;
-  readonly entry_limit: number;
-  readonly warning?: string;
-}
-
-/** What the answer to a dry run says of feeds. */
-export interface DryRunAnswer {
-  readonly feeds?: readonly FeedRow[] | 'unknown';
-  readonly feeds_left_out?: number;
-  readonly feeds_reason?: string;
-}
+import { plural } from '../../count-text.ts';
+import type { ForecastField, ForecastFields } from '../../document/watch/forecast-fields.ts';
 
 /** One feed over all batches. */
-interface FeedSum {
-  readonly id: string | null;
-  readonly kind: string;
-  readonly name: string;
-  readonly action: string;
-  /** When the first batch was tried. */
-  readonly entries_before: number;
+interface FeedSum extends Readonly<Omit<ForecastField, 'entries_after' | 'left_out' | 'warning'>> {
   /** The sum of what each batch by itself would change. */
   readonly entries_change: number;
-  readonly entry_limit: number;
   readonly warnings: readonly string[];
 }
 
@@ -45,7 +21,7 @@ export interface DryRunSum {
 export const NOTHING_TRIED: DryRunSum = { batches: 0, feeds: [], feeds_left_out: 0, unknown: [] };
 
 /** The sum with one more batch. */
-export function withBatch(sum: DryRunSum, answer: DryRunAnswer): DryRunSum {
+export function withBatch(sum: DryRunSum, answer: ForecastFields): DryRunSum {
   const { feeds = 'unknown', feeds_left_out: leftOut = 0, feeds_reason: reason = 'the service is older than this command' } = answer;
   const batches = sum.batches + 1;
   if (feeds === 'unknown') return { ...sum, batches, unknown: [...new Set([...sum.unknown, reason])] };
@@ -77,7 +53,7 @@ export function sumLines({ batches, feeds, feeds_left_out: leftOut, unknown }: D
       const over = before + more > limit && before <= limit ? ': OVER ITS CAP' : '';
       const of = kind === 'workspace' ? `workspace ${name}` : name;
       return [
-        `${of} (${action}): ${before} entries of ${limit}, ${change(more)}${each}${over}`,
+        `${of} (${action}): ${plural(before, 'entry', 'entries')} of ${limit}, ${change(more)}${each}${over}`,
         ...warnings.map((text) => `${of} ${text}`),
       ];
     }),

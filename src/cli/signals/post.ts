@@ -1,8 +1,8 @@
 /** Posts one batch of signals for `weir send`, again and again where that helps. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ForecastFields } from '../../document/watch/forecast-fields.ts';
 import { parsedJson } from '../../json.ts';
-import type { DryRunAnswer } from './dry-run.ts';
 
 /** Tries of one batch on 429, 5xx and a connection that fails; the pauses double from the first on, ms. */
 const TRIES = 8;
@@ -28,7 +28,7 @@ export class SendFailure extends Error {
 }
 
 /** What the service says to a batch that it took (spec 2.5), or tried. */
-export interface BatchAnswer extends DryRunAnswer {
+export interface BatchAnswer extends ForecastFields {
   /** The reasons of the entries that failed. */
   readonly errors: readonly string[];
   /** The batch that it is; null: nothing of it was taken, or it was only tried. */

@@ -1,26 +1,20 @@
 import type { AddressSet } from '@weir/network/address-set.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
+import type { BuildSource } from '../builder.ts';
 import type { FeedNetworks } from '../formats/format.ts';
 import { contentHash, type DocumentText } from '../formats/stamp.ts';
 import { FORMATS } from '../formats/table.ts';
 import type { Snapshot } from '../held/snapshot.ts';
-import type { Fitted } from '../left-out.ts';
 import { classTable, DEFAULT_LEVEL } from '../levels.ts';
 import { entryLimitOf, isBare, type Variant } from '../variant.ts';
 import { tooLargeHint } from './cap-hint.ts';
 import { type Content, feedContent, type ListCut, withoutSubtraction } from './content.ts';
 import { chosenCut, keptCut } from './fit.ts';
 import { asHosts, bareHint, hostCounts } from './hosts.ts';
+import type { TakenCounts } from './versioned-content.ts';
 
-interface Counted {
-  readonly entryCount: number;
-  /** How many of the entries are IPv4; undefined for what is no feed. */
-  readonly v4Count?: number | undefined;
-  readonly entryLimit: number;
-  /** The next second at which a rule of the content expires, so far as the store was not asked for it yet; Infinity when none does. */
-  readonly lapsesAt: number;
-  /** What it leaves out; undefined for what may leave nothing out. */
-  readonly fitted?: Fitted | undefined;
+interface Counted extends TakenCounts {
+  readonly v4Count?: BuildSource['v4Count'];
 }
 
 /** A whole feed but for the instant at which its content first appeared. */

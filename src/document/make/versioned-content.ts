@@ -1,17 +1,15 @@
 /** Contents of feeds that are told in changes from version to version instead of as a body: others make them, builds keep them up to date. */
 import type { AddressSet } from '@weir/network/address-set.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
+import type { BuildSource } from '../builder.ts';
 import type { Snapshot } from '../held/snapshot.ts';
-import type { Fitted } from '../left-out.ts';
 
 /** What came of a build: `version` names the content, undefined when it exceeds the cap; `lapsesAt` in whole seconds. */
-export interface TakenContent {
+export interface TakenContent extends TakenCounts {
   readonly version: string | undefined;
-  readonly entryCount: number;
-  readonly entryLimit: number;
-  readonly lapsesAt: number;
-  readonly fitted?: Fitted | undefined;
 }
+
+export type TakenCounts = Pick<BuildSource, 'entryCount' | 'entryLimit' | 'lapsesAt' | 'fitted'>;
 
 export interface VersionedContent {
   /** Makes the snapshot's content the one that is told. `asOf` in whole seconds, `now` in ms. */

@@ -242,8 +242,11 @@ export class ServedDocument {
         ? await this.#record(served, { hash: result.hash, snapshotAt: confirmed.takenAt, second: asOf })
         : undefined;
     if (this.#isOvertaken(result)) return;
+    const isOver = result.kind === 'too_large';
+    const { watch } = this.#context.options;
     const counted = variant.document === 'feed' ? this.#watch?.built(this.#name, variant, size) : undefined;
-    const shares = result.kind === 'too_large' ? await counted : undefined;
+    const ofBouncers = isOver && variant.document === 'decisions' ? watch.overCap(this.#name, size.revision) : undefined;
+    const shares = isOver ? await (counted ?? ofBouncers) : undefined;
     if (this.#isOvertaken(result)) return;
     const now = this.#context.now();
     const before = servedBefore(served.state, now);

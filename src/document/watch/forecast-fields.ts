@@ -3,13 +3,13 @@ import type { FeedForecast, Forecast } from './forecast.ts';
 
 /** What answers say of feeds that signals would change (SPEC D10.14). */
 export interface ForecastFields {
-  readonly feeds?: 'unknown' | ForecastField[];
+  readonly feeds?: 'unknown' | readonly ForecastField[];
   readonly feeds_left_out?: number;
   /** Why `feeds` is unknown. */
   readonly feeds_reason?: string;
 }
 
-interface ForecastField {
+export interface ForecastField {
   id: string | null;
   kind: 'workspace' | 'list' | 'composed';
   name: string;

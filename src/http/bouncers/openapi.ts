@@ -1,6 +1,6 @@
 import { LISTS_ORIGIN, ORIGIN, SCOPES } from '../../bouncers/decisions.ts';
 import { exampleOf, type Fields, objectOf, Type } from '../../json-schema.ts';
-import { type About, type Api, type Faults, json, jsonOf, reference } from '../docs/openapi.ts';
+import { type About, type Api, type Faults, json, jsonOf, queryParameter, reference } from '../docs/openapi.ts';
 import type { HttpFault } from '../errors.ts';
 import { MANY_ANSWERS, MANY_REPORTS, NO_LIST, NO_OBJECT, refusalOf } from './answer.ts';
 import { readHeldQuery, readStreamQuery } from './query.ts';
@@ -53,18 +53,11 @@ const NO_DECISIONS: Faults = {
   },
 };
 
-const parameter = (name: string, description: string, example: string) => ({
-  name,
-  in: 'query',
-  description,
-  schema: { type: 'string' },
-  example,
-});
 const FILTERS = [
-  parameter('scopes', 'Only these scopes, with commas: ip, range.', 'ip,range'),
-  parameter('origins', 'Only these origins, with commas: weir, lists.', 'weir'),
-  parameter('scenarios_containing', 'Only scenarios with one of these parts, with commas.', 'edge'),
-  parameter('scenarios_not_containing', 'No scenarios with one of these parts, with commas.', 'test'),
+  queryParameter('scopes', 'Only these scopes, with commas: ip, range.', 'ip,range'),
+  queryParameter('origins', 'Only these origins, with commas: weir, lists.', 'weir'),
+  queryParameter('scenarios_containing', 'Only scenarios with one of these parts, with commas.', 'edge'),
+  queryParameter('scenarios_not_containing', 'No scenarios with one of these parts, with commas.', 'test'),
 ];
 
 const WORDS: Faults = {
@@ -75,7 +68,7 @@ const STREAM: About = {
   id: 'DecisionStream',
   summary: 'What has changed since this bouncer pulled',
   parameters: [
-    { ...parameter('startup', 'true: everything.', 'true'), schema: { type: 'string', enum: ['true', 'false'], default: 'false' } },
+    { ...queryParameter('startup', 'true: everything.', 'true'), schema: { type: 'string', enum: ['true', 'false'], default: 'false' } },
     ...FILTERS,
   ],
   answers: {
@@ -90,11 +83,11 @@ const LOOK_UP: About = {
   id: 'Decisions',
   summary: 'The decisions that hold for an address or network',
   parameters: [
-    parameter('ip', 'An address.', '192.0.2.1'),
-    parameter('range', 'A network, all of which has to be blocked.', '192.0.2.0/28'),
-    parameter('scope', 'With value: ip or range.', 'ip'),
-    parameter('value', 'An address or network.', '192.0.2.1'),
-    parameter('type', 'ban; there is no other.', 'ban'),
+    queryParameter('ip', 'An address.', '192.0.2.1'),
+    queryParameter('range', 'A network, all of which has to be blocked.', '192.0.2.0/28'),
+    queryParameter('scope', 'With value: ip or range.', 'ip'),
+    queryParameter('value', 'An address or network.', '192.0.2.1'),
+    queryParameter('type', 'ban; there is no other.', 'ban'),
     ...FILTERS,
   ],
   answers: {

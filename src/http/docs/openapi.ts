@@ -171,14 +171,16 @@ export const json = (schema: object, examples: Examples) => ({ 'application/json
 /** The same with one example. */
 export const jsonOf = (schema: object, summary: string, value: unknown) => json(schema, { [named(summary)]: { summary, value } });
 
-/** A documented header of a request. */
-export const headerParameter = (name: string, description: string, example: string) => ({
+/** A documented text of a request. */
+const textParameter = (place: 'header' | 'query') => (name: string, description: string, example: string) => ({
   name,
-  in: 'header',
+  in: place,
   description,
   schema: { type: 'string' },
   example,
 });
+export const headerParameter = textParameter('header');
+export const queryParameter = textParameter('query');
 
 /** The documented parameters of a query, from the table that they are read by. */
 export const queryParameters = <P extends string>(

@@ -137,7 +137,8 @@ const SIZE = {
 } as const satisfies Fields;
 const Size = nullable(objectOf(SIZE));
 
-const measureJson = ({ entryLimit, leftOut, addressRules, shares, ...measure }: FeedMeasure) => ({
+/** A measure as JSON has it. */
+export const measureJson = ({ entryLimit, leftOut, addressRules, shares, ...measure }: FeedMeasure) => ({
   ...measure,
   entry_limit: entryLimit,
   over_cap: measure.entries > entryLimit,

@@ -2,9 +2,10 @@
 
 import { encodeText } from '@weir/expression/bytes.ts';
 import { faultExcerpt, faultLine } from '@weir/expression/fault.ts';
-import { answerOf, exampleOf, type Fields, nullable, objectOf, Type } from '../../json-schema.ts';
+import { answerOf, exampleOf, type Fields, listOf, nullable, objectOf, Type, wordField } from '../../json-schema.ts';
 import { EXPRESSION_KINDS, type ExpressionKind } from '../../rule.ts';
 import { judgeExpression } from '../expressions/check.ts';
+import { expressionNames } from '../expressions/names.ts';
 import { fieldFault, type Operation, operation } from '../operation.ts';
 
 const FAULT = {
@@ -18,6 +19,19 @@ const FAULT = {
 const HINTS = [[], Type.Array(Type.String(), { description: 'What the author may not have meant.' })] as const;
 
 export const EXPRESSION_OPERATIONS: readonly Operation[] = [
+  operation('listExpressionNames', 'GET /expressions/names', 'rules:read', {
+    summary: 'The fields and functions that filter expressions may use, with their types',
+    query: Type.Object({ kind: wordField(EXPRESSION_KINDS, 'waf_rule when absent.') }),
+    answer: answerOf('ExpressionNames', {
+      names: listOf({
+        name: 'http.request.path',
+        kind: ['field', Type.Enum(['field', 'function'])],
+        type: ['Bytes', 'Of a field its own; of a function what it returns.'],
+        takes: [null, nullable(Type.String({ description: 'What a function takes; null for a field.' }))],
+      }),
+    }),
+    run: async ({ schemes }, { query: { kind = 'waf_rule' } }) => ({ names: expressionNames(schemes[kind as ExpressionKind]) }),
+  }),
   operation('checkExpression', 'POST /expressions/check', 'rules:read', {
     summary: 'Judge a filter expression as the signal endpoint does',
     body: Type.Object({ kind: Type.Enum([...EXPRESSION_KINDS]), expression: Type.String() }),

@@ -28,6 +28,8 @@ export interface RuleConditions {
   /** The key and the batch that wrote the rule last. */
   readonly key?: string | undefined;
   readonly batch?: string | undefined;
+  /** The person, by his name or by who a provider says that he is. */
+  readonly person?: string | undefined;
 }
 
 /** A rule with the batch and the key that wrote it last. */
@@ -56,12 +58,18 @@ export async function meeting(
   conditions: RuleConditions,
   rules: readonly StoredRule[],
 ): Promise<StoredRule[]> {
-  const { key } = conditions;
+  const { key, person } = conditions;
   const batch = conditions.batch?.toLowerCase();
   const found = rules.filter((rule) => meets(rule, conditions));
-  if ((key === undefined && batch === undefined) || found.length === 0) return found;
+  if ((key ?? batch ?? person) === undefined || found.length === 0) return found;
   return (await withOrigins(reads, workspaceId, found))
-    .filter(({ origin }) => origin !== undefined && (key ?? origin.keyId) === origin.keyId && (batch ?? origin.batchId) === origin.batchId)
+    .filter(
+      ({ origin }) =>
+        origin !== undefined &&
+        (key ?? origin.keyId) === origin.keyId &&
+        (batch ?? origin.batchId) === origin.batchId &&
+        (person === undefined || person === origin.actor || person === origin.personId),
+    )
     .map(({ stored }) => stored);
 }
 

@@ -1,12 +1,10 @@
 /** What can be asked of the refreshes of a source, and what is known of them (SPEC D23.17, D23.22). */
 import type { Caller } from '../../account/caller.ts';
-import type { Source, SourceAsk, SourceRun } from '../../account/source.ts';
+import type { SourceAsk, SourceRun } from '../../account/source.ts';
 import { isoTime } from '../../clock.ts';
-import type { ForecastFields } from '../../document/watch/forecast-fields.ts';
 import { WeirError } from '../../errors.ts';
 import type { StoreReads, StoreWrites } from '../../ports/store.ts';
 import type { SourceRecord } from '../../ports/stored/source-store.ts';
-import type { EqualPlan } from '../../source/equal.ts';
 import { nothingSeen, readSource } from '../../source/refresh/content.ts';
 import type { ChangeContext } from '../context.ts';
 import { type ImportReplacePorts, previewEqual } from '../imports/import-replace.ts';
@@ -41,18 +39,8 @@ export async function askSource(
 /** A refresh as JSON has it. */
 export const runJson = ({ at, ...run }: SourceRun) => ({ at: isoTime(at), ...run });
 
-/** What a refresh that is held would do. */
-export interface HeldDifference {
-  readonly source: Source;
-  readonly replacement: string;
-  readonly since: number;
-  readonly reason: string;
-  readonly plan: EqualPlan;
-  readonly feeds: ForecastFields;
-}
-
-/** Compares what is held with the list as it is now, and counts what becomes of feeds. Rejects with REFUSED where nothing is held. */
-export async function heldDifference(ports: ImportReplacePorts, caller: Caller, { source, state }: SourceRecord): Promise<HeldDifference> {
+/** What a refresh that is held would do: compares it with the list as it is now, and counts what becomes of feeds. Rejects with REFUSED where nothing is held. */
+export async function heldDifference(ports: ImportReplacePorts, caller: Caller, { source, state }: SourceRecord) {
   const { held } = state;
   if (held === null) throw new WeirError('REFUSED', `nothing of the source "${source.name}" is held back`);
   const asSource: Caller = { ...caller, keyId: source.id, sourceId: source.id, listId: null, permissions: ['signal:write'] };

@@ -3,16 +3,6 @@ import { expiresAt, stateOf, type ToldState } from '../../account/source.ts';
 import { isoTime } from '../../clock.ts';
 import type { SourceRecord } from '../../ports/stored/source-store.ts';
 
-/** A source that somebody has to look at. */
-export interface SourceTrouble {
-  readonly id: string;
-  readonly name: string;
-  readonly workspace: string;
-  readonly state: ToldState;
-  /** What it is, behind the source's name in a sentence. */
-  readonly text: string;
-}
-
 /** So many failures in a row are told. */
 const MANY = 3;
 
@@ -28,10 +18,13 @@ const TEXTS: Partial<Readonly<Record<ToldState, Text>>> = {
   failing: ({ state }) => (state.failures < MANY ? undefined : `has failed ${state.failures} times in a row: ${state.fault}`),
 };
 
-/** What needs attention of a source of a workspace; undefined: nothing. `now`: ms. */
-export function troubleOf(record: SourceRecord, workspace: string, now: number): SourceTrouble | undefined {
+/** What needs attention of a source of a workspace, `text` behind its name in a sentence; undefined: nothing. `now`: ms. */
+export function troubleOf(record: SourceRecord, workspace: string, now: number) {
   const { source, state } = record;
   const word = stateOf(source, state, now);
   const text = TEXTS[word]?.(record);
   return text === undefined ? undefined : { id: source.id, name: source.name, workspace, state: word, text };
 }
+
+/** A source that somebody has to look at. */
+export type SourceTrouble = NonNullable<ReturnType<typeof troubleOf>>;

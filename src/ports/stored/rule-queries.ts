@@ -50,5 +50,11 @@ export type RuleMatch =
   | { readonly how: 'covering' | 'covered'; readonly network: Network }
   | { readonly how: 'geo' };
 
+/** Rules that are active at `now` (ms), `limit` of them at most. */
+export interface ActiveRules {
+  readonly now: number;
+  readonly limit: number;
+}
+
 /** A rule behind which reading goes on: `id` and list of an access rule, `ruleRef` of another. */
 export type RulePosition = Pick<StoredRule, 'id' | 'listId'> & { readonly ruleRef: string | null };

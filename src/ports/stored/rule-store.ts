@@ -4,6 +4,7 @@
  */
 
 import type { Author } from '../../account/caller.ts';
+import type { DeviceDocument } from '../../account/device.ts';
 import type { ProposedFeed } from '../../account/feed.ts';
 import type { AccessAction, Kind } from '../../rule.ts';
 import type { DeadLetter, LandingBatch } from '../landing.ts';
@@ -18,7 +19,7 @@ import type {
   WorkspaceDirectory,
 } from '../snapshot.ts';
 import type { AuditedChange, Page, PageRequest } from './account-store.ts';
-import type { RuleMatch, RulePosition, SenderStep, SenderStepRequest, StepPlace } from './rule-queries.ts';
+import type { ActiveRules, RuleMatch, RulePosition, SenderStep, SenderStepRequest, StepPlace } from './rule-queries.ts';
 import type { ComparedPage, ComparedRule, RuleState, StoredRule } from './stored-rule.ts';
 
 /** What a signal finds an access rule by. `target` in its canonical form. */
@@ -30,13 +31,7 @@ export interface NamedRule {
 }
 
 /** Names one representation whose first appearance is remembered (Last-Modified). */
-export interface DocumentRecordKey {
-  /** The UUID of a list or a composed feed; null for the workspace's feed. */
-  readonly feedId: string | null;
-  readonly format: string;
-  readonly family: string;
-  readonly action: string;
-}
+export type DocumentRecordKey = Pick<DeviceDocument, 'feedId' | 'format' | 'family' | 'action'>;
 
 /** What `ruleStep` reads. */
 export interface StepFilter extends Omit<RuleFilter, 'after'> {
@@ -89,15 +84,10 @@ export interface RuleVersion {
 }
 
 /** A batch that has landed, in whole or in part (D9). Times in ms. */
-export interface BatchInfo {
+export interface BatchInfo extends Omit<RuleOrigin, 'batchId'> {
   readonly id: string;
   /** Where its access rules landed; null: a list that is gone. */
   readonly listId: string | null;
-  /** null: sent by a command, a person without a key, or another producer. */
-  readonly keyId: string | null;
-  /** As of RuleOrigin. */
-  readonly actor?: string;
-  readonly personId?: string;
   readonly receivedAt: number;
   readonly landedAt: number;
   /** Entries that have landed. */
@@ -179,6 +169,8 @@ export interface RuleReads {
   namedRules(workspaceId: string, listId: string, refs: readonly string[], targets: readonly string[]): Promise<NamedRule[]>;
   /** These rules of a kind, by primary key, as they are stored now; rules that are gone are left out. */
   rulesById(workspaceId: string, kind: Kind, ids: readonly number[]): Promise<StoredRule[]>;
+  /** The active rules of a kind whose `rule_ref` begins so, in its order, found through an index. */
+  rulesByRef(workspaceId: string, kind: Kind, prefix: string, which: ActiveRules): Promise<StoredRule[]>;
   /** The position of a consumer; undefined = none is stored. */
   position(streamId: string, partition: number): Promise<number | undefined>;
   /** The ids of the streams that have positions here. */

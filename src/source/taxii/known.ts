@@ -42,19 +42,10 @@ export function objectKeeper(before: Iterable<KnownObject> = []): {
   return { objects, take };
 }
 
-/** A network of a collection, as a plain list has it. */
-export interface CollectionRow {
-  readonly value: string;
-  readonly labels: { readonly indicator: string };
-  readonly expires_at?: string;
-  readonly reason?: string;
-  readonly confidence?: string;
-}
-
 /** The list that a collection is at `now` (ms): a row for each network, in order, and what was passed over, by the reason. */
 export interface CollectionList {
   /** Made as they are asked for: all of them at once would be as much memory again. */
-  readonly rows: Iterable<CollectionRow>;
+  readonly rows: Iterable<ReturnType<typeof rowOf>>;
   readonly passed: Readonly<Record<string, number>>;
 }
 
@@ -80,7 +71,8 @@ const endOf = ({ until }: KnownObject): number => (until === undefined ? Number.
 const comesBefore = (one: KnownObject, other: KnownObject): boolean =>
   endOf(one) === endOf(other) ? one.id < other.id : endOf(one) > endOf(other);
 
-const rowOf = (value: string, { id, until, name, confidence }: KnownObject): CollectionRow => ({
+/** A network of a collection, as a plain list has it. */
+const rowOf = (value: string, { id, until, name, confidence }: KnownObject) => ({
   value,
   labels: { indicator: id },
   ...(until !== undefined && { expires_at: until }),

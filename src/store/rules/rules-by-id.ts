@@ -1,4 +1,5 @@
 /** Whole rules by their ids, the same in both dialects. */
+import type { ActiveRules } from '../../ports/stored/rule-queries.ts';
 import type { StoredRule } from '../../ports/stored/stored-rule.ts';
 import { type Kind, RULE_KINDS } from '../../rule.ts';
 import { byId } from '../batches/undo-selections.ts';
@@ -23,6 +24,25 @@ export function* rulesById(workspaceId: string, kind: Kind, ids: readonly number
     found.push(...rows.map((row) => ruleOf(kind, row)));
   }
   return found;
+}
+
+/** `rulesByRef` of the port. */
+export function* rulesByRef(workspaceId: string, kind: Kind, prefix: string, { now, limit }: ActiveRules): Work<StoredRule[]> {
+  const { table, scope } = RULE_KINDS[kind];
+  const from =
+    scope === 'list'
+      ? `SELECT r.*, l.id AS list_id FROM lists l JOIN ${table} r ON r.list_pk = l.pk WHERE l.workspace_pk = ${WORKSPACE_PK}`
+      : `SELECT r.* FROM ${table} r WHERE r.workspace_pk = ${WORKSPACE_PK}`;
+  // No character of a rule_ref comes behind z.
+  const rows = yield* all(
+    `${from} AND r.rule_ref IS NOT NULL AND r.rule_ref >= $2 AND r.rule_ref < $3 AND (r.expires_at IS NULL OR r.expires_at > $4)
+     ORDER BY r.rule_ref LIMIT ${limit}`,
+    workspaceId,
+    prefix,
+    `${prefix}{`,
+    now,
+  );
+  return rows.map((row) => ruleOf(kind, row));
 }
 
 /** The condition on the workspace is no search: rules are found by their ids. */

@@ -1,7 +1,7 @@
 /** What is told before it hurts (SPEC D10.10 to D10.14): dry runs, and the log of a feed's changes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { DryRunAnswer, FeedRow } from '../../../src/cli/signals/dry-run.ts';
+import type { ForecastField as FeedRow, ForecastFields } from '../../../src/document/watch/forecast-fields.ts';
 import type { Status } from '../../../src/manage/attention.ts';
 import { readStatusFiles } from '../../../src/runtime/ledgers/status-file.ts';
 import { command } from '../../support/command.ts';
@@ -12,7 +12,7 @@ import type { Json } from '../../support/world.ts';
 import type { Once } from '../engine.ts';
 import { event, type FeedWorld, type Space, upsert } from './world.ts';
 
-interface Answer extends DryRunAnswer {
+interface Answer extends ForecastFields {
   readonly success: boolean;
   readonly message: string;
   readonly errors?: string[];

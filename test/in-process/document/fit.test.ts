@@ -6,7 +6,8 @@ import { NO_SETTINGS } from '../../../src/account/list.ts';
 import { decisionBuilder } from '../../../src/bouncers/make/decision-builder.ts';
 import { systemClock } from '../../../src/clock.ts';
 import type { BuiltDocument } from '../../../src/document/builder.ts';
-import { leftOutHeader } from '../../../src/document/left-out.ts';
+import { DECISIONS } from '../../../src/document/document.ts';
+import { type LeftOut, leftOutHeader } from '../../../src/document/left-out.ts';
 import { documentBuilder } from '../../../src/document/make/document-builder.ts';
 import { COMES_BACK, fittingStep } from '../../../src/document/make/fit.ts';
 import type { Variant } from '../../../src/document/variant.ts';
@@ -63,8 +64,12 @@ test('D29.5 a step fits where the one before would not, and comes back where the
   }
 });
 
+/** How many steps were taken. */
+const leftOf = (leftOut: LeftOut | undefined) =>
+  leftOut === undefined ? 0 : leftOut.fit === 'lists' ? leftOut.lists.length : leftOut.minSources - 1;
+
 for (const fit of ['lists', 'sources'] as const) {
-  test(`D29.5 D29.6 D29.7 fit ${fit}: whatever grows, the feed is never over its cap, own detections are in, what is left out is told and does not flap`, async (t) => {
+  test(`D29.5 D29.6 D29.7 fit ${fit}: whatever grows, the feed is never over its cap, own detections are in, what is left out is told and does not flap; bouncers of single addresses likewise`, async (t) => {
     const store = await openSqliteStore(temporaryFolder(t));
     t.after(() => store.close());
     const workspace = await store.createWorkspace((await store.createOrganization('acme', 'active')).id, 'main');
@@ -77,6 +82,9 @@ for (const fit of ['lists', 'sources'] as const) {
     const order = [1, 2, 3, 4, 0];
     const lists = order.map((list) => ids[list]!);
     const feed = await store.createFeed(workspace.id, { ...NO_SETTINGS, name: 'f', maxEntries: CAP, lists, fit, always: [ids[0]!] });
+    const singles = await store.createFeed(workspace.id, {
+      ...{ ...NO_SETTINGS, name: 's', maxEntries: CAP, lists, fit, always: [ids[0]!], singleAddresses: 4 },
+    });
     const nowhere = { v4: new Uint32Array(), v6: new Uint32Array() };
     const geo = (): GeoDatabase => ({ version: '1', ranges: () => nowhere, hasAsn: () => true });
     const { contents: versioned } = decisionBuilder({ store, recordTold: store.recordTold, clock });
@@ -88,6 +96,7 @@ for (const fit of ['lists', 'sources'] as const) {
     const has = names.map(() => new Set<number>());
     let position: number | null = null;
     let leftBefore = 0;
+    let leftOfSingles = 0;
     let changes = 0;
     /** What the feed has with so much left out. */
     const contentAt = (left: number): number[] => {
@@ -128,6 +137,19 @@ for (const fit of ['lists', 'sources'] as const) {
         offline: false,
         before: undefined,
       };
+      // Of single addresses each counts by itself.
+      const told = await one.build({ ...request, feedId: singles.id, variant: DECISIONS });
+      if (told.kind === 'too_large') {
+        for (let at = 0; at < (fit === 'lists' ? 4 : 5); at += 1)
+          assert.ok(contentAt(at).length > CAP || contentAt(at).length === 0, `step ${step}`);
+      } else {
+        const { entryCount, fitted } = told as BuiltDocument;
+        const left = leftOf(fitted!.leftOut);
+        assert.deepEqual([entryCount, entryCount <= CAP], [contentAt(left).length, true], `step ${step}, ${left} left out of decisions`);
+        if (left < leftOfSingles && contentAt(leftOfSingles).length > 0) assert.ok(entryCount <= CAP * COMES_BACK);
+        if (left > leftOfSingles) assert.ok(contentAt(left - 1).length > CAP);
+        leftOfSingles = left;
+      }
       const result = await one.build(request);
       const own = networksOf(has[0]!).length;
       assert.ok(own <= CAP);
@@ -145,7 +167,7 @@ for (const fit of ['lists', 'sources'] as const) {
       const text = Buffer.from(bytes).toString();
       assert.ok(entryCount <= CAP);
       const { leftOut } = fitted!;
-      const left = leftOut === undefined ? 0 : leftOut.fit === 'lists' ? leftOut.lists.length : leftOut.minSources - 1;
+      const left = leftOf(leftOut);
       assert.equal(
         text,
         networksOf(contentAt(left))

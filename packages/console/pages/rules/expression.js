@@ -9,6 +9,7 @@ import { SameWithCurl } from '../../ui/code.js';
 import { Dialog } from '../../ui/dialog.js';
 import { SelectField, TextField } from '../../ui/field.js';
 import { Notice } from '../../ui/states.js';
+import { ExpressionInput } from './expression-input.js';
 import { usePreview } from './preview.js';
 import { RULE_TABS } from './tabs.js';
 
@@ -27,7 +28,7 @@ export function ExpressionField({ kind, value, onValue, ...rest }) {
   const isTested = answer?.valid === true && request.trim() !== '';
   const tested = usePreview(TEST, isTested ? { kind, expression: value, request } : undefined);
   return html`
-    <${TextField} label="Expression" rows=${5} value=${value} onValue=${onValue} ...${rest}
+    <${ExpressionInput} kind=${kind} value=${value} onValue=${onValue} ...${rest}
       aria-invalid=${answer?.valid === false ? 'true' : undefined} />
     <div aria-live="polite">
       ${error !== undefined && html`<${Notice} kind="bad">${error.message}<//>`}

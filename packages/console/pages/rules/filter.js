@@ -32,9 +32,22 @@ const OF_ALL = [
     label: 'Changed within',
     options: [ANY, { value: '1h', label: 'an hour' }, { value: '24h', label: 'a day' }, { value: '7d', label: 'a week' }],
   },
-  { field: 'key', label: 'Key', hint: 'The id of the key that wrote them last.' },
+  { field: 'key', label: 'Key', hint: 'The name or id of the key that wrote them last.' },
+  { field: 'person', label: 'Person', hint: 'Who wrote them last, by name.' },
   { field: 'batch', label: 'Batch', hint: 'The id of the batch that wrote them last.' },
 ];
+/** What a list is called in an address: by its name, where no other has it. @param {import('../../names.js').Names} names @param {string} id */
+const namedList = ({ lists }, id) => {
+  const list = lists.find((each) => each.id === id || each.name === id);
+  return list === undefined || lists.some((each) => each !== list && each.name === list.name) ? id : list.name;
+};
+
+/** A condition as it is chosen. @param {Condition} condition @param {import('../../names.js').Names} names @returns {Condition} */
+const withNames = (condition, { keys }) =>
+  condition.field === 'key' && keys.length > 0
+    ? { field: 'key', label: 'Key', options: [ANY, ...keys.map((name) => ({ value: name, label: name }))] }
+    : condition;
+
 const MATCHES = [
   { value: 'covering', label: 'covering this' },
   { value: 'exact', label: 'exactly this' },
@@ -76,7 +89,7 @@ export function RuleFilter({ query, isAccess, actions, names, faultOf }) {
     /** @type {string} */ label,
     /** @type {readonly { value: string, label: string }[]} */ options,
   ) => html`
-    <${SelectField} label=${label} value=${query.get(field) ?? ''} onValue=${(/** @type {string} */ value) => setQuery({ [field]: value })}
+    <${SelectField} label=${label} value=${field === 'list' ? namedList(names, query.get(field) ?? '') : (query.get(field) ?? '')} onValue=${(/** @type {string} */ value) => setQuery({ [field]: value })}
       options=${options} />
   `;
   const typed = (/** @type {string} */ field, /** @type {string} */ label, /** @type {object} */ rest = {}) => html`
@@ -91,12 +104,12 @@ export function RuleFilter({ query, isAccess, actions, names, faultOf }) {
           html`<${SelectField} label="Rules" value=${query.get('match') ?? 'covering'}
           onValue=${(/** @type {string} */ value) => setQuery({ match: value })} options=${MATCHES} />`
         }
-        ${isAccess && choice('list', 'List', [{ value: '', label: 'All lists' }, ...names.lists.map(({ id, name }) => ({ value: id, label: name }))])}
+        ${isAccess && choice('list', 'List', [{ value: '', label: 'All lists' }, ...names.lists.map(({ id, name }) => ({ value: namedList(names, id), label: name }))])}
         ${choice('action', 'Action', [ANY, ...actions.map((value) => ({ value, label: value }))])}
       </div>
       ${
         isOpen &&
-        html`<div class="form-row">${more.map(({ field, label, options, hint }) => (options === undefined ? typed(field, label, { hint }) : choice(field, label, options)))}</div>`
+        html`<div class="form-row">${more.map((each) => withNames(each, names)).map(({ field, label, options, hint }) => (options === undefined ? typed(field, label, { hint }) : choice(field, label, options)))}</div>`
       }
       <div class="row">
         <${Button} tiny kind="quiet" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>${isOpen ? 'Fewer conditions' : 'More conditions'}<//>

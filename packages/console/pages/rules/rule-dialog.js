@@ -44,7 +44,7 @@ export function RuleDialog({ rule, names, session, onClose, onDone, onChange }) 
   const footer = html`
     ${rule.target !== undefined && html`<a class="button" href=${`${link('/lookup')}?${new URLSearchParams({ target: rule.target, action: rule.action })}`}>Look up</a>`}
     ${may(session, 'rules:write') && html`<${Button} kind="danger" onClick=${() => setDeleting(true)}>Delete<//>`}
-    ${may(session, 'rules:write') && isExpression && html`<${Button} kind="main" onClick=${() => onChange(rule)}>Change<//>`}
+    ${may(session, 'rules:write') && html`<${Button} kind="main" onClick=${() => onChange(rule)}>Change<//>`}
   `;
   return html`
     <${Dialog} title=${nameOf(rule)} wide onClose=${onClose} footer=${footer}>

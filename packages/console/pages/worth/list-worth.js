@@ -34,7 +34,7 @@ export function ListWorth({ id }) {
       ${value === undefined ? 'What it is good for.' : html`<span>What it is good for, counted <${Ago} at=${value.at} />.</span>`}
     <//>
     <${Counted} live=${live}>${(/** @type {OneWorth} */ worth) => html`
-      ${worth.idle && html`<${Notice}><span>None of the detections of the last ${worth.detected.days} days was in it, before or after.</span><//>`}
+      ${worth.idle && html`<${Notice}><span>None of the detections of the last ${worth.detected.days} days was in it, before or after, and no bouncer told a hit.</span><//>`}
       ${worth.copies.map((each) => html`<${Notice} key=${each.name}><span>It copies <bdi>${each.name}</bdi>: ${count(each.entries)} of its ${counted(worth.entries, 'entry', 'entries')} are there.</span><//>`)}
       <${Numbers} worth=${worth} />
       <${Days} worth=${worth} />
@@ -66,7 +66,7 @@ function Numbers({ worth: { entries, added, gone, unique, detections, detected, 
       <${Figure} label="Only here" value=${count(unique.entries)} note=${counted(unique.addresses_v4, 'IPv4 address', 'IPv4 addresses')} />
       <${Figure} label="Detected later" value=${count(before)} note=${lead === null ? `of ${count(of)} detections` : `of ${count(of)}, half of them ${earlierText(lead)} or more`} />
       <${Figure} label="Detected first here" value=${count(after)} note=${`listed later; ${count(never)} never`} />
-      ${hits !== undefined && html`<${Figure} label="Hits" value=${count(hits)} note="packets and requests" />`}
+      ${hits > 0 && html`<${Figure} label="Hits" value=${count(hits)} note="packets and requests that bouncers told" />`}
     <//>
     <p class="small soft">
       Own detections of ${detected.days} days that are known still: ${count(detected.count)}${detected.first !== null && `, the first of ${dateTime(detected.first)}`}.
@@ -79,7 +79,7 @@ function Days({ worth: { at, days: known } }) {
   const last = Math.floor(Date.parse(at) / DAY);
   const days = Array.from({ length: 30 }, (_, i) => {
     const day = new Date((last - 29 + i) * DAY).toISOString().slice(0, 10);
-    return known.find((each) => each.day === day) ?? { day, added: 0, expired: 0, removed: 0, undone: 0 };
+    return known.find((each) => each.day === day) ?? { day, added: 0, expired: 0, removed: 0, undone: 0, hits: 0 };
   });
   const values = (/** @type {(day: OneWorth['days'][number]) => number} */ of) => days.map(of);
   return html`

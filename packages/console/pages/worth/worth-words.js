@@ -8,12 +8,12 @@ import { link } from '../../router.js';
 /**
  * @typedef {Share & { id: string, name: string, source: boolean, added: number, gone: number, unique: Share, idle: boolean,
  *   copies: { name: string, entries: number }[], detections: Witness, never_block: { count: number },
- *   overlaps: (Share & { name: string })[], hits?: number }} WorthList
+ *   overlaps: (Share & { name: string })[], hits: number }} WorthList
  */
-/** @typedef {{ at: string, detections: Detected, lists: WorthList[], lists_left_out: number }} Worth */
+/** @typedef {{ at: string, detections: Detected, lists: WorthList[], lists_left_out: number, dropped: { hits: number } }} Worth */
 /**
  * @typedef {Omit<WorthList, 'never_block'> & { at: string, detected: Detected, left_out: number, protected: string[],
- *   days: { day: string, added: number, expired: number, removed: number, undone: number, hits?: number }[],
+ *   days: { day: string, added: number, expired: number, removed: number, undone: number, hits: number }[],
  *   never_block: { count: number, first: { list: string, value: string }[] },
  *   feeds: { kind: string, name: string, action: string, entries: number, entries_without: number, costs: number, entry_limit: number }[] }} OneWorth
  */

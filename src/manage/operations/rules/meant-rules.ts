@@ -5,9 +5,9 @@ import type { ManageContext } from '../../context.ts';
 import { fieldFault } from '../../operation.ts';
 import { PAGE_QUERY } from '../../page.ts';
 import { placeText, type RuleConditions } from '../../rules/rule-search.ts';
-import { searchRules } from './rules.ts';
+import { searchRules } from './rule-reads.ts';
 
-const MOST_IDS = 1000;
+const MOST_IDS = 4000;
 /** Rules that are read at a time. */
 const PAGE = 1000;
 

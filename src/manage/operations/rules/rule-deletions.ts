@@ -10,8 +10,8 @@ import { originRuleJson } from '../../rules/rule-json.ts';
 import { withOrigins } from '../../rules/rule-search.ts';
 import { deletable } from '../../sources/kept-lists.ts';
 import { MEANT, meantRules, requireMeaning } from './meant-rules.ts';
+import { ruleById } from './rule-reads.ts';
 import { CONDITIONS, RULE, RULE_EXAMPLE, Rule, readConditions } from './rule-schema.ts';
-import { ruleById } from './rules.ts';
 
 /** Rules that one request deletes at most. */
 const MOST_DELETED = 5000;

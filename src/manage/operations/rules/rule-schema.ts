@@ -72,6 +72,7 @@ export const CONDITIONS = {
   reason: Type.Optional(short('Exactly this reason.')),
   batch: Type.Optional(short('Written last by this batch.')),
   key: Type.Optional(short('Written last by this key: id or name.')),
+  person: Type.Optional(short('Written last by this person: his name, or PROVIDER:SUBJECT.')),
   since: Type.Optional(time('Made or changed since. Also how long ago, such as 2h.')),
   expires_before: Type.Optional(time('Expiring before.')),
   expires_from: Type.Optional(time('Expiring then or later, or never.')),
@@ -95,6 +96,7 @@ export async function readConditions(context: ManageContext, given: Static<typeo
     // What is not known has written no rule: that must not pass for an all-clear.
     batch: batch === undefined ? undefined : (await knownBatch(store, workspaceId, batch.toLowerCase())).id,
     key: key === undefined ? undefined : (await findKeyNamed(store, workspaceId, key)).id,
+    person: given.person,
     since: since === undefined ? undefined : instantOf('since', readSince(since, context.now())),
     expiresBefore: before === undefined ? undefined : instantOf('expires_before', readInstant(before)),
     expiresFrom: from === undefined ? undefined : instantOf('expires_from', readInstant(from)),

@@ -1,10 +1,7 @@
 /** Rules: found, made, removed (SPEC D15.31 to D15.35). */
 
-import { WeirError } from '../../../errors.ts';
 import { answerOf, Type, textField, wordField } from '../../../json-schema.ts';
-import type { StepPlace } from '../../../ports/stored/rule-queries.ts';
-import type { StoredRule } from '../../../ports/stored/stored-rule.ts';
-import { EXPRESSION_KINDS, KINDS, type Kind, RULE_TYPES } from '../../../rule.ts';
+import { EXPRESSION_KINDS, RULE_TYPES } from '../../../rule.ts';
 import type { Batch } from '../../../signal/accept.ts';
 import type { EntryFault } from '../../../signal/faults.ts';
 import { throwRefusal } from '../../../signal/refusal.ts';
@@ -15,39 +12,10 @@ import { rowOf } from '../../../source/readers/row.ts';
 import type { ManageContext } from '../../context.ts';
 import { STILL_BLOCKED, type StillBlockedFields, stillBlocked } from '../../kept-blocked.ts';
 import { fieldFault, fieldFaults, type Operation, operation } from '../../operation.ts';
-import { PAGE_QUERY, pageSchema } from '../../page.ts';
 import { previewBatches } from '../../preview.ts';
 import { type Change, changeFields, changeOutcome, landed, PREVIEW } from '../../rules/rule-changes.ts';
-import { originRuleJson } from '../../rules/rule-json.ts';
-import { placeText, type RuleConditions, readPlace, rulePage, withOrigins } from '../../rules/rule-search.ts';
 import { FEED_FIELDS } from '../feed-fields.ts';
-import { CONDITIONS, RULE, Rule, readConditions } from './rule-schema.ts';
-
-// ---------------------------------------------------------------- reading
-
-/** Rules of a page where a request says nothing. */
-const USUAL = 100;
-
-export async function searchRules(context: ManageContext, conditions: RuleConditions, after: string | undefined, limit: number) {
-  const { store, workspaceId, now, pause } = context;
-  return rulePage(store, workspaceId, conditions, { now: now(), after: placeOf(conditions.kind, after), limit, pause });
-}
-
-function placeOf(kind: Kind, after: string | undefined): StepPlace | undefined {
-  const place = after === undefined ? undefined : readPlace(kind, after);
-  if (after !== undefined && place === undefined) throw fieldFault('after', 'must be next of a page');
-  return place;
-}
-
-export async function ruleById({ store, workspaceId }: ManageContext, params: Readonly<Record<string, string>>): Promise<StoredRule> {
-  const kind = KINDS.find((known) => known === params.kind);
-  const isId = /^\d{1,15}$/.test(params.rule!);
-  const [rule] = kind !== undefined && isId ? await store.rulesById(workspaceId, kind, [Number(params.rule)]) : [];
-  if (rule === undefined) throw new WeirError('NOT_FOUND', `there is no rule "${params.rule}" of this kind`);
-  return rule;
-}
-
-// ---------------------------------------------------------------- making
+import { RULE } from './rule-schema.ts';
 
 /** A change of one entry, or what it would do. */
 interface Changed extends Change, StillBlockedFields {
@@ -151,28 +119,6 @@ const EXPRESSION = {
 const NO_DEFAULTS = { action: 'block' as ListAction, expiresIn: undefined, reason: undefined, labels: {} };
 
 export const RULE_OPERATIONS: readonly Operation[] = [
-  operation('listRules', 'GET /rules', 'rules:read', {
-    summary: 'The active rules of a kind that meet every given condition',
-    description:
-      'Access rules come by list and id, the others in the order of enforcement. A page may have fewer rules than limit, or none, although others follow: only next tells.',
-    query: Type.Object({ ...CONDITIONS, ...PAGE_QUERY }),
-    answer: pageSchema('RulePage', 'rules', RULE, Rule),
-    refusals: { 404: 'there is no list "edge"' },
-    async run(context, { query: { limit = USUAL, after, ...given } }) {
-      const { rules, next } = await searchRules(context, await readConditions(context, given), after, limit);
-      const shown = await withOrigins(context.store, context.workspaceId, rules);
-      return { rules: shown.map(originRuleJson), next: next && placeText(next) };
-    },
-  }),
-  operation('getRule', 'GET /rules/{kind}/{rule}', 'rules:read', {
-    summary: 'One rule, also one that has expired and is kept still',
-    answer: Rule,
-    refusals: { 404: 'there is no rule "7" of this kind' },
-    async run(context, { params }) {
-      const [shown] = await withOrigins(context.store, context.workspaceId, [await ruleById(context, params)]);
-      return originRuleJson(shown!);
-    },
-  }),
   operation('blockTarget', 'POST /rules', 'rules:write', {
     summary: 'Block, allow or unblock one address, network, ASN or country',
     description: 'A signal, with the checks and faults of POST /v2/signal.',
@@ -195,7 +141,8 @@ export const RULE_OPERATIONS: readonly Operation[] = [
       const asked = { list: list ?? null, ...fields };
       const batch = { version, entries: arrayOf([signal]) };
       const changed = await submitOne(context, batch, { list, preview, names: OF_ENTRY }, 'rule changed', asked);
-      return fields.action === 'allow' ? { ...changed, ...(await stillBlocked(context, fields.value, list)) } : changed;
+      const lifts = fields.action === 'allow' || (fields.action === 'unblock' && preview === true) ? fields.action : undefined;
+      return lifts === undefined ? changed : { ...changed, ...(await stillBlocked(context, fields.value, list, lifts)) };
     },
     show: changeOutcome,
   }),

@@ -1,0 +1,120 @@
+/** What is to be done first in a fresh workspace: each step is ticked off by what there is, and all of it goes when it is done. */
+
+import { html } from 'htm/preact';
+import { useEffect, useState } from 'preact/hooks';
+import { ask, manage } from '../../api.js';
+import { curlOf } from '../../curl.js';
+import { useLiveWork } from '../../data.js';
+import { link } from '../../router.js';
+import { may } from '../../session.js';
+import { Badge } from '../../ui/badge.js';
+import { Button } from '../../ui/button.js';
+import { Card } from '../../ui/card.js';
+import { Code } from '../../ui/code.js';
+import { areOff } from '../workspace/guard-rails.js';
+
+/** @typedef {import('../../session.js').Session} Session */
+
+/** For how long a workspace is fresh, ms. */
+const FRESH = 30 * 86_400_000;
+/** Where the browser keeps the workspaces whose steps are done or not wanted; the newest of so many. */
+const GONE = 'weir-first-steps';
+const KEPT = 50;
+
+/** @returns {string[]} */
+function gone() {
+  try {
+    const kept = JSON.parse(localStorage.getItem(GONE) ?? '[]');
+    return Array.isArray(kept) ? kept : [];
+  } catch {
+    return [];
+  }
+}
+/** @param {string} workspace */
+const forget = (workspace) =>
+  localStorage.setItem(GONE, JSON.stringify([...gone().filter((id) => id !== workspace), workspace].slice(-KEPT)));
+
+const SIGNAL = [{ type: 'access_rules', action: 'block', ip: '192.0.2.1', expiration: 3600 }];
+
+/** @type {readonly { step: string, title: string, href?: string, action?: string, permission: string, text: string }[]} */
+const STEPS = [
+  {
+    ...{ step: 'rails', title: 'Guard rails', permission: 'manage', href: link('/workspace'), action: 'Protect networks' },
+    text: 'Say which networks no signal may ever block: your own, your customers’, your providers’.',
+  },
+  {
+    ...{ step: 'list', title: 'A list', permission: 'manage', href: `${link('/feeds')}?do=list`, action: 'Make a list' },
+    text: 'Keep apart what comes from different places: a list for each, or a source that fills one by itself.',
+  },
+  {
+    ...{ step: 'key', title: 'A key', permission: 'keys:write', href: `${link('/keys')}?do=make`, action: 'Make a key' },
+    text: 'Give each program a key of its own: one that sends signals needs “Send signals”.',
+  },
+  { step: 'signal', title: 'A signal', permission: 'manage', text: 'Send the first one, with that key in WEIR_KEY:' },
+  {
+    ...{ step: 'device', title: 'A device', permission: 'manage', href: link('/feeds', 'workspace'), action: 'Set a device up' },
+    text: 'Have a firewall pull the feed: its page has the lines for each kind.',
+  },
+];
+
+/** @param {{ session: Session }} props */
+export function FirstSteps({ session }) {
+  const [isGone, setGone] = useState(() => gone().includes(session.workspace_id));
+  return !isGone && may(session, 'manage') && html`<${Steps} session=${session} onGone=${() => setGone(true)} />`;
+}
+
+/** @param {{ session: Session, onGone: () => void }} props */
+function Steps({ session, onGone }) {
+  const { value: done } = useLiveWork('first steps', () => readSteps(session));
+  const leave = () => {
+    forget(session.workspace_id);
+    onGone();
+  };
+  const steps = STEPS.filter(({ permission }) => may(session, permission));
+  const left = done === undefined ? [] : steps.filter(({ step }) => !done[step]);
+  const isOver = done !== undefined && (left.length === 0 || done.old);
+  useEffect(() => {
+    if (isOver) leave();
+  }, [isOver]);
+  if (done === undefined || isOver) return null;
+  const actions = html`<${Button} tiny onClick=${leave}>Do not show this again<//>`;
+  return html`
+    <${Card} title="First steps" note=${`${steps.length - left.length} of ${steps.length} done; each is ticked off by itself.`} actions=${actions}>
+      <ol class="stack">
+        ${steps.map(
+          ({ step, title, text, href, action }) => html`
+            <li key=${step} class="attention">
+              <${Badge} kind=${done[step] ? 'good' : ''}>${done[step] ? 'done' : 'to do'}<//>
+              <div><strong>${title}</strong>${!done[step] && html`<p class="soft">${text}</p>`}${
+                step === 'signal' && !done.signal && html`<${Code} text=${curlOf('POST', '/v1/signal', SIGNAL)} label="The first signal" />`
+              }</div>
+              ${href !== undefined && !done[step] ? html`<a href=${href}>${action}</a>` : html`<span></span>`}
+            </li>
+          `,
+        )}
+      </ol>
+    <//>
+  `;
+}
+
+/** Which steps are done, by what there is. @param {Session} session @returns {Promise<Record<string, boolean>>} */
+async function readSteps(session) {
+  const read = async (/** @type {string} */ path, /** @type {Record<string, number>} */ query = {}) =>
+    (await ask(manage(path, query))).body;
+  const [workspace, { lists }, { keys }, { days }, { devices }, { bouncers }] = await Promise.all([
+    read('/workspace'),
+    read('/lists', { limit: 2 }),
+    may(session, 'keys:write') ? read('/keys', { limit: 2 }) : { keys: [] },
+    read('/history', { days: 90 }),
+    read('/devices', { limit: 1 }),
+    read('/bouncers', { limit: 1 }),
+  ]);
+  return {
+    old: Date.now() - Date.parse(workspace.created_at) > FRESH,
+    rails: !areOff(workspace) || !areOff(workspace.service),
+    list: lists.length > 1,
+    key: keys.length > 1,
+    signal: days.length > 0,
+    device: devices.length + bouncers.length > 0,
+  };
+}

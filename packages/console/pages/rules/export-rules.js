@@ -1,0 +1,54 @@
+/** Writes the rules that are shown into a file, as `weir rule export` does. */
+
+import { html } from 'htm/preact';
+import { useState } from 'preact/hooks';
+import { ask, manage } from '../../api.js';
+import { count } from '../../format.js';
+import { Button } from '../../ui/button.js';
+import { toast } from '../../ui/toast.js';
+import { CSV_HEAD, csvLine, jsonLine } from './export-lines.js';
+
+/** Rules of a file at most: all of them are in memory until they are written. */
+const MOST = 200_000;
+const PAGE = 1000;
+
+const FORMS = [
+  { label: 'CSV', name: 'rules.csv', type: 'text/csv', head: `${CSV_HEAD}\n`, line: csvLine },
+  { label: 'JSON lines', name: 'rules.ndjson', type: 'application/x-ndjson', head: '', line: jsonLine },
+];
+
+/** @param {{ conditions: Record<string, any> }} props */
+export function ExportRules({ conditions }) {
+  const [read, setRead] = useState(/** @type {number | undefined} */ (undefined));
+  const write = async (/** @type {typeof FORMS[number]} */ form) => {
+    setRead(0);
+    try {
+      const parts = [form.head];
+      let rules = 0;
+      let after;
+      do {
+        const { body } = await ask(manage('/rules', { ...conditions, limit: PAGE, after }));
+        parts.push(body.rules.map((/** @type {import('./tabs.js').Rule} */ rule) => `${form.line(rule)}\n`).join(''));
+        rules += body.rules.length;
+        after = body.next ?? undefined;
+        setRead(rules);
+      } while (after !== undefined && rules < MOST);
+      if (after !== undefined) toast(`Only the first ${count(rules)} rules were written: weir rule export writes any number.`, 'bad');
+      save(new Blob(parts, { type: form.type }), form.name);
+    } catch (error) {
+      toast(`Nothing was written: ${/** @type {Error} */ (error).message}`, 'bad');
+    }
+    setRead(undefined);
+  };
+  if (read !== undefined) return html`<span class="small soft" role="status">${count(read)} rules read…</span>`;
+  return FORMS.map((form) => html`<${Button} key=${form.label} tiny kind="quiet" onClick=${() => write(form)}>Export ${form.label}<//>`);
+}
+
+/** @param {Blob} content @param {string} name */
+function save(content, name) {
+  const anchor = document.createElement('a');
+  anchor.href = URL.createObjectURL(content);
+  anchor.download = name;
+  anchor.click();
+  setTimeout(() => URL.revokeObjectURL(anchor.href), 60_000);
+}

@@ -1,0 +1,125 @@
+/** The order in which expression rules are enforced: rules are dragged, or moved with the keyboard; what changes is shown and sent as one batch. */
+
+import { html } from 'htm/preact';
+import { useRef, useState } from 'preact/hooks';
+import { allPages, ask, manage } from '../../api.js';
+import { useLiveWork, useWork } from '../../data.js';
+import { counted } from '../../format.js';
+import { Button, IconButton } from '../../ui/button.js';
+import { Dialog } from '../../ui/dialog.js';
+import { Failed, Notice } from '../../ui/states.js';
+import { toast } from '../../ui/toast.js';
+import { Action } from './action.js';
+import { newOrders } from './new-orders.js';
+import { usePreview } from './preview.js';
+import { nameOf } from './tabs.js';
+
+/** @typedef {import('./tabs.js').Rule} Rule */
+
+/** Rules that can be put into another order here. */
+const MOST = 500;
+
+/** @param {{ kind: string, onClose: () => void, onDone: () => void }} props */
+export function OrderRules({ kind, onClose, onDone }) {
+  const { value, error } = useLiveWork(`rules in order ${kind}`, () => allPages('/rules', 'rules', { kind }, MOST + 1), {
+    every: 3_600_000,
+  });
+  const rules = /** @type {Rule[] | undefined} */ (value);
+  if (rules !== undefined && rules.length <= MOST) return html`<${Order} rules=${rules} onClose=${onClose} onDone=${onDone} />`;
+  return html`
+    <${Dialog} title="Change the order" onClose=${onClose}>
+      ${error !== undefined && html`<${Failed} error=${error} />`}
+      ${rules !== undefined ? html`<${Notice}>There are more than ${MOST} rules: give their order in the form of each.<//>` : html`<p class="soft">Loading…</p>`}
+    <//>
+  `;
+}
+
+/** A rule as a signal, with another order; all else as it is. @param {Rule} rule @param {number} order */
+const signalOf = ({ kind, rule_ref, type, action, expression, name, short_description, config, reason, labels, expires_at }, order) => ({
+  kind,
+  op: 'upsert',
+  rule_ref,
+  ...(reason !== null && { reason }),
+  ...(labels !== null && { labels }),
+  ...(expires_at !== null && { expires_at }),
+  rule: { type, action, expression, order, ...given({ name, short_description, config }) },
+});
+/** @param {Record<string, unknown>} fields */
+const given = (fields) => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
+
+/** @param {{ rules: Rule[], onClose: () => void, onDone: () => void }} props */
+function Order({ rules, onClose, onDone }) {
+  const [list, setList] = useState(rules);
+  const [told, setTold] = useState('');
+  const dragged = useRef(/** @type {number | undefined} */ (undefined));
+  const { busy, error, run } = useWork();
+  const changes = newOrders(list);
+  const signals = [...changes].map(([place, order]) => signalOf(list[place], order));
+  const body = signals.length === 0 ? undefined : JSON.stringify(signals);
+  const preview = usePreview(manage('/imports', { preview: 1 }), body);
+  const failed = preview.answer?.errors ?? [];
+
+  const move = (/** @type {number} */ from, /** @type {number} */ to) => {
+    if (to < 0 || to >= list.length || from === to) return;
+    const next = list.toSpliced(from, 1).toSpliced(to, 0, list[from]);
+    setList(next);
+    setTold(`${nameOf(list[from])} is enforced as number ${to + 1} of ${list.length}.`);
+  };
+  const submit = async () => {
+    const isDone = await run(async () => {
+      await ask(manage('/imports'), { method: 'POST', once: crypto.randomUUID(), body });
+      toast(`${counted(signals.length, 'rule has', 'rules have')} another order now.`);
+      onDone();
+    });
+    if (isDone) onClose();
+  };
+  const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${preview.answer === undefined || failed.length > 0}>Apply<//>`;
+  return html`
+    <${Dialog} title="Change the order" wide onClose=${onClose} onSubmit=${submit} footer=${footer}>
+      ${error !== undefined && html`<${Failed} error=${error} />`}
+      <p class="soft small">The first rule that matches decides. Drag a rule, or use its arrows; <kbd>Alt</kbd> with an arrow key moves the one that has the focus.</p>
+      <ol class="ordered">
+        ${list.map(
+          (rule, i) => html`
+            <li key=${rule.id} draggable=${true} data-place=${i}
+              onDragStart=${(/** @type {DragEvent} */ event) => {
+                dragged.current = i;
+                if (event.dataTransfer !== null) event.dataTransfer.effectAllowed = 'move';
+              }}
+              onDragOver=${(/** @type {DragEvent} */ event) => event.preventDefault()}
+              onDrop=${(/** @type {DragEvent} */ event) => {
+                event.preventDefault();
+                if (dragged.current !== undefined) move(dragged.current, i);
+                dragged.current = undefined;
+              }}
+              onKeyDown=${(/** @type {KeyboardEvent} */ event) => {
+                const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+                if (!event.altKey || step === undefined) return;
+                event.preventDefault();
+                move(i, i + step);
+              }}>
+              <span class="number soft">${i + 1}</span>
+              <span class="ordered-rule"><bdi class="text">${nameOf(rule)}</bdi> <${Action} action=${rule.action} />${rule.type === 'generated' && html` <span class="small soft">AI</span>`}</span>
+              <span class="small nowrap">${orderText(rule.order)}${changes.has(i) && html` → <strong>${changes.get(i)}</strong>`}</span>
+              <span class="row">
+                <${IconButton} icon="up" label=${`Move ${nameOf(rule)} up`} disabled=${i === 0} onClick=${() => move(i, i - 1)} />
+                <${IconButton} icon="down" label=${`Move ${nameOf(rule)} down`} disabled=${i === list.length - 1} onClick=${() => move(i, i + 1)} />
+              </span>
+            </li>
+          `,
+        )}
+      </ol>
+      <p class="hidden-visually" role="status">${told}</p>
+      <section aria-label="What will change" class="stack">
+        <h3>What will change</h3>
+        <p>${signals.length === 0 ? 'Nothing yet: move a rule.' : `The order of ${counted(signals.length, 'rule')}, as one batch that can be undone.`}</p>
+        ${preview.error !== undefined && html`<${Failed} error=${preview.error} />`}
+        ${failed.map((/** @type {any} */ { place, message }) => html`<${Notice} kind="bad" key=${place}><span class="text">${place}: ${message}</span><//>`)}
+        ${(preview.answer?.warnings ?? []).map((/** @type {string} */ warning) => html`<${Notice} kind="warn" key=${warning}><span class="text">${warning}</span><//>`)}
+      </section>
+    <//>
+  `;
+}
+
+/** @param {number | null | undefined} order */
+const orderText = (order) => (order === null || order === undefined ? 'no order' : `order ${order}`);

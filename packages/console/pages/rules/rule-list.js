@@ -1,0 +1,195 @@
+/** Rules as a list of any length: sorted by a column, selected row by row, and how many there are. */
+
+import { html } from 'htm/preact';
+import { useRef } from 'preact/hooks';
+import { ApiError, manage } from '../../api.js';
+import { useLive } from '../../data.js';
+import { count } from '../../format.js';
+import { link, setQuery } from '../../router.js';
+import { Button } from '../../ui/button.js';
+import { LongList } from '../../ui/long-list.js';
+import { useSelection } from '../../ui/selection.js';
+import { Empty, Failed, Loading, Notice } from '../../ui/states.js';
+import { Ago, Countdown } from '../../ui/time.js';
+import { Action } from './action.js';
+import { ExportRules } from './export-rules.js';
+import { nameOf } from './tabs.js';
+
+/** @typedef {import('./tabs.js').Rule} Rule */
+/** @typedef {Record<string, any>} Meant Which rules are meant: those of these ids, or all that meet conditions. */
+
+/** What rules are sorted by, as the address of the page has it. @param {URLSearchParams} query @returns {import('../../ui/long-list.js').Sort | undefined} */
+export function sortOf(query) {
+  const by = query.get('sort');
+  return by === null ? undefined : { by, descending: query.get('descending') === 'true' };
+}
+
+/** A column is pressed: sorted by it, the other way round, not sorted. @param {import('../../ui/long-list.js').Sort | undefined} sort @param {string} by */
+function sortBy(sort, by) {
+  if (sort?.by !== by) setQuery({ sort: by, descending: undefined });
+  else setQuery(sort.descending ? { sort: undefined, descending: undefined } : { descending: 'true' });
+}
+
+const keyOf = (/** @type {Rule} */ { id }) => id;
+
+/**
+ * @param {{ rules: import('../../keyset.js').Keyset, tab: import('./tabs.js').RuleTab, conditions: Record<string, any>, isFiltered: boolean,
+ *   sort: import('../../ui/long-list.js').Sort | undefined, names: import('../../names.js').Names, mayWrite: boolean, onAdd: () => void,
+ *   onRule: (rule: Rule) => void, onChange: (meant: Meant) => void, onDelete: (meant: Meant) => void }} props
+ */
+export function RuleList({ rules, tab, conditions, isFiltered, sort, names, mayWrite, onAdd, onRule, onChange, onDelete }) {
+  const { isWhole, error, refresh, onSight } = rules;
+  const name = JSON.stringify(conditions);
+  // Until the rules are there in another order, they are shown in the one before: what has the focus stays.
+  const before = useRef({ name, items: rules.items });
+  if (rules.items !== undefined || before.current.name !== name) before.current = { name, items: rules.items };
+  const { items } = before.current;
+  const counted = useLive(isWhole && items !== undefined ? null : manage('/rules/count', conditions));
+  const selected = useSelection(items ?? [], keyOf, name);
+  const isFault = error instanceof ApiError && error.faults.length > 0;
+  if (isFault) return html`<p class="soft">Mend the conditions above to see rules.</p>`;
+  if (items === undefined) return error === undefined ? html`<${Loading} />` : html`<${Failed} error=${error} retry=${refresh} />`;
+  if (items.length === 0 && !isWhole) return html`<${Loading} />`;
+  if (items.length === 0) return isFiltered ? html`<${NoneFound} />` : html`<${NoRules} tab=${tab} mayWrite=${mayWrite} onAdd=${onAdd} />`;
+  const isAccess = tab.kind === 'access_rule';
+  const columns = isAccess ? accessColumns(names) : EXPRESSION_COLUMNS;
+  const total = isWhole ? { rules: items.length, whole: true } : counted.value;
+  return html`
+    ${error !== undefined && html`<${Notice} kind="warn">${error.message} What you see is older.<//>`}
+    <div class="stack">
+      <div class="list-head">
+        <p class="small soft" role="status">${totalText(total, items.length)}</p>
+        <div class="row">
+          ${isAccess && html`<${ExportRules} conditions=${conditions} />`}
+          ${isFiltered && mayWrite && html`<${Button} tiny onClick=${() => onChange(conditions)}>Change these<//>`}
+          ${isFiltered && mayWrite && html`<${Button} tiny kind="danger" icon="trash" onClick=${() => onDelete(conditions)}>Delete these<//>`}
+        </div>
+      </div>
+      ${
+        selected.keys.size > 0 &&
+        html`<${SelectedBar} selected=${selected} total=${isFiltered ? total : undefined} onAll=${() => onChange(conditions)}
+          onChange=${() => onChange(idsOf(selected, tab))} onDelete=${() => onDelete(idsOf(selected, tab))} />`
+      }
+      <${LongList}
+        key=${tab.path} label="Rules" columns=${columns} rows=${items} keyOf=${keyOf} onRow=${onRule} onSight=${onSight}
+        total=${isWhole ? items.length : -1} sort=${sort} onSort=${(/** @type {string} */ by) => sortBy(sort, by)} selection=${mayWrite ? selected.of(nameOf) : undefined}
+      />
+    </div>
+  `;
+}
+
+/** @param {import('../../ui/selection.js').Selected} selected @param {import('./tabs.js').RuleTab} tab */
+const idsOf = ({ keys }, { kind }) => ({ kind, ids: /** @type {number[]} */ ([...keys]) });
+
+/** @param {{ rules: number, whole: boolean } | undefined} total @param {number} read */
+function totalText(total, read) {
+  if (total === undefined) return `The first ${count(read)} rules; more are read as you scroll`;
+  const { rules, whole } = total;
+  return `${whole ? '' : 'More than '}${count(rules)} ${rules === 1 ? 'rule' : 'rules'}`;
+}
+
+/** Rules that one change takes by their ids. */
+const MOST_IDS = 4000;
+
+/**
+ * What can be done with the selected rows.
+ * @param {{ selected: import('../../ui/selection.js').Selected, total: { rules: number } | undefined, onAll: () => void, onChange: () => void, onDelete: () => void }} props
+ */
+const SelectedBar = ({ selected: { keys, clear }, total, onAll, onChange, onDelete }) => html`
+  <div class="selected-bar" role="group" aria-label="Selected rules">
+    <strong role="status">${count(keys.size)} selected</strong>
+    ${keys.size > MOST_IDS && html`<span class="small">${count(MOST_IDS)} at most by hand: narrow the conditions for more.</span>`}
+    <${Button} tiny kind="main" disabled=${keys.size > MOST_IDS} onClick=${onChange}>Change<//>
+    <${Button} tiny kind="danger" icon="trash" disabled=${keys.size > MOST_IDS} onClick=${onDelete}>Delete<//>
+    ${total !== undefined && total.rules > keys.size && html`<${Button} tiny kind="quiet" onClick=${onAll}>Change all ${count(total.rules)} that meet the filter<//>`}
+    <${Button} tiny kind="quiet" icon="close" onClick=${clear}>Clear<//>
+  </div>
+`;
+
+const NoneFound = () =>
+  html`<${Empty} icon="search" title="No rule meets these conditions"><p>Take some away, or look for rules "covering this" to find networks around an address.</p><//>`;
+
+/** @param {{ tab: import('./tabs.js').RuleTab, mayWrite: boolean, onAdd: () => void }} props */
+const NoRules = ({ tab, mayWrite, onAdd }) => html`
+  <${Empty} icon="rules" title=${`No ${tab.label} rules yet`}>
+    <p>Signals make them: POST /v1/signal or /v2/signal. They show here as soon as they have landed.</p>
+    ${mayWrite && html`<p><${Button} kind="main" icon="plus" onClick=${onAdd}>${tab.kind === 'access_rule' ? 'Block an address' : 'Add a rule'}<//></p>`}
+  <//>
+`;
+
+/** @typedef {import('../../ui/long-list.js').LongColumn<Rule>} RuleColumn */
+
+/** @type {RuleColumn} */
+const CHANGED = {
+  label: 'Changed',
+  sort: 'changed',
+  width: '6.5rem',
+  number: true,
+  secondary: true,
+  cell: ({ updated_at: at }) => html`<${Ago} at=${at} />`,
+};
+/** @type {RuleColumn} */
+const EXPIRES = {
+  label: 'Expires in',
+  sort: 'expires',
+  width: '6.5rem',
+  number: true,
+  cell: ({ expires_at: until }) => html`<${Countdown} until=${until} forever="never" />`,
+};
+
+/** @param {import('../../names.js').Names} names @returns {RuleColumn[]} */
+const accessColumns = (names) => [
+  { label: 'Target', sort: 'target', width: 'minmax(9rem, 1.4fr)', cell: ({ target }) => html`<bdi class="mono">${target}</bdi>` },
+  { label: 'Action', sort: 'action', width: '4.5rem', cell: ({ action }) => html`<${Action} action=${action} />` },
+  {
+    label: 'List',
+    sort: 'list',
+    width: 'minmax(5rem, 0.8fr)',
+    secondary: true,
+    cell: ({ list_id: id }) => html`<a href=${link('/feeds', 'list', id ?? '')} tabindex="-1"
+      onClick=${(/** @type {Event} */ event) => event.stopPropagation()}><bdi>${names.listName(id)}</bdi></a>`,
+  },
+  {
+    label: 'Reason',
+    sort: 'reason',
+    width: 'minmax(6rem, 2fr)',
+    secondary: true,
+    cell: ({ reason, name }) => html`<bdi>${reason ?? name ?? ''}</bdi>`,
+  },
+  {
+    label: 'Sent by',
+    sort: 'key',
+    width: 'minmax(5rem, 0.8fr)',
+    secondary: true,
+    cell: ({ key_id: id, actor }) => html`<bdi class="soft">${actor ?? names.keyName(id)}</bdi>`,
+  },
+  CHANGED,
+  EXPIRES,
+];
+
+/** @type {RuleColumn[]} */
+const EXPRESSION_COLUMNS = [
+  {
+    label: 'Order',
+    sort: 'order',
+    width: '4rem',
+    number: true,
+    cell: ({ order }) => (order === null || order === undefined ? html`<span class="soft">–</span>` : count(order)),
+  },
+  {
+    label: 'Rule',
+    sort: 'name',
+    width: 'minmax(6rem, 1fr)',
+    cell: ({ name, rule_ref: ref, warning }) =>
+      html`<bdi>${name ?? ref}</bdi>${warning !== undefined && html` <span class="badge warn">warning</span>`}`,
+  },
+  { label: 'Action', sort: 'action', width: '5.5rem', cell: ({ action }) => html`<${Action} action=${action} />` },
+  {
+    label: 'Expression',
+    width: 'minmax(8rem, 2.5fr)',
+    secondary: true,
+    cell: ({ expression }) => html`<bdi class="mono">${expression}</bdi>`,
+  },
+  CHANGED,
+  { ...EXPIRES, secondary: true },
+];

@@ -1,0 +1,43 @@
+/** Rows that are selected: one by one, or from one to another. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+
+/**
+ * @typedef {object} Selected
+ * @property {ReadonlySet<string | number>} keys
+ * @property {() => void} clear
+ * @property {(nameOf: (row: any) => string) => import('./long-list.js').Selection} of What a list is given.
+ */
+
+/**
+ * @param {readonly any[]} rows Those that are read.
+ * @param {(row: any) => string | number} keyOf
+ * @param {string} name Of the list: in another one nothing is selected.
+ * @returns {Selected}
+ */
+export function useSelection(rows, keyOf, name) {
+  const [keys, setKeys] = useState(/** @type {ReadonlySet<string | number>} */ (new Set()));
+  /** The row that a range begins at. */
+  const begin = useRef(0);
+  const clear = () => setKeys((before) => (before.size === 0 ? before : new Set()));
+  useEffect(clear, [name]);
+  const all = keys.size === 0 ? false : rows.every((row) => keys.has(keyOf(row))) ? true : /** @type {'some'} */ ('some');
+  return {
+    keys,
+    clear,
+    of: (nameOf) => ({
+      has: (key) => keys.has(key),
+      toggle(index, isRange) {
+        const next = new Set(keys);
+        const [from, to] = isRange ? [Math.min(begin.current, index), Math.max(begin.current, index)] : [index, index];
+        const isOn = isRange || !next.has(keyOf(rows[index]));
+        for (const row of rows.slice(from, to + 1)) if (isOn) next.add(keyOf(row));
+        if (!isOn) next.delete(keyOf(rows[index]));
+        if (!isRange) begin.current = index;
+        setKeys(next);
+      },
+      all,
+      toggleAll: () => setKeys(all === true ? new Set() : new Set(rows.map(keyOf))),
+      nameOf,
+    }),
+  };
+}

@@ -1,0 +1,141 @@
+/** Rules: found, counted, read (SPEC D15.32, D33.2 to D33.4). */
+
+import type { TObject } from 'typebox';
+import { WeirError } from '../../../errors.ts';
+import { answerOf, flagField, listOf, Type, textField, wordField } from '../../../json-schema.ts';
+import type { StepPlace } from '../../../ports/stored/rule-queries.ts';
+import type { StoredRule } from '../../../ports/stored/stored-rule.ts';
+import { KINDS, type Kind } from '../../../rule.ts';
+import type { ManageContext } from '../../context.ts';
+import { fieldFault, type Operation, operation } from '../../operation.ts';
+import { PAGE_QUERY, pageSchema } from '../../page.ts';
+import { originRuleJson } from '../../rules/rule-json.ts';
+import { placeText, type RuleConditions, readPlace, rulePage, withOrigins } from '../../rules/rule-search.ts';
+import { MOST_SORTED, type RuleOrder, readSortedPlace, sortedPage } from '../../rules/rule-selections.ts';
+import { hasSort, SORT_NAMES } from '../../rules/rule-sort.ts';
+import { CONDITIONS, RULE, Rule, readConditions } from './rule-schema.ts';
+
+/** Rules of a page where a request says nothing. */
+const USUAL = 100;
+/** Rules and reasons that a text finds at most. */
+const NAMED = 10;
+
+export async function searchRules(context: ManageContext, conditions: RuleConditions, after: string | undefined, limit: number) {
+  const { store, workspaceId, now, pause } = context;
+  return rulePage(store, workspaceId, conditions, {
+    now: now(),
+    after: placeOf(after, (text) => readPlace(conditions.kind, text)),
+    limit,
+    pause,
+  });
+}
+
+function placeOf<P extends StepPlace | object>(after: string | undefined, read: (text: string) => P | undefined): P | undefined {
+  const place = after === undefined ? undefined : read(after);
+  if (after !== undefined && place === undefined) throw fieldFault('after', 'must be next of a page');
+  return place;
+}
+
+export async function ruleById({ store, workspaceId }: ManageContext, params: Readonly<Record<string, string>>): Promise<StoredRule> {
+  const kind = KINDS.find((known) => known === params.kind);
+  const isId = /^\d{1,15}$/.test(params.rule!);
+  const [rule] = kind !== undefined && isId ? await store.rulesById(workspaceId, kind, [Number(params.rule)]) : [];
+  if (rule === undefined) throw new WeirError('NOT_FOUND', `there is no rule "${params.rule}" of this kind`);
+  return rule;
+}
+
+/** A page in an order that no index has. */
+async function pageInOrder(
+  context: ManageContext,
+  asked: object,
+  conditions: RuleConditions,
+  { order, after, limit }: { readonly order: RuleOrder; readonly after: string | undefined; readonly limit: number },
+) {
+  if (!hasSort(conditions.kind, order.sort)) throw fieldFault('sort', 'is nothing that rules of this kind have');
+  const place = placeOf(after, readSortedPlace);
+  const selection = await context.selections.find(context, asked, conditions, order);
+  return sortedPage(context, conditions, selection, { after: place, limit, descending: order.descending });
+}
+
+const shownRules = async ({ store, workspaceId }: ManageContext, rules: readonly StoredRule[]) =>
+  (await withOrigins(store, workspaceId, rules)).map(originRuleJson);
+
+const QUERY: TObject = Type.Object(CONDITIONS);
+
+export const RULE_READS: readonly Operation[] = [
+  operation('listRules', 'GET /rules', 'rules:read', {
+    summary: 'The active rules of a kind that meet every given condition',
+    description: `Access rules come by list and id, the others in the order of enforcement; with \`sort\` in that order, ${MOST_SORTED} rules at most (409), as they were up to a minute ago. A page may have fewer rules than limit, or none, although others follow: only next tells.`,
+    query: Type.Object({
+      ...CONDITIONS,
+      sort: wordField(SORT_NAMES, 'What they are sorted by; those that have none of it come last.'),
+      descending: flagField('true: with `sort`, the largest first.'),
+      limit: PAGE_QUERY.limit,
+      after: textField(1000, 'The value of next in the page before.'),
+    }),
+    answer: pageSchema('RulePage', 'rules', RULE, Rule),
+    refusals: { 404: 'there is no list "edge"', 409: 'Too many rules to be sorted' },
+    async run(context, { query: { limit = USUAL, after, sort, descending = false, ...given } }) {
+      const conditions = await readConditions(context, given);
+      if (sort !== undefined) {
+        const order = { sort, descending };
+        const { rules, next } = await pageInOrder(context, given, conditions, { order, after, limit });
+        return { rules: await shownRules(context, rules), next };
+      }
+      const { rules, next } = await searchRules(context, conditions, after, limit);
+      return { rules: await shownRules(context, rules), next: next && placeText(next) };
+    },
+  }),
+  operation('countRules', 'GET /rules/count', 'rules:read', {
+    summary: 'How many active rules of a kind meet every given condition',
+    description: 'As of up to a minute ago.',
+    query: QUERY,
+    answer: answerOf('RuleCount', {
+      rules: 102_000,
+      whole: [true, `false: there are more; not more than ${MOST_SORTED} are counted, for not longer than 15 seconds.`],
+    }),
+    refusals: { 404: 'there is no list "edge"' },
+    async run(context, { query: given }) {
+      const { total, isWhole } = await context.selections.find(context, given, await readConditions(context, given));
+      return { rules: total, whole: isWhole };
+    },
+  }),
+  operation('findNamedRules', 'GET /rules/named', 'rules:read', {
+    summary: 'Rules whose rule_ref begins with a text, and reasons that hold it',
+    description: `Of each ${NAMED} at most. Reasons are those of up to a minute ago, of ${MOST_SORTED} rules of each kind.`,
+    query: Type.Object({ text: Type.String({ minLength: 2, maxLength: 200, description: 'At least two characters.' }) }),
+    answer: answerOf('NamedRules', {
+      rules: [[], Type.Array(Rule, { description: 'By rule_ref, as it is written.' })],
+      reasons: listOf(
+        { kind: ['access_rule', Type.Enum([...KINDS])], reason: 'port scan', rules: 17 },
+        { description: 'In any letter case; those of most rules first.' },
+      ),
+      whole: [true, 'false: not all rules were looked at for reasons.'],
+    }),
+    async run(context, { query: { text } }) {
+      const { store, workspaceId, now, selections } = context;
+      const wanted = text.toLowerCase();
+      const rules: StoredRule[] = [];
+      const reasons: { kind: Kind; reason: string; rules: number }[] = [];
+      let whole = true;
+      for (const kind of KINDS) {
+        rules.push(...(await store.rulesByRef(workspaceId, kind, text, { now: now(), limit: NAMED })));
+        const found = await selections.find(context, { kind }, { kind });
+        whole &&= found.isWhole;
+        for (const [reason, count] of found.reasons)
+          if (reason.toLowerCase().includes(wanted)) reasons.push({ kind, reason, rules: count });
+      }
+      reasons.sort((a, b) => b.rules - a.rules);
+      return { rules: await shownRules(context, rules.slice(0, NAMED)), reasons: reasons.slice(0, NAMED), whole };
+    },
+  }),
+  operation('getRule', 'GET /rules/{kind}/{rule}', 'rules:read', {
+    summary: 'One rule, also one that has expired and is kept still',
+    answer: Rule,
+    refusals: { 404: 'there is no rule "7" of this kind' },
+    async run(context, { params }) {
+      const [shown] = await shownRules(context, [await ruleById(context, params)]);
+      return shown!;
+    },
+  }),
+];
