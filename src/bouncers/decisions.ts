@@ -27,6 +27,13 @@ export interface DecisionMark {
   readonly version: number;
 }
 
+/** A feed (null: the workspace's) whose bouncers' state had to go for that of others, and where it was kept (SPEC D14.16). */
+export interface DroppedDecisions {
+  readonly workspaceId: string;
+  readonly feedId: string | null;
+  readonly where: 'memory' | 'store';
+}
+
 export interface DecisionRequest {
   readonly workspaceId: string;
   /** The UUID of a list or a composed feed; null for the workspace's feed. */

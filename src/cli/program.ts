@@ -34,6 +34,7 @@ const GROUPS = {
   target: 'kinds of devices that feeds are made for',
   geo: 'country and ASN data',
   expression: 'filter expressions',
+  hits: 'what lists have stopped',
   audit: 'who changed what',
   sample: 'good traffic that rules are tried on',
 };
@@ -61,6 +62,7 @@ const COMMANDS: readonly (readonly [words: readonly string[], load: () => Promis
   [['rule'], async () => (await import('./rules/rule-change.ts')).ruleChangeCommand],
   [['batch', 'undo'], async () => (await import('./rules/batches.ts')).batchCommands],
   [['history'], async () => (await import('./rules/history.ts')).historyCommand],
+  [['feed'], async () => (await import('./rules/difference.ts')).differenceCommand],
   [['changes'], async () => (await import('./rules/changes.ts')).changesCommand],
   [['worth'], async () => (await import('./rules/worth.ts')).worthCommand],
   [['lookup', 'explain'], async () => (await import('./rules/lookup.ts')).lookupCommand],
@@ -81,6 +83,7 @@ const COMMANDS: readonly (readonly [words: readonly string[], load: () => Promis
   [['apply'], async () => (await import('./service/apply.ts')).applyCommand],
   [['workspace'], async () => (await import('./service/workspace-export.ts')).workspaceExportCommand],
   [['migrate'], async () => (await import('./service/migrate.ts')).migrateCommand],
+  [['hits'], async () => (await import('./hits/import.ts')).hitsCommands],
   [['audit'], async () => (await import('./state/audit.ts')).auditCommands],
   [['status'], async () => (await import('./state/status.ts')).statusCommand],
 ];

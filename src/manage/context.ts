@@ -4,6 +4,7 @@ import type { GuardRails } from '../account/guard-rails.ts';
 import type { Permission } from '../account/permission.ts';
 import type { SecretKeys } from '../account/sealed.ts';
 import type { FeedMeasurer } from '../document/builder.ts';
+import type { FeedDiffer } from '../document/difference/difference.ts';
 import type { DocumentCache } from '../document/serve/cache.ts';
 import type { FeedWatch } from '../document/watch/feed-watch.ts';
 import type { ActivityReads } from '../ports/activity.ts';
@@ -69,6 +70,8 @@ export interface ManagePorts extends RuleManagement {
   readonly files: WorkspaceFiles;
   /** Tells what lists are worth. */
   readonly worth: WorthCounter;
+  /** Compares feeds with what they were. */
+  readonly difference: FeedDiffer;
   /** Bytes that what is kept of a workspace may take; 0 = no limit. */
   readonly room: TakenBytes;
   /** What the service protects in every workspace. */

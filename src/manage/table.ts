@@ -7,6 +7,7 @@ import { AUDIT_OPERATIONS } from './operations/audit.ts';
 import { BACKTEST_OPERATIONS } from './operations/backtests.ts';
 import { BOUNCER_OPERATIONS } from './operations/bouncers.ts';
 import { CHANGES_OPERATIONS } from './operations/changes/changes.ts';
+import { DIFFERENCE_OPERATIONS } from './operations/changes/difference.ts';
 import { CONTENT_OPERATIONS } from './operations/content.ts';
 import { DEAD_LETTER_OPERATIONS } from './operations/dead-letters.ts';
 import { DELETED_OPERATIONS } from './operations/deleted.ts';
@@ -72,4 +73,5 @@ export const OPERATIONS: readonly Operation[] = [
   ...WEBHOOK_OPERATIONS,
   ...AUDIT_OPERATIONS,
   ...CHANGES_OPERATIONS,
+  ...DIFFERENCE_OPERATIONS,
 ];

@@ -2,6 +2,7 @@
 import type { Schemes } from '@weir/expression/scheme.ts';
 import about from '../../package.json' with { type: 'json' };
 import type { ServiceGuardRails } from '../account/guard-rails.ts';
+import { droppedLog } from '../bouncers/serve/ledger.ts';
 import { systemClock } from '../clock.ts';
 import { WeirError } from '../errors.ts';
 import type { Store } from '../ports/store.ts';
@@ -73,7 +74,7 @@ export async function startBase(common: Common, writer: WaitingThread<WriterData
   const geoData = await loadingGeo;
   const guardRails = serviceGuardRails(config);
   const rules = { guardRails, schemesFile: config.schemesFile };
-  const feedThread = feeds && startFeedThread(() => engine.feedSource(), geoData, rules, feeds);
+  const feedThread = feeds && startFeedThread(() => engine.feedSource(), geoData, rules, droppedLog(log, systemClock.now), feeds);
   onStop(() => feedThread?.close());
   const failed = (err: Error) => logger.error({ err }, 'the feed thread did not take the new geo data');
   const geo = useGeo(config, geoData, (data) => void feedThread?.useGeo(data).catch(failed), log);

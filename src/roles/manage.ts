@@ -16,6 +16,7 @@ import type { ProcessStatus } from '../manage/status.ts';
 import { fairSteps } from '../runtime/fair-steps.ts';
 import { processesOn } from '../runtime/ledgers/status-file.ts';
 import { backtestJobs } from '../runtime/threads/backtest-jobs.ts';
+import { feedDiffer } from '../runtime/threads/difference/difference.ts';
 import { expressionTester } from '../runtime/threads/expression-test.ts';
 import { fileThread } from '../runtime/threads/file.ts';
 import { sourceTrier } from '../runtime/threads/source-try.ts';
@@ -70,6 +71,7 @@ export function startManage(
       ...{ store, guardRails, geo: () => geo.data() },
       settings: { databaseUrl: config.databaseUrl, dataDir: config.dataDir },
     }),
+    difference: feedDiffer({ guardRails, geo: () => geo.data(), settings: { databaseUrl: config.databaseUrl, dataDir: config.dataDir } }),
     room: { audit: config.maxAuditMb * MEBIBYTE, answers: config.maxAnswersMb * MEBIBYTE },
     guardRails,
     feeds: feedThread && watch,

@@ -23,8 +23,8 @@ export function bouncerConformance({ name, open }: StoreDriver): void {
   test(`D14.6 store ${name}: what was told is read from any row on, until the whole replaces it; after three weeks it is swept`, async (t) => {
     const { store, workspace } = await fixture(t, { name, open });
     const feed = randomUUID();
-    const record = (feedId: string | null, text: string, row: { through?: number; isWhole?: boolean; at?: number } = {}) =>
-      store.recordTold(workspace.id, feedId, { bytes: Buffer.from(text), isWhole: false, through: 0, at: T0, ...row });
+    const record = async (feedId: string | null, text: string, row: { through?: number; isWhole?: boolean; at?: number } = {}) =>
+      (await store.recordTold(workspace.id, feedId, { bytes: Buffer.from(text), isWhole: false, through: 0, at: T0, ...row })).seq;
     const texts = async (feedId: string | null, after = 0) =>
       (await store.told(workspace.id, feedId, after)).map(({ seq, bytes }) => `${seq} ${Buffer.from(bytes)}`);
     assert.deepEqual(await texts(null), []);
@@ -58,7 +58,7 @@ export function bouncerConformance({ name, open }: StoreDriver): void {
     for (const feed of [used, old]) await record(feed, 40);
     await record(used, 40, true);
     assert.deepEqual(await sizes(), [40, 40, 0], 'what is replaced counts no longer');
-    await record(newest, 30);
+    assert.deepEqual((await record(newest, 30)).forgotten, [old]);
     assert.deepEqual(await sizes(), [0, 40, 30]);
     await record(newest, 90);
     assert.deepEqual(await sizes(), [0, 0, 120], 'the feed itself is never forgotten');

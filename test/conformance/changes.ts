@@ -3,18 +3,28 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NO_SETTINGS } from '../../src/account/list.ts';
 import type { LandingItem } from '../../src/ports/landing.ts';
+import type { Store } from '../../src/ports/store.ts';
 import { newBatchId } from '../../src/signal/message/signal-id.ts';
 import { formatTarget } from '../../src/signal/target.ts';
 import { seededRandom } from '../support/random.ts';
-import { access, fixture, ip, type StoreDriver, T0, upsert, waf } from './store.ts';
+import { access, collectingSink, fixture, ip, type StoreDriver, T0, upsert, waf } from './store.ts';
 
 const MINUTE = 60_000;
 const COUNTS = ['added', 'renewed', 'removed', 'expired'] as const;
 type Counts = Record<(typeof COUNTS)[number], number>;
 const ROUNDS = Number(process.env.CHANGES_ROUNDS ?? 12);
 
+const byId = (a: { readonly id: number }, b: { readonly id: number }) => a.id - b.id;
+
+/** The rules of a list that are active. */
+async function snapshotOf(store: Store, workspaceId: string, listId: string, now: number) {
+  const { rows, sink } = collectingSink();
+  await store.snapshot(workspaceId, listId, now, sink);
+  return rows.sort(byId);
+}
+
 export function changesConformance(driver: StoreDriver): void {
-  test(`D32.2 store ${driver.name}: who did what to the rules of each list is counted as in a plain model`, async (t) => {
+  test(`D32.2, D32.6 store ${driver.name}: who did what to the rules of each list is counted as in a plain model, and what they were is known`, async (t) => {
     const { store, workspace, land, rules } = await fixture(t, driver);
     const random = seededRandom(32);
     const lists = [
@@ -38,6 +48,7 @@ export function changesConformance(driver: StoreDriver): void {
     const batches: string[] = [];
     let now = T0;
     let counted = T0;
+    const moments: { readonly at: number; readonly lists: readonly object[][] }[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
       now += random.below(4) * MINUTE + 1000;
       const isUndo = batches.length > 2 && random.below(3) === 0;
@@ -70,6 +81,7 @@ export function changesConformance(driver: StoreDriver): void {
       // What senders send is mixed on the way, each in its order.
       if (!isUndo) items.sort((a, b) => (a.keyId === b.keyId ? 0 : random.below(3) - 1));
       await land(items, now);
+      moments.push({ at: now, lists: await Promise.all(lists.map((id) => snapshotOf(store, workspace.id, id, now))) });
       const after = await read(counted);
       for (const id of new Set([...before.keys(), ...after.keys()])) {
         const [was, is] = [before.get(id), after.get(id)];
@@ -87,6 +99,16 @@ export function changesConformance(driver: StoreDriver): void {
         for (const [id, { list }] of there) if (!left.has(id)) count(list, 'nobody', { expired: 1 });
       }
     }
+    for (const { at, lists: were } of moments) {
+      const place = await store.placeAt(workspace.id, at);
+      for (const [i, id] of lists.entries()) {
+        const { rows, sink } = collectingSink();
+        await store.rulesAt(workspace.id, id, place, sink);
+        const active = rows.filter(({ expires }) => expires === 0 || expires * 1000 > at);
+        assert.deepEqual(active.sort(byId), were[i], `list ${i} at ${at - T0}`);
+      }
+    }
+    assert.deepEqual([await store.placeAt(workspace.id, T0 - 1), await store.rulesKnownSince(workspace.id)], [0, 0]);
     const told = new Map<string, Counts>();
     const from = Math.floor(T0 / MINUTE);
     let spans = 0;

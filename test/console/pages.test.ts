@@ -264,6 +264,13 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.click('Apply 2 entries');
     await page.sees('2 entries of the list were accepted.');
     assert.deepEqual(await active('185.1.1.2'), ['185.1.1.2']);
+    await page.click('Paste a list');
+    await page.fill('Entries', '8.8.4.200');
+    await page.fill('Action', 'unblock');
+    await page.sees('One target stays in block feeds all the same.');
+    await page.sees(/8\.8\.4\.200\s+default workspace\s+in\s+8\.8\.4\.0\/24 in default\s+No single step/);
+    await page.press('Escape');
+    await page.click('Drop it');
   });
 
   test('D18.41 a list that is pasted may replace the list; who takes away more than half of it says so', async () => {
@@ -368,6 +375,7 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.fill('Expression', 'http.request.path contains "/signin"');
     await page.click('Run');
     await page.sees(/3 requests, .*Decided by: block 2 \(66\.67%\), no rule 1/);
+    await page.sees(/Is that meant\? One rule decides 1% of the requests or more:\s+expression\s+block, 66\.67%/);
     await page.sees('Over time');
     await page.click('Samples of expression');
     await page.sees('/signin?token=…');
@@ -464,6 +472,8 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.sees(/2 added · port scan/);
     await page.fill('Feed', id);
     await page.sees(/Rules: 2 added\. 1 other change\./);
+    await page.click('Compare');
+    await page.sees('+ 198.51.100.7');
     await page.fill('What', 'rules');
     await page.seesNot('list created');
     await page.evaluate(`document.querySelector('.long-row').focus()`);
@@ -663,6 +673,15 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.click('Make the webhook');
     await page.sees('The webhook soc was made.');
     await page.seesNot('/hook/xyz');
+    await page.click('Change soc');
+    await page.fill('Name', 'soc 2');
+    await hasCurl('-X PATCH');
+    await page.click('Apply');
+    await page.sees('The webhook soc 2 was changed.');
+    await page.click('Change soc 2');
+    await page.fill('Name', 'soc');
+    await page.click('Apply');
+    await page.sees('The webhook soc was changed.');
     await page.click('Test soc');
     await page.sees(/soc has not taken the test: 404/);
     await page.click('Delete soc');

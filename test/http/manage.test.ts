@@ -4,6 +4,11 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { addressSet, difference, isEmpty } from '@weir/network/address-set.ts';
+import { coalesceV4, coalesceV6 } from '@weir/network/coalesce.ts';
+import type { Network } from '@weir/network/network.ts';
+import { parseNetwork } from '@weir/network/parse.ts';
 import type { Permission } from '../../src/account/permission.ts';
 import { allows, PERMISSIONS } from '../../src/account/permission.ts';
 import { ROLE_NAMES, ROLES } from '../../src/account/role.ts';
@@ -16,7 +21,10 @@ import { temporaryFolder } from '../support/folder.ts';
 import { smallGeo } from '../support/geo.ts';
 import { ask, bearer, getFeed, type Headers, postSignals, type Reply } from '../support/http.ts';
 import { type ListServer, list, listServer } from '../support/list-server.ts';
+import { seededRandom } from '../support/random.ts';
 import { eventually, startWeir, type Weir } from '../support/weir.ts';
+
+const networksOf = (lines: Iterable<string>) => [...lines].map((text) => parseNetwork(text) as Network);
 
 type Json = Record<string, unknown>;
 interface Row extends Json {
@@ -105,6 +113,7 @@ suite('management', () => {
     },
     batch: () => makeBatch(address()),
     replacement: async () => (await make('/replacements', {})).body.id,
+    snooze: async () => (await call('POST', '/attention/snoozes', admin, await putOff())).body.id,
     // One that is late is made in late.test.ts.
     answer: async () => '0195a3c0-0000-7000-8000-0000000000fe',
     letter: async () => {
@@ -131,6 +140,12 @@ suite('management', () => {
     else await eventually(async () => assert.equal((await get(`/batches/${body.batches[0]}`)).status, 200));
     return body.batches[0]!;
   }
+  /** What puts off that guard rails are off, which they are then. */
+  async function putOff(): Promise<Json> {
+    const off = { protect: [], min_prefix_v4: 0, min_prefix_v6: 0 };
+    assert.equal((await call('PATCH', '/workspace', admin, off, { 'if-match': '*' })).status, 200);
+    return { key: 'guard_rails', reason: 'ticket 4711', expires_in: 3600 };
+  }
   /** What a GET has to be asked with. */
   const QUERIES: Readonly<Record<string, string>> = { lookUp: '?target=192.0.2.1', findNamedRules: '?text=no' };
   /** A body that an operation takes, where its first example names things that are there only in documents. */
@@ -150,6 +165,7 @@ suite('management', () => {
     deleteRules: async () => ({ ids: [Number(await RESOURCES.rule!())] }),
     changeRules: async () => ({ ids: [Number(await RESOURCES.rule!())], set: { reason: fresh('reason') } }),
     undoBatches: async () => ({ batches: [await RESOURCES.batch!()] }),
+    snoozeAttention: putOff,
     replayDeadLetters: async () => ({ ids: [Number(await RESOURCES.letter!())] }),
   };
   /** The id of what a request made: a resource, or a batch. */
@@ -747,14 +763,15 @@ suite('management', () => {
   test('D18.72, D18.73 what needs attention has a key, is put off with a reason, and is told to programs all the same', async () => {
     type Items = { readonly items: (Json & { readonly key: string; readonly snooze: (Json & { readonly id: string }) | null })[] };
     const item = async () => ((await get('/status')).body as unknown as Items).items.find(({ key }) => key === 'guard_rails')!;
-    assert.deepEqual(await item(), { ...(await item()), state: 'off', urgent: true, snooze: null });
     const put = (body: object, key = admin) => call('POST', '/attention/snoozes', key, body);
-    const snooze = { key: 'guard_rails', reason: 'ticket 4711', expires_in: 3600 };
+    const snooze = await putOff();
     for (const bad of [{ expires_in: 59 }, { expires_in: 2_592_001 }, { reason: '' }, { reason: 'x'.repeat(201) }])
       assert.equal((await put({ ...snooze, ...bad })).status, 400);
     assert.deepEqual([(await put({ ...snooze, key: 'geo/none' })).status, (await put(snooze)).status], [404, 200]);
     const { snooze: made } = await item();
-    assert.deepEqual([made!.reason, (await get('/status')).body.attention], ['ticket 4711', [(await item()).text]]);
+    const { text, urgent, state } = await item();
+    assert.deepEqual([made!.reason, urgent, state], ['ticket 4711', true, 'off']);
+    assert.ok(((await get('/status')).body.attention as string[]).includes(String(text)));
     assert.equal((await call('DELETE', `/attention/snoozes/${made!.id}`, stranger)).status, 404);
     assert.equal((await call('DELETE', `/attention/snoozes/${made!.id}`, admin)).status, 200);
     assert.equal((await item()).snooze, null);
@@ -900,6 +917,80 @@ suite('management', () => {
     assert.equal((await get(`/changes?list=${id}`, stranger)).status, 404);
     const printed = await command(['changes', '--workspace', workspace, '--list', name], settings);
     assert.match(printed.stdout, new RegExp(`removed +${name} +1 removed .* Jana`));
+  });
+
+  test('D32.6 what a feed had more and less is the difference of the bytes that were polled then', async () => {
+    const random = seededRandom(326);
+    const [one, two] = [(await make('/lists', { name: fresh('list') })).body, (await make('/lists', { name: fresh('list') })).body];
+    const name = fresh('feed');
+    const { id: feed } = (await make('/feeds', { name, lists: [one.id, two.id], subtract_allow: 'on', family: 'both' })).body;
+    const moments: { readonly at: string; readonly lines: ReadonlySet<string> }[] = [];
+    const target = () =>
+      random.below(4) === 0
+        ? `2001:db8::${random.below(8).toString(16)}`
+        : `198.51.100.${random.below(8) * 8}/${random.pick([27, 29, 32])}`;
+    for (let round = 0; round < 5; round += 1) {
+      const entries = Array.from({ length: 6 }, () => {
+        const rule = {
+          target: { ip: target().replace(/\.(\d+)\/27$/, (_, last) => `.${Number(last) & 224}/27`) },
+          action: random.below(5) === 0 ? 'allow' : 'block',
+        };
+        return { kind: 'access_rule', op: random.below(3) === 0 ? 'delete' : 'upsert', rule };
+      });
+      const { headers, status, text } = await postSignals(server.url, admin, entries, `/v2/signal?list=${random.pick([one.id, two.id])}`);
+      assert.equal(status, 200, text);
+      const batch = headers['x-signal-batch']!;
+      await eventually(async () => assert.equal((await get(`/batches/${batch}`)).status, 200));
+      if (round === 3) assert.equal((await call('POST', '/undo', admin, { batches: [batch] })).status, 200);
+      await sleep(5);
+      const at = new Date().toISOString();
+      let lines = new Set<string>();
+      // The second change of a feed within one second shows in the next.
+      await eventually(async () => {
+        lines = new Set((await getFeed(server.url, admin, `/${feed}`)).text.split('\n').filter((line) => line !== ''));
+        const { body } = await get(`/content?feed=${feed}`);
+        const { body: measured } = await call('POST', '/measure', admin, { feed });
+        assert.deepEqual([lines.size, body.entries], [(measured.before as Json).entries, lines.size]);
+      });
+      moments.push({ at, lines });
+    }
+    const last = moments.length - 1;
+    let named = 0;
+    for (const [i, { at: since, lines: before }] of moments.entries()) {
+      for (const { at: until, lines: after } of i === last ? [] : i === 0 ? [moments[1]!, moments[last]!] : [moments[i + 1]!]) {
+        const { status, body } = await get(`/difference?feed=${name}&since=${since}&until=${until}`);
+        assert.equal(status, 200, JSON.stringify(body));
+        assert.deepEqual(
+          [body.before, body.after],
+          [before, after].map(({ size }) => ({ entries: size, over_cap: false })),
+        );
+        const [was, is] = [addressSet(networksOf(before)), addressSet(networksOf(after))];
+        for (const [told, set] of [
+          [body.added_networks, difference(is, was)],
+          [body.removed_networks, difference(was, is)],
+        ] as const) {
+          const those = addressSet(networksOf(told as string[]));
+          assert.ok(isEmpty(difference(those, set)) && isEmpty(difference(set, those)));
+          named += (told as string[]).length;
+          assert.equal((told as string[]).length, coalesceV4(set.v4).length + coalesceV6(set.v6).length, 'the fewest networks');
+        }
+      }
+    }
+    assert.ok(named > 5);
+    const [first, final] = [moments[0]!, moments[last]!];
+    const printed = await command(['feed', 'diff', name, '--workspace', workspace, '--since', first.at, '--until', final.at], settings);
+    const { body } = await get(`/difference?feed=${name}&since=${first.at}&until=${final.at}&limit=0`);
+    assert.match(printed.stdout, new RegExp(`^${body.added} networks more, ${body.removed} less$`, 'm'));
+    assert.deepEqual([body.added_networks, body.settings_changed], [[], []]);
+    await call('PATCH', `/feeds/${feed}`, admin, { subtract_allow: 'off' }, { 'if-match': '*' });
+    const set = (await get(`/difference?feed=${name}&since=${first.at}`)).body.settings_changed as Json[];
+    assert.deepEqual(
+      set.map(({ event, name: of }) => [event, of]),
+      [['feed changed', name]],
+    );
+    const old = await get(`/difference?feed=${name}&since=8d`);
+    assert.equal(old.status, 409);
+    assert.match(old.body.message, /what the feed had then is not known any more: changes of rules are kept since /);
   });
 
   test('D15.4 an inactive subscription is 402 in every operation', async () => {

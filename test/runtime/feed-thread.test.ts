@@ -66,7 +66,7 @@ const textOf = (result: BuildResult) => (result.kind === 'document' ? Buffer.fro
 
 test('1.4 D5 the feed thread builds from the store, with the geo data it was given last', async (t) => {
   const { folder, source, request } = await fixture(t, [address('203.0.113.7'), { kind: 'country', country: 'NL' }]);
-  const thread = startFeedThread(source(folder), await geoData(t, '198.51.100.0,198.51.100.255'), UNGUARDED);
+  const thread = startFeedThread(source(folder), await geoData(t, '198.51.100.0,198.51.100.255'), UNGUARDED, () => {});
   t.after(() => thread.close());
   const first = await thread.build(request);
   assert.equal(textOf(first), '198.51.100.0/24\n203.0.113.7/32\n');
@@ -85,7 +85,12 @@ test('1.4 D5 the feed thread builds from the store, with the geo data it was giv
 test('D5 a feed thread that has died is followed by another', async (t) => {
   const { folder, source, request } = await fixture(t, [address('203.0.113.7')]);
   let dataDir = join(folder, 'weir.db', 'is no folder');
-  const thread = startFeedThread(() => source(dataDir)(), await geoData(t, '198.51.100.0,198.51.100.255'), UNGUARDED);
+  const thread = startFeedThread(
+    () => source(dataDir)(),
+    await geoData(t, '198.51.100.0,198.51.100.255'),
+    UNGUARDED,
+    () => {},
+  );
   t.after(() => thread.close());
   await assert.rejects(thread.build(request));
   dataDir = folder;
@@ -99,7 +104,7 @@ test('D5.21 a build that throws rejects alone: the thread goes on with the snaps
     sources += 1;
     return source(folder)();
   };
-  const thread = startFeedThread(newSource, await geoData(t, '198.51.100.0,198.51.100.255'), UNGUARDED);
+  const thread = startFeedThread(newSource, await geoData(t, '198.51.100.0,198.51.100.255'), UNGUARDED, () => {});
   t.after(() => thread.close());
   const first = await thread.build(request);
   const nonsense = { ...DEFAULT_VARIANT, format: 'nonsense' as typeof DEFAULT_VARIANT.format };

@@ -365,7 +365,7 @@ export class MemoryStore
     const rows = (this.toldRows.get(feedId) ?? []).filter(({ seq }) => !isWhole || seq > through);
     const seq = Math.max(through, ...rows.map((row) => row.seq)) + 1;
     this.toldRows.set(feedId, [...rows, { seq, bytes }]);
-    return seq;
+    return { seq, forgotten: [] };
   }
 }
 

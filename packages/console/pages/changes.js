@@ -10,6 +10,7 @@ import { LongList } from '../ui/long-list.js';
 import { PageHead } from '../ui/page-head.js';
 import { Empty, Notice, Shown } from '../ui/states.js';
 import { Ago } from '../ui/time.js';
+import { DifferenceCard } from './changes/difference.js';
 import { EntryDialog } from './changes/entry-dialog.js';
 import { WindowFields, windowOf } from './changes/window.js';
 import { colorOf, totalOf, whatOf, whereOf, whoOf, wordOf } from './changes/words.js';
@@ -33,6 +34,7 @@ export function Page({ session, place }) {
     <${PageHead} title="What changed">Rules, sources, settings, lists and keys, newest first. Counted by the minute, one entry for what one key, person or source did to one list.<//>
     <${WindowFields} window=${shownWindow} feeds=${feeds.filter((/** @type {any} */ { id }) => id !== WORKSPACE_FEED)} />
     <${Known} window=${shownWindow} />
+    ${feed !== undefined && html`<${DifferenceCard} window=${shownWindow} name=${feeds.find((/** @type {any} */ { id }) => id === feed)?.name ?? ''} />`}
     <${Shown} live=${{ value: items, error, refresh }}>${(/** @type {Change[]} */ read) => html`
       ${read.length > 0 && html`<p class="small soft" role="status">${totalOf(read)}${!isWhole && ' There is more below.'}</p>`}
       ${

@@ -2,7 +2,8 @@
 import { type Clock, within } from '../../clock.ts';
 import type { VersionedContent, VersionedContents } from '../../document/make/versioned-content.ts';
 import type { StoreReads, StoreWrites } from '../../ports/store.ts';
-import type { DecisionAnswer, DecisionRequest } from '../decisions.ts';
+import type { NewToldRow } from '../../ports/stored/bouncer-store.ts';
+import type { DecisionAnswer, DecisionRequest, DroppedDecisions } from '../decisions.ts';
 import { FeedDecisions } from './feed-decisions.ts';
 import { KeptFeeds, MOST_NETWORKS, type NetworkBounds } from './kept-feeds.ts';
 
@@ -15,6 +16,8 @@ export interface DecisionBuilderOptions {
   readonly clock: Clock;
   /** MOST_NETWORKS, unless said otherwise. */
   readonly most?: NetworkBounds;
+  /** Is told of each feed that had to go for another, in memory or in the store too. */
+  readonly onDropped?: (dropped: DroppedDecisions) => void;
 }
 
 /** Answers bouncers. */
@@ -28,8 +31,14 @@ export function decisionBuilder({
   recordTold,
   clock,
   most = MOST_NETWORKS,
+  onDropped = () => {},
 }: DecisionBuilderOptions): DecisionAnswers & { readonly contents: VersionedContents } {
   const feeds = new KeptFeeds<FeedDecisions>(most);
+  const record = async (workspaceId: string, feedId: string | null, row: NewToldRow): Promise<number> => {
+    const { seq, forgotten } = await within(recordTold(workspaceId, feedId, row), ASK_LIMIT, 'the store', clock);
+    for (const each of forgotten) onDropped({ workspaceId, feedId: each, where: 'store' });
+    return seq;
+  };
   return {
     async decisions(request) {
       return feeds.use(request)?.answer(request, clock.now());
@@ -41,7 +50,7 @@ export function decisionBuilder({
         if (known !== undefined) return known;
         const made = new FeedDecisions({
           read: (after) => within(store.told(workspaceId, feedId, after), ASK_LIMIT, 'the store', clock),
-          record: (record) => within(recordTold(workspaceId, feedId, record), ASK_LIMIT, 'the store', clock),
+          record: (row) => record(workspaceId, feedId, row),
         });
         feeds.add({ workspaceId, feedId }, made);
         return made;
@@ -49,7 +58,11 @@ export function decisionBuilder({
       forget(workspaceId, feedId) {
         feeds.delete({ workspaceId, feedId });
       },
-      trim: (workspaceId) => feeds.trim(workspaceId),
+      trim(workspaceId) {
+        const dropped = feeds.trim(workspaceId);
+        for (const each of dropped) onDropped({ ...each, where: 'memory' });
+        return dropped;
+      },
     },
   };
 }

@@ -6,7 +6,8 @@ import type { Snapshot } from '../../document/held/snapshot.ts';
 import type { TakenContent, VersionedContent } from '../../document/make/versioned-content.ts';
 import { entryLimitOf } from '../../document/variant.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
-import type { StoreReads, StoreWrites } from '../../ports/store.ts';
+import type { StoreReads } from '../../ports/store.ts';
+import type { NewToldRow } from '../../ports/stored/bouncer-store.ts';
 import type { DecisionAnswer, DecisionRequest } from '../decisions.ts';
 import type { DecisionNetworks } from './covered-networks.ts';
 import { type DecisionContent, decisionContent } from './decision-content.ts';
@@ -20,7 +21,8 @@ import type { ToldNetworks } from './told-networks.ts';
 /** The store's record of what the bouncers of a feed were told. */
 interface ToldStore {
   read(after: number): ReturnType<StoreReads['told']>;
-  record(record: Parameters<StoreWrites['recordTold']>[2]): ReturnType<StoreWrites['recordTold']>;
+  /** Returns the number of the row. */
+  record(row: NewToldRow): Promise<number>;
 }
 
 /** What the feed thread holds for the bouncers of one feed. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Bouncer } from '../../ports/stored/bouncer-store.ts';
 import { Bouncers } from './bouncers.ts';
-import { bouncerLog, writeBouncers } from './ledger.ts';
+import { bouncerLog, droppedLog, writeBouncers } from './ledger.ts';
 
 const MARK = { builder: 'a', version: 7 };
 const FOUND = { count: 3, networks: 2, leftOut: { networks: 0, addresses: 0 } };
@@ -32,6 +32,25 @@ test('D14.14 ten thousand names of one tenant make no bouncer of another one be 
   bouncers.reported(mine, '{}', 1);
   const [seen] = bouncers.takeSeen();
   assert.deepEqual([seen!.userAgent, seen!.metrics, seen!.lastStream], ['firewall/1', '{}', 1000]);
+});
+
+test('D14.16 what had to go of the bouncers of a workspace is said once an hour, and what that means', () => {
+  const lines: string[] = [];
+  let now = 0;
+  const dropped = droppedLog(
+    (level, line) => lines.push(`${level} ${line}`),
+    () => now,
+  );
+  for (let n = 0; n < 3; n += 1) for (const where of ['memory', 'store'] as const) dropped({ workspaceId: 'w', feedId: null, where });
+  assert.equal(lines.length, 2);
+  assert.match(
+    lines[0]!,
+    /^warn bouncers of the workspace w pull more .* in memory: its own feed had to go, and its bouncers are told everything again/,
+  );
+  assert.match(lines[1]!, / in the store: its own feed had to go, and what its bouncers hold that is gone is not told as deleted/);
+  now += 3_600_000;
+  dropped({ workspaceId: 'w', feedId: 'f', where: 'memory' });
+  assert.match(lines[2]!, /: the list or feed f had to go/);
 });
 
 test('D14.3 however often a bouncer pulls what has not changed, little is known of it, and where it is is not forgotten', () => {

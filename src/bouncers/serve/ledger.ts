@@ -4,6 +4,7 @@ import { inPieces } from '../../pieces.ts';
 import type { Log } from '../../ports/log.ts';
 import type { StoreWrites } from '../../ports/store.ts';
 import type { Bouncer } from '../../ports/stored/bouncer-store.ts';
+import type { DroppedDecisions } from '../decisions.ts';
 import { gapOf } from '../enforcement-gap.ts';
 import type { BouncerWatch } from './bouncers.ts';
 
@@ -28,6 +29,31 @@ export const writeBouncers =
       onError(error as Error);
     }
   };
+
+const HOUR = 3_600_000;
+
+/**
+ * Says in the log, of each workspace once an hour, that what bouncers of a feed were told had to go for other feeds that bouncers of the
+ * workspace pull (SPEC D14.16). `now`: ms.
+ */
+export function droppedLog(log: Log, now: () => number): (dropped: DroppedDecisions) => void {
+  const said = new Map<string, number>();
+  return ({ workspaceId, feedId, where }) => {
+    for (const [key, at] of said) if (at <= now() - HOUR) said.delete(key);
+    const key = `${where} ${workspaceId}`;
+    if (said.has(key)) return;
+    said.set(key, now());
+    const feed = feedId === null ? 'its own feed' : `the list or feed ${feedId}`;
+    log(
+      'warn',
+      `bouncers of the workspace ${workspaceId} pull more than is kept for them ${where === 'memory' ? 'in memory' : 'in the store'}: ${feed} had to go, ` +
+        (where === 'memory'
+          ? 'and its bouncers are told everything again'
+          : 'and what its bouncers hold that is gone is not told as deleted') +
+        ' (docs/bouncers.md, "What they are told"; no more is said of the workspace in this hour)',
+    );
+  };
+}
 
 /** Lines about one workspace in a minute; the others are in `weir bouncer ls`. */
 const LINES = 20;

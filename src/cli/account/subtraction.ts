@@ -1,6 +1,7 @@
 /** What it costs to cut never-block rules out of a block feed (SPEC D7.9). */
 import { blockGuards } from '../../account/guard-rails.ts';
 import { instantOf, secondOf, systemClock } from '../../clock.ts';
+import { plural } from '../../count-text.ts';
 import { readSnapshot } from '../../document/held/snapshot.ts';
 import { entriesWithoutSubtraction, measureFeed } from '../../document/make/render-feed.ts';
 import { DEFAULT_VARIANT } from '../../document/variant.ts';
@@ -43,5 +44,5 @@ export function costSentence(cost: SubtractionCost | undefined): string {
   if (cost === undefined) return '';
   const more = cost.entries - cost.entries_without_subtraction;
   const change = more === 0 ? 'as many as' : `${Math.abs(more)} ${more > 0 ? 'more' : 'fewer'} than`;
-  return `; its block feed has ${cost.entries} entries now, ${change} with never-block rules left in`;
+  return `; its block feed has ${plural(cost.entries, 'entry', 'entries')} now, ${change} with never-block rules left in`;
 }

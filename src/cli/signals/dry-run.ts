@@ -1,4 +1,5 @@
 /** What `weir send --dry-run` learns of feeds, over all batches of a file (SPEC D10.14). */
+import { plural } from '../../count-text.ts';
 import type { ForecastField, ForecastFields } from '../../document/watch/forecast-fields.ts';
 
 /** One feed over all batches. */
@@ -52,7 +53,7 @@ export function sumLines({ batches, feeds, feeds_left_out: leftOut, unknown }: D
       const over = before + more > limit && before <= limit ? ': OVER ITS CAP' : '';
       const of = kind === 'workspace' ? `workspace ${name}` : name;
       return [
-        `${of} (${action}): ${before} entries of ${limit}, ${change(more)}${each}${over}`,
+        `${of} (${action}): ${plural(before, 'entry', 'entries')} of ${limit}, ${change(more)}${each}${over}`,
         ...warnings.map((text) => `${of} ${text}`),
       ];
     }),

@@ -1,5 +1,6 @@
 /** `weir send --replace`: the rules of a list become those of a file, over HTTP, whatever its size (SPEC D11.4). */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { plural } from '../../count-text.ts';
 import { WeirError } from '../../errors.ts';
 import { formatTarget } from '../../signal/target.ts';
 import type { EqualPlan } from '../../source/equal.ts';
@@ -7,7 +8,7 @@ import type { PassedRow, PlacedEntry } from '../../source/readers/content.ts';
 import type { ListAction, ListEntry } from '../../source/readers/entry.ts';
 import type { LineFault } from '../../source/readers/items.ts';
 import { ask, SendFailure } from './post.ts';
-import type { Destination, Sender } from './sender.ts';
+import { type Destination, type Sender, sayLeftOut } from './sender.ts';
 
 /** Lines and bytes of one part. */
 const LINES = 10_000;
@@ -59,6 +60,7 @@ export async function replaceList(
     await request(`/${id}/parts?n=${parts}`, part.bytes);
     parts += 1;
     lines += part.lines;
+    sender.handedOver(lines);
   }
   // What was asked for again because its answer was lost has begun already.
   const refusal = await request(`/${id}/start`, bytesOf({ parts, lines, confirmed: isSure })).then(
@@ -89,13 +91,13 @@ async function report(sender: Sender, { id, list, batches }: Told, plan: Plan, r
     errors.map(({ place, message }) => `${place}: ${message}`),
     batches.length > 0 ? id : undefined,
   );
-  if (expired > 0) sender.say(`${expired} entries have expired and were left out`);
-  for (const [reason, rows] of Object.entries(passed)) sender.say(`${rows} rows were passed over: ${reason}`);
-  if (refused === 'skip' && plan.refused > 0) sender.say(`${plan.refused} entries are refused by guard rails, and count as absent`);
+  sayLeftOut(sender)({ expired, passed: new Map(Object.entries(passed)) });
+  if (refused === 'skip' && plan.refused > 0)
+    sender.say(`refused by guard rails, and counted as absent: ${plural(plan.refused, 'entry', 'entries')}`);
   if (failed > 0) sender.say('nothing was removed from the list, because entries of the file failed');
-  else sender.say(`${removed} rules of the list "${list}" were not in the file and are removed`);
-  sender.say(`${added} rules are new, ${changed} are changed or renewed, ${unchanged} stay as they are`);
-  if (kept > 0) sender.say(`${kept} rules with a rule_ref stay as they are`);
+  else sender.say(`removed from the list "${list}", because not in the file: ${plural(removed, 'rule')}`);
+  sender.say(`${plural(added, 'rule')} new, ${changed} changed or renewed, ${unchanged} as before`);
+  if (kept > 0) sender.say(`${plural(kept, 'rule')} with a rule_ref as before`);
 }
 
 const bytesOf = (value: object) => Buffer.from(JSON.stringify(value)) as Uint8Array<ArrayBuffer>;

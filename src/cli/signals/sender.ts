@@ -80,6 +80,8 @@ export interface Sender {
   tryOut(signals: readonly FileSignal[]): Promise<DryRunSum>;
   /** Counts entries that were handed over elsewhere, and tells what is wrong with others; `replacement`: what undoes all of it. */
   done(processed: number, failed: number, told: readonly string[], replacement?: string): Promise<void>;
+  /** Shows how far it is: what was read of the input is where it is handed over to, and so many lines of it. */
+  handedOver(lines: number): void;
   /** A line for the person, on standard error. */
   say(text: string): void;
 }
@@ -92,7 +94,7 @@ export const sayLeftOut =
       say(
         `${plural(expired, 'entry', 'entries')} ${expired === 1 ? 'has' : 'have'} expired and ${expired === 1 ? 'was' : 'were'} left out`,
       );
-    for (const [reason, count] of passed) say(`${count} rows were passed over: ${reason}`);
+    for (const [reason, count] of passed) say(`${plural(count, 'row')} passed over: ${reason}`);
   };
 
 /** Runs `work` with a sender and prints its report; the command's exit code is 1 when an entry failed or the service took no more. */
@@ -123,6 +125,7 @@ export async function sending(
     progress.clear();
     await report.failed(entry);
   };
+  const handedOver = (lines: number) => progress.update(bytes, { signals: lines, failed });
   const done = async (taken: number, wrong: number, told: readonly string[], group?: string) => {
     replacement = group;
     processed += taken;
@@ -151,7 +154,7 @@ export async function sending(
   }
 
   try {
-    await work({ chunks: counted(input.chunks, (length) => (bytes += length)), send, tryOut, done, say });
+    await work({ chunks: counted(input.chunks, (length) => (bytes += length)), send, tryOut, done, handedOver, say });
     if (failed > 0) context.exitCode = 1;
   } catch (error) {
     if (hasCode(error, 'USAGE')) throw new WeirError('USAGE', `${error.message}${afterwards(processed + failed)}`);

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { SourceAsk } from '../../account/source.ts';
 import { isoTime } from '../../clock.ts';
+import { plural } from '../../count-text.ts';
 import { WeirError } from '../../errors.ts';
 import { askSource, runJson } from '../../manage/sources/refreshes.ts';
 import { type SourceJson, sourceJson } from '../../manage/sources/source-json.ts';
@@ -43,7 +44,7 @@ export function sourceRefreshCommands(add: AddCommand): void {
       show: ({ run, ...source }) =>
         run === null
           ? `${what} of ${printable(source.name)} is asked for; weir source show tells what became of it`
-          : `${printable(source.name)}: ${run.outcome}, ${source.entries} entries, ${run.added} added, ${run.removed} removed${run.text === '' ? '' : `: ${printable(run.text)}`}`,
+          : `${printable(source.name)}: ${run.outcome}, ${plural(source.entries, 'entry', 'entries')}, ${run.added} added, ${run.removed} removed${run.text === '' ? '' : `: ${printable(run.text)}`}`,
     });
 }
 

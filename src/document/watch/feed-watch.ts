@@ -111,6 +111,13 @@ export class FeedWatch {
     return of.shares;
   }
 
+  /** Where the entries come from of what bouncers pull, which is over its cap; undefined where that cannot be told. */
+  overCap(feed: FeedName, revision: number | undefined): Promise<FeedShares | undefined> {
+    return revision === undefined
+      ? Promise.resolve(undefined)
+      : this.#count(feed, { action: 'block', family: 'both', rated: false, revision });
+  }
+
   async #count({ workspaceId, feedId }: FeedName, { action, family, revision }: Counted & { readonly revision: number }) {
     try {
       return await this.#shares?.({ workspaceId, feed: feedId, action, family, revision });

@@ -10,6 +10,7 @@ import { hasCode } from '../../errors.ts';
 import { type Answer, jsonAnswer, NO_SNIFFING } from '../answer.ts';
 import type { HttpFault } from '../errors.ts';
 import { negotiateCoding } from '../feeds/encoding.ts';
+import { hintOf, tellable } from '../feeds/refusals.ts';
 import { readHeldQuery, readStreamQuery } from './query.ts';
 
 /** An authenticated request of a bouncer. */
@@ -75,11 +76,11 @@ const HEADERS = [
 const LONGEST_NAME = 256;
 
 export function bouncerEndpoints({ decisions, bouncers, hits, now, monotonic, report }: BouncerOptions): BouncerEndpoints {
-  const find = async (request: DecisionRequest): Promise<SharedAnswer | HttpFault> => {
+  const find = async (request: DecisionRequest, caller: Caller): Promise<SharedAnswer | HttpFault> => {
     try {
       const found = await decisions(request);
       if (found === BUSY) return MANY_ANSWERS;
-      return 'kind' in found ? refusalOf(found) : found;
+      return 'kind' in found ? refusalOf(tellable(found, caller)) : found;
     } catch (error) {
       // The cache has reported already why it has nothing to serve.
       if (!hasCode(error, 'FEED_UNAVAILABLE')) report(error as Error);
@@ -107,7 +108,7 @@ export function bouncerEndpoints({ decisions, bouncers, hits, now, monotonic, re
       if ('status' in asked) return asked;
       const { startup, filter, filtered } = asked;
       const since = startup ? null : bouncers.since(name, filtered);
-      const found = await find({ workspaceId: name.workspaceId, feedId: name.feedId, filter, ask: { since } });
+      const found = await find({ workspaceId: name.workspaceId, feedId: name.feedId, filter, ask: { since } }, caller);
       if ('status' in found) return found;
       const pull = { mark: found.mark, filter: filtered };
       return sent(found, acceptEncoding, () => bouncers.answered(name, found, pull, moment()));
@@ -117,7 +118,7 @@ export function bouncerEndpoints({ decisions, bouncers, hits, now, monotonic, re
       const asked = readHeldQuery(query);
       if ('status' in asked) return asked;
       const { network, isEmpty, filter } = asked;
-      const found = await find({ workspaceId: name.workspaceId, feedId: name.feedId, filter, ask: { network } });
+      const found = await find({ workspaceId: name.workspaceId, feedId: name.feedId, filter, ask: { network } }, caller);
       if ('status' in found) return found;
       const onSent = () => bouncers.answered(name, found, undefined, moment());
       return isEmpty ? { answer: NOTHING, onSent } : sent(found, acceptEncoding, onSent);
@@ -156,5 +157,5 @@ const REFUSALS: Readonly<Record<Exclude<NoDecisions['kind'], 'too_large'>, HttpF
 
 export const refusalOf = (found: NoDecisions): HttpFault =>
   found.kind === 'too_large'
-    ? { status: 413, message: `The feed has ${found.entryCount} decisions and may have ${found.entryLimit}. ${found.hint}` }
+    ? { status: 413, message: `The feed has ${found.entryCount} decisions and may have ${found.entryLimit}. ${hintOf(found)}` }
     : REFUSALS[found.kind];

@@ -28,19 +28,23 @@ const REFUSALS: { readonly [K in NoFeed['kind']]: (found: Extract<NoFeed, { kind
     details: { lists: lists.slice(0, MOST_DETAILS) },
   }),
   no_workspace: () => ({ status: 401, headers: { 'www-authenticate': GROUPS.feed.challenges } }),
-  too_large: ({ entryCount, entryLimit, hint, shares, staleSince }) => ({
+  too_large: (found) => ({
     status: 413,
     message: TOO_LARGE,
-    details: { entries: entryCount, limit: entryLimit, hint: shares === undefined ? hint : `${hint} ${sharesText(shares)}` },
-    headers: Object.fromEntries(entryHeaders(entryCount, entryLimit, staleSince)),
+    details: { entries: found.entryCount, limit: found.entryLimit, hint: hintOf(found) },
+    headers: Object.fromEntries(entryHeaders(found.entryCount, found.entryLimit, found.staleSince)),
   }),
 };
+
+/** What to do about a feed that is over its cap, and where its entries come from (SPEC D10.21). */
+export const hintOf = ({ hint, shares }: Extract<NoFeed, { kind: 'too_large' }>): string =>
+  shares === undefined ? hint : `${hint} ${sharesText(shares)}`;
 
 /** The fault that says why there is no feed. */
 export const refusalOf = (found: NoFeed): HttpFault => REFUSALS[found.kind](found as never);
 
 /** What a caller may be told: a key that is bound to a list or feed does not learn what other lists and keys are called. */
-export const tellable = (found: NoFeed, { listId, feedId }: Pick<Caller, 'listId' | 'feedId'>): NoFeed =>
+export const tellable = <F extends Exclude<Found, Representation>>(found: F, { listId, feedId }: Pick<Caller, 'listId' | 'feedId'>): F =>
   found.kind === 'too_large' && (listId ?? feedId) !== null ? { ...found, shares: undefined } : found;
 
 /** The same of a document that is no feed. */

@@ -18,7 +18,7 @@ export const SNOOZE = {
   key_id: ['0195a3c0-0000-7000-8000-000000000002', optional],
 } as const satisfies Fields;
 
-const NONE = 'there is no such snooze: 4f1d7c57-60a1-4b7c-9d0a-8e6a0c2d6b11';
+const NONE = 'there is no snooze "4f1d7c57-60a1-4b7c-9d0a-8e6a0c2d6b11"';
 
 export const ATTENTION_OPERATIONS: readonly Operation[] = [
   operation('snoozeAttention', 'POST /attention/snoozes', 'rules:write', {

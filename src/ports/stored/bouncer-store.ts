@@ -52,12 +52,18 @@ export interface BouncerReads {
   bouncerPage(workspaceId: string, page: PageRequest): Promise<Page<Bouncer>>;
 }
 
+/** What came of recording: the number of the row, and the feeds of which all was forgotten for it (null: the workspace's). */
+export interface RecordedTold {
+  readonly seq: number;
+  readonly forgotten: readonly (string | null)[];
+}
+
 export interface BouncerWrites {
   /**
-   * Adds a row behind the others; returns its number. Where the workspace then has more than `most` bytes (MOST_TOLD), what was told of the
-   * feeds that nobody has pulled for longest is forgotten, of others than this one.
+   * Adds a row behind the others. Where the workspace then has more than `most` bytes (MOST_TOLD), what was told of the feeds that nobody
+   * has pulled for longest is forgotten, of others than this one.
    */
-  recordTold(workspaceId: string, feedId: string | null, row: NewToldRow, most?: number): Promise<number>;
+  recordTold(workspaceId: string, feedId: string | null, row: NewToldRow, most?: number): Promise<RecordedTold>;
   /**
    * Notes these bouncers, also with metrics or `lastStream` null where there are older ones: those stay. Forgets those not seen since `before` (ms), and where
    * they are more than `most` (MOST_BOUNCERS), of the workspaces and keys with most of them those that were seen longest ago.

@@ -1,6 +1,7 @@
 /** What has changed in a workspace, as the store tells it (SPEC D32). Types only; `changesConformance` is run by every driver. */
 import type { SourceRun } from '../../account/source.ts';
 import type { Kind } from '../../rule.ts';
+import type { RuleSink } from '../snapshot.ts';
 import type { AuditRow } from './account-store.ts';
 
 /** Who changed rules; of rules that expired nothing is known. */
@@ -59,6 +60,15 @@ export interface NamedRun {
 }
 
 export interface ChangeReads {
+  /** The number of the last change that had landed in a workspace at an instant (ms); 0: none that is known still. */
+  placeAt(workspaceId: string, at: number): Promise<number>;
+  /**
+   * The access rules of a list as they were behind the change of a number, expired ones too, in one read; none for a list that is not the
+   * workspace's. Whole only where no change since then is forgotten: for seven days, but for `rulesKnownSince`.
+   */
+  rulesAt(workspaceId: string, listId: string, seq: number, sink: RuleSink): Promise<void>;
+  /** Until when (ms) what changes replaced was given up (SPEC D9.10); 0: none of it. */
+  rulesKnownSince(workspaceId: string): Promise<number>;
   /** Of the spans of `span` minutes from `from` on, before `to` (minutes since 1970), the last one in which rules changed; undefined: none. */
   ruleChanges(workspaceId: string, window: { from: number; to: number; span: number }): Promise<RuleChangeSpan | undefined>;
   /** The audit rows of a workspace since `from` (ms), newest first, those before a place (ms, id), at most `limit`. */

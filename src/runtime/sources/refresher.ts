@@ -89,6 +89,9 @@ export function refresher(ports: RefresherPorts): Refresher {
     revision = found;
   }
 
+  /** That sources cannot be looked at has been said. */
+  let isSilent = false;
+
   async function begin(isFresh: boolean): Promise<void> {
     if (stopping.signal.aborted) return;
     const claimed = await held.claim();
@@ -122,9 +125,15 @@ export function refresher(ports: RefresherPorts): Refresher {
   return {
     known,
     tick: (isFresh = false) =>
-      ticking(() => begin(isFresh)).catch((error: unknown) => {
-        if (!stopping.signal.aborted) log('warn', `sources could not be looked at: ${(error as Error).message}`);
-      }),
+      ticking(() => begin(isFresh)).then(
+        () => {
+          isSilent = false;
+        },
+        (error: unknown) => {
+          if (!stopping.signal.aborted && !isSilent) log('warn', `sources could not be looked at: ${(error as Error).message}`);
+          isSilent = true;
+        },
+      ),
     async idle() {
       while (running.size > 0) await Promise.all(running);
     },

@@ -4,6 +4,7 @@
  */
 import { parentPort } from 'node:worker_threads';
 import { blockGuards } from '../../account/guard-rails.ts';
+import type { DroppedDecisions } from '../../bouncers/decisions.ts';
 import { decisionBuilder } from '../../bouncers/make/decision-builder.ts';
 import { instantOf, systemClock } from '../../clock.ts';
 import type { FeedPreviewer } from '../../document/builder.ts';
@@ -13,7 +14,7 @@ import { shareCounter } from '../../document/make/share-counter.ts';
 import { WeirError } from '../../errors.ts';
 import { geoDatabase } from '../../geo/database.ts';
 import { phaseDetector } from '../phases.ts';
-import type { FeedThreadData, FeedThreadMethods } from './feeds.ts';
+import type { FeedNews, FeedThreadData, FeedThreadMethods } from './feeds.ts';
 import { serveCalls } from './rpc.ts';
 import { openThreadStore } from './thread-store.ts';
 import { beginning } from './waiting-thread.ts';
@@ -28,7 +29,8 @@ let database = geoDatabase(geo);
 
 const shared = { store, geo: () => database, guard: blockGuards(rules.guardRails), clock: systemClock };
 const counter = shareCounter(shared);
-const { decisions, contents } = decisionBuilder({ ...shared, recordTold: store.recordTold });
+const onDropped = (dropped: DroppedDecisions) => port.postMessage({ dropped } satisfies FeedNews);
+const { decisions, contents } = decisionBuilder({ ...shared, recordTold: store.recordTold, onDropped });
 // Loaded with the first preview: it reads messages, for which much would have to be loaded.
 let previewer: Promise<FeedPreviewer> | undefined;
 const explaining = async () => {

@@ -1,5 +1,6 @@
 import type { Worker } from 'node:worker_threads';
 import type { ServiceGuardRails } from '../../account/guard-rails.ts';
+import type { DroppedDecisions } from '../../bouncers/decisions.ts';
 import type { DecisionAnswers } from '../../bouncers/make/decision-builder.ts';
 import type { DocumentBuilder, FeedCounter, FeedMeasurer, FeedPreviewer } from '../../document/builder.ts';
 import type { FeedExplainer } from '../../document/explain/explain.ts';
@@ -16,6 +17,11 @@ export interface FeedThreadMethods extends DocumentBuilder, FeedPreviewer, FeedE
   ping(): Promise<void>;
   /** Closes the store and ends the thread. */
   shutdown(): Promise<void>;
+}
+
+/** What the feed thread tells unasked: a feed whose bouncers' state had to go for another's (SPEC D14.16). */
+export interface FeedNews {
+  readonly dropped: DroppedDecisions;
 }
 
 /** What the feed thread works with. */
@@ -47,6 +53,7 @@ export function startFeedThread(
   newSource: () => FeedSource,
   geo: GeoData,
   rules: FeedRules,
+  onDropped: (dropped: DroppedDecisions) => void,
   loaded?: WaitingThread<FeedThreadData>,
 ): FeedThread {
   let data = geo;
@@ -64,6 +71,9 @@ export function startFeedThread(
       if (running?.worker === worker) running = undefined;
     };
     worker.on('error', ended).on('exit', ended);
+    worker.on('message', (message: FeedNews | object) => {
+      if ('dropped' in message) onDropped(message.dropped);
+    });
     return running;
   }
 

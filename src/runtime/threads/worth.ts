@@ -4,12 +4,13 @@ import type { ServiceGuardRails } from '../../account/guard-rails.ts';
 import type { AccessList } from '../../account/list.ts';
 import type { WorthDetail } from '../../document/worth/detail.ts';
 import type { WorkspaceWorth } from '../../document/worth/worth.ts';
-import { hasCode, WeirError } from '../../errors.ts';
+import { hasCode } from '../../errors.ts';
 import type { GeoData } from '../../geo/data.ts';
 import type { WorthCounter } from '../../manage/worth.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import { oneByOne, shared } from '../../serial.ts';
+import { shared } from '../../serial.ts';
 import type { Config } from '../../settings/settings.ts';
+import { inLine } from './in-line.ts';
 import { threadAnswer } from './thread-answer.ts';
 
 /** What is counted: all lists, of which one is told in any case, or what one list costs. */
@@ -24,9 +25,7 @@ export interface WorthData {
   readonly geo: GeoData;
 }
 
-/** Counts at once, and those that are asked for, running ones included, in all and of a workspace. */
-const RUNNING = 2;
-const ASKED = { inAll: 256, ofWorkspace: 4 };
+const LINE = { running: 2, asked: { inAll: 256, ofWorkspace: 4 }, refusal: 'the worth of too many lists is being counted' };
 const THREAD = { name: 'worth', doing: 'counting what the lists of the workspace are worth', time: 180_000, memory: 256 };
 /** Answers that are kept, in all and of a workspace, and for how long, ms: the age of detections moves without a change. */
 const KEPT = { inAll: 32, ofWorkspace: 4 };
@@ -58,11 +57,8 @@ const onThread = (data: WorthData) => threadAnswer<unknown>(new URL('./worth.thr
 /** Rejects with TOO_LARGE what takes too long or too much, and with LIMITED where too many ask. */
 export function worthCounter({ store, settings, guardRails, geo, now = Date.now, count = onThread }: Options): WorthCounter {
   const once = shared<unknown>();
-  const inTurn = oneByOne();
+  const line = inLine(LINE);
   const kept = new Map<string, Kept>();
-  const asked: string[] = [];
-  const waiting: (() => void)[] = [];
-  let running = 0;
 
   /** What an answer follows from, but for the time. */
   async function versionOf(workspaceId: string, work: Work): Promise<string> {
@@ -71,29 +67,6 @@ export function worthCounter({ store, settings, guardRails, geo, now = Date.now,
     return createHash('sha256')
       .update(JSON.stringify([revision, geo().version, feeds]))
       .digest('hex');
-  }
-
-  /** One of a workspace at a time, and so many in all, in the order in which they were asked for. */
-  async function inLine<T>(workspaceId: string, work: () => Promise<T>): Promise<T> {
-    const own = asked.filter((each) => each === workspaceId).length;
-    if (own >= ASKED.ofWorkspace || asked.length >= ASKED.inAll)
-      throw new WeirError('LIMITED', 'the worth of too many lists is being counted at this time', { cause: { retryAfter: 10 } });
-    asked.push(workspaceId);
-    try {
-      return await inTurn(async () => {
-        if (running >= RUNNING) await new Promise<void>((resolve) => waiting.push(resolve));
-        else running += 1;
-        try {
-          return await work();
-        } finally {
-          const next = waiting.shift();
-          if (next === undefined) running -= 1;
-          else next();
-        }
-      }, workspaceId);
-    } finally {
-      asked.splice(asked.indexOf(workspaceId), 1);
-    }
   }
 
   function keep(key: string, one: Kept): void {
@@ -114,7 +87,7 @@ export function worthCounter({ store, settings, guardRails, geo, now = Date.now,
     const version = await versionOf(workspaceId, work);
     const known = kept.get(key);
     if (known !== undefined && isFresh(known, version)) return known;
-    return inLine(workspaceId, async () => {
+    return line(workspaceId, async () => {
       const begun = now();
       const outcome = await count({ workspaceId, work, settings, guardRails, geo: geo() }).then(
         (answer) => ({ answer }),

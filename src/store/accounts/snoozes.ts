@@ -5,7 +5,7 @@ import type { SnoozeReads, SnoozeWrites } from '../../ports/stored/snooze-store.
 import { WORKSPACE_PK } from '../places.ts';
 import type { Row } from '../rows.ts';
 import { all, type Changes, one, type Reads, run } from '../work.ts';
-import { findWorkspace, holdWorkspace, noSuch } from './account-statements.ts';
+import { findWorkspace, holdWorkspace } from './account-statements.ts';
 import { audit } from './audit.ts';
 
 const snoozeOf = (row: Row): Snooze => ({
@@ -53,7 +53,7 @@ export const snoozeChanges = {
   *endSnooze(now, workspaceId, id, by) {
     const workspacePk = yield* findWorkspace(workspaceId);
     const row = yield* one(`DELETE FROM snoozes WHERE workspace_pk = $1 AND id = $2 AND ends_at > ${now} RETURNING *`, workspacePk, id);
-    if (row === undefined) throw noSuch('snooze', id);
+    if (row === undefined) throw new WeirError('NOT_FOUND', `there is no snooze ${JSON.stringify(id)}`);
     yield* audit(now, 'attention snooze ended', id, { workspacePk, by, change: { before: audited(snoozeOf(row)), after: null } });
   },
 } satisfies Changes<SnoozeWrites>;

@@ -4,6 +4,7 @@ import type { Kind } from '../../rule.ts';
 import { auditRowOf } from '../accounts/audit.ts';
 import { WORKSPACE_PK, workspacePk } from '../places.ts';
 import { type Row, textOrNull } from '../rows.ts';
+import { placeAt, rulesKnownSince } from '../rules/rules-at.ts';
 import { all, one, type Work } from '../work.ts';
 
 const NEWEST = `SELECT max(c.minute) AS minute FROM rule_changes c WHERE c.workspace_pk = $1 AND c.minute >= $2 AND c.minute < $3`;
@@ -28,6 +29,7 @@ const MEMBERS = `SELECT l.id FROM feed_lists m JOIN lists l ON l.pk = m.list_pk 
 
 /** The reads of the port, each a piece of work. */
 export const changeReads = {
+  ...{ placeAt, rulesKnownSince },
   *ruleChanges(workspaceId, { from, to, span }) {
     const workspace = yield* workspacePk(workspaceId);
     if (workspace === undefined) return undefined;
@@ -60,7 +62,9 @@ export const changeReads = {
     if (feed === undefined || Number(feed.all_lists) === 1) return null;
     return (yield* all(MEMBERS, Number(feed.pk))).map(({ id }) => String(id));
   },
-} satisfies { [K in keyof ChangeReads]: (...args: Parameters<ChangeReads[K]>) => Work<Awaited<ReturnType<ChangeReads[K]>>> };
+} satisfies {
+  [K in keyof Omit<ChangeReads, 'rulesAt'>]: (...args: Parameters<ChangeReads[K]>) => Work<Awaited<ReturnType<ChangeReads[K]>>>;
+};
 
 const sumOf = (row: Row): RuleChangeSum => ({
   kind: row.kind as Kind,

@@ -15,7 +15,7 @@ import { takeRules } from '../rules/rule-pages.ts';
 import { senderStep } from '../rules/rule-senders.ts';
 import { sharedReads } from '../shared-reads.ts';
 import { type Database, drive, NOW, type Session } from './database.ts';
-import { exceptionsQuery, historyQueries, scanInto, scanQuery } from './snapshot.ts';
+import { exceptionsQuery, historyQueries, rulesAtQuery, scanInto, scanQuery } from './snapshot.ts';
 
 /** The pieces of an undo preview. */
 const UNDO_PACE = { least: 250, most: 1000, long: 200, short: 50 };
@@ -64,6 +64,15 @@ export function postgresReads(db: Database, watch: Pick<Database, 'one'>): Store
         },
         // The sink keeps what it was given.
         () => !begun,
+      );
+    },
+    async rulesAt(workspaceId, listId, seq, sink) {
+      const place = await drive(db, listPlace(workspaceId, listId));
+      if (place === undefined) return;
+      await db.view(
+        (session) => session.copy(rulesAtQuery(place.list, seq), scanInto(sink)),
+        // The sink keeps what it was given.
+        () => false,
       );
     },
     async listHistory(workspaceId, listId, { stored, lost }) {

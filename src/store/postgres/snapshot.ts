@@ -1,6 +1,7 @@
 import type { RuleSink } from '../../ports/snapshot.ts';
 import { actionCode, EXCEPTION, roleOf, targetOf } from '../columns.ts';
 import { lostRows, storedRows } from '../rules/list-history.ts';
+import { rulesAtRows } from '../rules/rules-at.ts';
 import type { RowHandler } from './copy.ts';
 
 /** The rules of these lists that are active at `now`, as a feed needs them, here with their lists; numbers that are never NULL first. */
@@ -22,6 +23,8 @@ export const historyQueries = (list: number, workspace: number) => ({
   stored: ofHistory(storedRows(String(Number(list)))),
   lost: ofHistory(lostRows(String(Number(list)), String(Number(workspace)))),
 });
+/** `rulesAt` of the port; the same columns. */
+export const rulesAtQuery = (list: number, seq: number): string => ofHistory(rulesAtRows(String(Number(list)), String(Number(seq))));
 const ofHistory = (
   rows: string,
 ) => `SELECT id, action, levels, coalesce(expires_at, 0), v4, v6, CASE WHEN v4 IS NULL AND v6 IS NULL THEN target END

@@ -7,6 +7,7 @@ import {
   MOST_BOUNCERS,
   MOST_TOLD,
   type NewToldRow,
+  type RecordedTold,
   type ToldRow,
 } from '../../ports/stored/bouncer-store.ts';
 import { giveBack, take } from '../accounts/taken-bytes.ts';
@@ -34,33 +35,41 @@ export function* toldRows(workspaceId: string, feedId: string | null, after: num
   return rows.map(({ seq, entries }) => ({ seq: Number(seq), bytes: entries as Uint8Array }));
 }
 
-function* addTold(workspaceId: string, feedId: string | null, { bytes, isWhole, through, at }: NewToldRow, most = MOST_TOLD): Work<number> {
+function* addTold(
+  workspaceId: string,
+  feedId: string | null,
+  { bytes, isWhole, through, at }: NewToldRow,
+  most = MOST_TOLD,
+): Work<RecordedTold> {
   const feed = feedKey(feedId);
   const workspace = yield* workspacePk(workspaceId);
-  if (workspace === undefined) return through + 1;
+  if (workspace === undefined) return { seq: through + 1, forgotten: [] };
   const seq = Math.max(through, Number((yield* one(LAST, workspace, feed))?.seq ?? 0)) + 1;
   if (isWhole) yield* giveBack('told', yield* all(REPLACED, workspace, feed, through));
   yield* run(ADD, workspace, feed, seq, at, bytes);
   yield* take('told', workspace, bytes.length);
-  yield* forgetTold(workspace, feed, most);
-  return seq;
+  const forgotten = yield* forgetTold(workspace, feed, most);
+  return { seq, forgotten };
 }
 
-/** Forgets what was told of the feeds that nobody has pulled for longest, where there is more than `most` bytes: an eighth of it at least. */
-function* forgetTold(workspace: number, kept: string, most: number): Work<void> {
+/** Forgets what was told of the feeds that nobody has pulled for longest, where there is more than `most` bytes: an eighth of it at least. Returns which. */
+function* forgetTold(workspace: number, kept: string, most: number): Work<(string | null)[]> {
   const taken = yield* one("SELECT bytes FROM taken_bytes WHERE what = 'told' AND workspace_pk = $1", workspace);
   let over = Number(taken?.bytes ?? 0) - most;
-  if (over <= 0) return;
+  if (over <= 0) return [];
   over += most / 8;
+  const forgotten: (string | null)[] = [];
   const pulled = new Map((yield* all(PULLED, workspace)).map(({ feed_id, at }) => [String(feed_id ?? ''), Number(at)]));
   const pulledAt = ({ feed_id }: Row) => pulled.get(String(feed_id)) ?? 0;
   for (const { feed_id, bytes } of (yield* all(TOLD_OF, workspace)).sort((a, b) => pulledAt(a) - pulledAt(b))) {
-    if (over <= 0) return;
+    if (over <= 0) break;
     if (feed_id === kept) continue;
     yield* run('DELETE FROM told_networks WHERE workspace_pk = $1 AND feed_id = $2', workspace, String(feed_id));
     yield* take('told', workspace, -Number(bytes));
     over -= Number(bytes);
+    forgotten.push(String(feed_id) || null);
   }
+  return forgotten;
 }
 
 const COLUMNS = [

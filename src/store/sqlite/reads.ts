@@ -76,6 +76,10 @@ export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
         return found.head;
       });
     },
+    async rulesAt(workspaceId, listId, seq, sink) {
+      const place = drive(db, listPlace(workspaceId, listId));
+      if (place !== undefined) scans.at(place.list, seq, sink);
+    },
     async listHistory(workspaceId, listId, sinks) {
       readTransaction(db, () => {
         const place = drive(db, listPlace(workspaceId, listId));

@@ -2,6 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { RuleSink } from '../../ports/snapshot.ts';
 import { actionCode, EXCEPTION, roleOf, targetOf } from '../columns.ts';
 import { lostRows, storedRows } from '../rules/list-history.ts';
+import { rulesAtRows } from '../rules/rules-at.ts';
 
 /**
  * Hands each row to the scan's sink from within the statement: no row of a large list becomes an object, and the scan leaves no
@@ -29,12 +30,17 @@ const SCAN_EXCEPTIONS = Object.entries(BY_ACTION)
 const SCAN_STORED = `SELECT ${take('r.action')} FROM (${storedRows('?1')}) AS r`;
 const SCAN_LOST = `SELECT ${take('r.action')} FROM (${lostRows('?1', '?2')}) AS r`;
 
+/** The rules of a list as they were behind a change. */
+const SCAN_AT = `SELECT ${take('r.action')} FROM (${rulesAtRows('?1', '?2')}) AS r`;
+
 /** Scans of rules, as a feed needs them, on one connection. */
 export interface RuleScans {
   /** Hands the rules of a list that are active at `now` (ms) to `sink`. */
   list(listPk: number, now: number, sink: RuleSink): void;
   /** Hands the never-block rules of a workspace that are active at `now` (ms) to `sink`, as exceptions. */
   exceptions(workspacePk: number, now: number, sink: RuleSink): void;
+  /** `rulesAt` of the port. */
+  at(listPk: number, seq: number, sink: RuleSink): void;
   /** `listHistory` of the port. */
   history(listPk: number, workspacePk: number, sinks: { readonly stored: RuleSink; readonly lost: RuleSink }): void;
 }
@@ -64,6 +70,7 @@ export function ruleScans(db: DatabaseSync, prepare: (text: string) => Statement
   return {
     list: (listPk, now, into) => scan(SCAN_LIST, into, listPk, now),
     exceptions: (workspacePk, now, into) => scan(SCAN_EXCEPTIONS, into, workspacePk, now),
+    at: (listPk, seq, into) => scan(SCAN_AT, into, listPk, seq),
     history(listPk, workspacePk, { stored, lost }) {
       scan(SCAN_STORED, stored, listPk);
       scan(SCAN_LOST, lost, listPk, workspacePk);

@@ -1,9 +1,12 @@
 /** What bouncers are told over time: changes, expiries, lost answers, restarts (D14). */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { DECISIONS } from '../../../src/document/document.ts';
+import { FeedWatch } from '../../../src/document/watch/feed-watch.ts';
+import { refusalOf } from '../../../src/http/bouncers/answer.ts';
 import { FeedHour } from '../../support/bouncer-hour.ts';
 import { BouncerReplica, type Decision, Kernel, secondsOf, valuesOf } from '../../support/bouncer-world.ts';
-import { ManualClock, MemoryStore } from '../../support/feed-world.ts';
+import { ManualClock, MemoryStore, WORKSPACE } from '../../support/feed-world.ts';
 import { seededRandom } from '../../support/random.ts';
 
 function world(settings = {}) {
@@ -254,6 +257,24 @@ describe('D14 decisions', () => {
     await clock.advance(2_000);
     const over = await replica.ask('stream', '', 'test/1', bound);
     assert.deepEqual([over.status, /15 decisions/.test(over.text)], [413, true]);
+  });
+
+  test('D10.21 a bouncer whose feed is over its cap is told entries by list and by key; not with a key that is bound', async () => {
+    const { store, list, clock } = world({ maxEntries: 1 });
+    for (const host of [1, 3, 5]) store.add(list, `192.0.2.${host}`);
+    const some = (name: string) => ({ largest: [{ name, entries: 3 }], others: { count: 0, entries: 0 } });
+    const shares = { lists: some('edge'), keys: some('waf'), ofRules: null };
+    const watch = new FeedWatch(
+      () => {},
+      () => clock.now(),
+      async () => shares,
+    );
+    const replica = new BouncerReplica(clock, store, { rebuildSeconds: 1, watch });
+    const found = await replica.cache.find({ workspaceId: WORKSPACE, list, variant: DECISIONS, boundTo: list });
+    assert.ok(found.kind === 'too_large');
+    assert.deepEqual(found.shares, shares);
+    assert.match(refusalOf(found).message!, /has 3 decisions and may have 1\. .* by list: edge 3; by key: waf 3\.$/);
+    assert.doesNotMatch((await replica.ask('stream', '', 'test/1', { listId: list })).text, /by list/);
   });
 
   test('D14.8 look-ups tell what holds now', async () => {

@@ -1,5 +1,5 @@
 /** What has changed (SPEC D32). */
-import { readInstant, readSince } from '../../../duration.ts';
+import { readSince } from '../../../duration.ts';
 import { answerOf, exampleOf, type Fields, nullable, objectOf, Type, textField, wordField } from '../../../json-schema.ts';
 import { changesJson } from '../../changes/changes.ts';
 import { CHANGE_KINDS } from '../../changes/entry.ts';
@@ -78,8 +78,8 @@ export const CHANGES_OPERATIONS: readonly Operation[] = [
           ...query,
           kind: CHANGE_KINDS.find((each) => each === kind),
           limit,
-          since: since === undefined ? at - DAY : instantOf('since', readSince(since, at)),
-          until: until === undefined ? undefined : instantOf('until', readSince(until, at) ?? readInstant(until)),
+          since: since === undefined ? at - DAY : sinceGiven('since', since, at),
+          until: until === undefined ? undefined : sinceGiven('until', until, at),
         },
         { now: at, withAudit: caller.permissions.includes('manage'), room: room.audit, pause },
       );
@@ -87,7 +87,9 @@ export const CHANGES_OPERATIONS: readonly Operation[] = [
   }),
 ];
 
-function instantOf(field: string, at: number | undefined): number {
+/** The instant (ms) that a parameter says, or how long before `now`. Throws USAGE. */
+export function sinceGiven(field: string, text: string, now: number): number {
+  const at = readSince(text, now);
   if (at === undefined) throw fieldFault(field, 'must be an instant such as 2026-11-22T08:00:00Z, or how long ago, such as 2h');
   return at;
 }

@@ -1,0 +1,92 @@
+/** What a feed had more and less at one moment than at another: the networks, to look at and to take along. */
+import { html } from 'htm/preact';
+import { useState } from 'preact/hooks';
+import { ask, manage } from '../../api.js';
+import { useWork } from '../../data.js';
+import { count, counted, dateTime } from '../../format.js';
+import { Button } from '../../ui/button.js';
+import { Card } from '../../ui/card.js';
+import { Code } from '../../ui/code.js';
+import { Figure, Figures } from '../../ui/figures.js';
+import { Failed, Notice } from '../../ui/states.js';
+
+/** Networks that are shown, and those of the file. */
+const SHOWN = 200;
+const IN_FILE = 200_000;
+
+/**
+ * @param {{ window: import('./window.js').Window, name: string }} props `name`: of the feed.
+ */
+export function DifferenceCard({ window: { since, until, feed }, name }) {
+  const asked = `${since} ${until} ${feed}`;
+  const [found, setFound] = useState(/** @type {any} */ (undefined));
+  const { busy, error, run } = useWork();
+  const read = async (/** @type {number} */ limit) => (await ask(manage('/difference', { since, until, feed, limit }))).body;
+  const compare = () => run(async () => setFound({ asked, ...(await read(SHOWN)) }));
+  const takeAlong = () => run(async () => save(`${name}.diff.txt`, textOf(await read(IN_FILE))));
+  const shown = found?.asked === asked ? found : undefined;
+  return html`
+    <${Card} title=${`The feed ${name} then and now`} note="Which networks came and which went: the difference of what devices got."
+      actions=${html`
+        <div class="row">
+          ${shown !== undefined && shown.added + shown.removed > 0 && html`<${Button} tiny busy=${busy} onClick=${takeAlong}>Download<//>`}
+          <${Button} tiny busy=${busy} onClick=${compare}>Compare<//>
+        </div>
+      `}>
+      ${error !== undefined && html`<${Failed} error=${error} />`}
+      ${shown !== undefined && html`<${Difference} difference=${shown} />`}
+    <//>
+  `;
+}
+
+/** @param {{ difference: any }} props */
+function Difference({ difference }) {
+  const {
+    since,
+    until,
+    before,
+    after,
+    added,
+    removed,
+    added_networks: came,
+    removed_networks: went,
+    settings_changed: settings,
+  } = difference;
+  const note = (/** @type {any} */ { over_cap: isOver }) => (isOver ? 'over its cap: answered 413' : undefined);
+  return html`
+    <${Figures}>
+      <${Figure} label=${dateTime(since)} value=${counted(before.entries, 'entry', 'entries')} note=${note(before)} />
+      <${Figure} label=${dateTime(until)} value=${counted(after.entries, 'entry', 'entries')} note=${note(after)} />
+      <${Figure} label="Came" value=${counted(added, 'network')} />
+      <${Figure} label="Went" value=${counted(removed, 'network')} />
+    <//>
+    ${
+      settings.length > 0 &&
+      html`<${Notice} kind="warn">Both are made by what is set now. Set since: ${settings
+        .map((/** @type {any} */ { at, event, name }) => `${event}${name === null ? '' : ` (${name})`} ${dateTime(at)}`)
+        .join('; ')}.<//>`
+    }
+    ${
+      added + removed === 0
+        ? html`<p class="soft">It had the same networks at both moments.</p>`
+        : html`
+          <${Code} label="Networks that came and went" text=${textOf(difference)} />
+          ${came.length + went.length < added + removed && html`<p class="small soft">The first ${count(came.length)} and ${count(went.length)}; the file has more.</p>`}
+        `
+    }
+  `;
+}
+
+/** @param {any} difference */
+const textOf = ({ added_networks: came, removed_networks: went }) =>
+  [...went.map((/** @type {string} */ network) => `- ${network}`), ...came.map((/** @type {string} */ network) => `+ ${network}`)].join(
+    '\n',
+  );
+
+/** Saves a text as a file of the reader. @param {string} name @param {string} text */
+function save(name, text) {
+  const address = URL.createObjectURL(new Blob([`${text}\n`], { type: 'text/plain' }));
+  const anchor = Object.assign(document.createElement('a'), { href: address, download: name });
+  anchor.click();
+  URL.revokeObjectURL(address);
+}

@@ -1,0 +1,62 @@
+/** `weir feed diff`: what a feed had more and less at one moment than at another (SPEC D32.6). */
+import { blockGuards } from '../../account/guard-rails.ts';
+import { systemClock } from '../../clock.ts';
+import { countText } from '../../count-text.ts';
+import { feedDifference } from '../../document/difference/difference.ts';
+import { FAMILIES } from '../../document/variant.ts';
+import { geoDatabase } from '../../geo/database.ts';
+import { loadGeo } from '../../geo/load.ts';
+import { type DifferenceJson, differenceJson } from '../../manage/changes/difference.ts';
+import { ACCESS_ACTIONS } from '../../rule.ts';
+import { servedSettings } from '../../runtime/served-settings.ts';
+import type { AddCommand } from '../command.ts';
+import { printable, readsIn } from '../context.ts';
+import { inWorkspace, oneOf, wholeNumber } from '../usage.ts';
+import { sinceOf } from './conditions.ts';
+
+export function differenceCommand(add: AddCommand): void {
+  add(
+    'feed diff [feed]',
+    "the networks that a feed (the workspace's where none is named) had more and less at one moment than at another",
+    (c) =>
+      inWorkspace(c)
+        .option(
+          '--since <time>',
+          'the first moment: an instant such as 2026-11-22T08:00:00Z, or how long ago, such as 2h',
+          sinceOf,
+          sinceOf('1d'),
+        )
+        .option('--until <time>', 'the second; now when absent', sinceOf)
+        .option('--family <family>', FAMILIES.join(', '), oneOf('--family', FAMILIES))
+        .option('--action <action>', ACCESS_ACTIONS.join(', '), oneOf('--action', ACCESS_ACTIONS))
+        .option('--limit <count>', 'networks that are named, of what came and of what went', wholeNumber('--limit', 0, 10_000_000), 1000),
+    {
+      async run(context, [feed], { workspace, ...asked }) {
+        const { store, workspace: id } = await readsIn(context, workspace);
+        const { config } = context;
+        const { geo, guardRails } = servedSettings(config);
+        const now = Date.now();
+        const options = {
+          ...{ store, clock: systemClock, geo: geoDatabase(await loadGeo(geo, config.dataDir)) },
+          guard: blockGuards(guardRails)((await store.workspace(id))!),
+        };
+        return differenceJson(store, (_, wanted) => feedDifference(id, wanted, options), id, { until: now, ...asked, feed }, now);
+      },
+      show: differenceText,
+    },
+  );
+}
+
+/** As `diff` writes it: what came with `+`, what went with `-`. */
+function differenceText({ since, until, before, after, added, removed, ...more }: DifferenceJson): string {
+  const { added_networks: came, removed_networks: went, settings_changed: settings } = more;
+  const left = added - came.length + removed - went.length;
+  return [
+    `--- ${since}  ${countText(before.entries)} entries${before.over_cap ? ', over its cap' : ''}`,
+    `+++ ${until}  ${countText(after.entries)} entries${after.over_cap ? ', over its cap' : ''}`,
+    ...went.map((network) => `-${network}`),
+    ...came.map((network) => `+${network}`),
+    `${countText(added)} networks more, ${countText(removed)} less${left > 0 ? `; ${countText(left)} of them are not shown: --limit` : ''}`,
+    ...settings.map(({ at, event, name }) => `${event} ${printable(name ?? '')} at ${at}: both are made by what is set now`),
+  ].join('\n');
+}

@@ -1,0 +1,36 @@
+/** What a feed had more and less at one moment than at another, as the main thread sees it: found out on a thread of its own (SPEC D32.7). */
+import type { ServiceGuardRails } from '../../../account/guard-rails.ts';
+import type { DifferenceAsked, FeedDiffer, FeedDifference } from '../../../document/difference/difference.ts';
+import type { GeoData } from '../../../geo/data.ts';
+import { shared } from '../../../serial.ts';
+import type { Config } from '../../../settings/settings.ts';
+import { inLine } from '../in-line.ts';
+import { threadAnswer } from '../thread-answer.ts';
+
+/** What the thread works with. */
+export interface DifferenceData {
+  readonly workspaceId: string;
+  readonly asked: DifferenceAsked;
+  readonly settings: Pick<Config, 'databaseUrl' | 'dataDir'>;
+  readonly guardRails: ServiceGuardRails;
+  readonly geo: GeoData;
+}
+
+const LINE = { running: 2, asked: { inAll: 64, ofWorkspace: 4 }, refusal: 'too many feeds are being compared' };
+const THREAD = { name: 'difference', doing: 'comparing a feed with itself', time: 60_000, memory: 512 };
+
+interface Options extends Pick<DifferenceData, 'settings' | 'guardRails'> {
+  readonly geo: () => GeoData;
+}
+
+/** Who asks for the same at once is answered once; nothing of it is kept. */
+export function feedDiffer({ settings, guardRails, geo }: Options): FeedDiffer {
+  const once = shared<FeedDifference>();
+  const line = inLine(LINE);
+  const file = new URL('./difference.thread.ts', import.meta.url);
+  return (workspaceId, asked) =>
+    once(
+      () => line(workspaceId, () => threadAnswer<FeedDifference>(file, { workspaceId, asked, settings, guardRails, geo: geo() }, THREAD)),
+      `${workspaceId} ${JSON.stringify(asked)}`,
+    );
+}
