@@ -7,6 +7,7 @@ import { codeOf } from '../errors.ts';
 import { nullable, type Static, Type } from '../json-schema.ts';
 import type { StoreReads } from '../ports/store.ts';
 import { formatTarget, readTarget, targetFieldOf } from '../signal/target.ts';
+import type { Lift } from '../source/lift.ts';
 import { findList } from './find.ts';
 
 const ROW = {
@@ -14,6 +15,7 @@ const ROW = {
   id: nullable(Type.String()),
   name: Type.String(),
   verdict: Type.Enum(['in', 'partly']),
+  by: Type.Array(Type.Object({ target: Type.String(), list: Type.String() }), { description: 'Some of the rules that keep it there.' }),
   way_out: nullable(Type.Object({}), {
     description: 'subtract_allow with its value, or an unblock in these lists; null: neither is enough.',
   }),
@@ -24,7 +26,8 @@ const ROW = {
 export const STILL_BLOCKED = {
   still_blocked: Type.Optional(
     nullable(Type.Array(Type.Object(ROW)), {
-      description: 'With action allow: the block feeds that have addresses of the value all the same. null: that was not found out.',
+      description:
+        'With action allow, in previews also with unblock: the block feeds that have addresses of the value all the same. null: that was not found out.',
     }),
   ),
   still_blocked_left_out: Type.Optional(Type.Integer({ description: 'How many more feeds have it.' })),
@@ -34,11 +37,12 @@ export const STILL_BLOCKED = {
 /** The same of several targets. */
 export const STILL_BLOCKED_OF = {
   still_blocked: Type.Optional(
-    Type.Array(Type.Object({ target: Type.String(), ...ROW }), {
-      description: 'Of the first 10 targets with action allow: the block feeds that have addresses of them all the same.',
+    Type.Array(Type.Object({ target: Type.String(), how: Type.Enum(['allow', 'unblock']), ...ROW }), {
+      description:
+        'Of the first 10 targets with action allow, in previews also with unblock: the block feeds that have addresses of them all the same.',
     }),
   ),
-  still_blocked_unknown: Type.Optional(Type.Integer({ description: 'Targets with action allow of which that was not found out.' })),
+  still_blocked_unknown: Type.Optional(Type.Integer({ description: 'Such targets of which that was not found out.' })),
 };
 
 const StillBlocked = Type.Object(STILL_BLOCKED);
@@ -54,11 +58,12 @@ interface Ports {
   readonly workspaceId: string;
 }
 
-/** The block feeds that have a target although a list never blocks it. Never rejects: what cannot be found out is told as that. */
+/** The block feeds that have a target although a list never blocks it, or does not block it any more. Never rejects: what cannot be found out is told as that. */
 export async function stillBlocked(
   { store, explainer, workspaceId }: Ports,
   value: string,
   list: string | undefined,
+  how: Lift['how'] = 'allow',
 ): Promise<StillBlockedFields> {
   const unknown = (reason: string) => ({ still_blocked: null, still_blocked_reason: reason });
   if (explainer === undefined) return unknown('this process builds no feeds');
@@ -69,7 +74,7 @@ export async function stillBlocked(
     const lists = directory?.lists ?? [];
     const listId = list === undefined ? lists.find(({ isDefault }) => isDefault)?.id : (await findList(store, workspaceId, list)).id;
     if (workspace === undefined || listId === undefined) return unknown('the list is gone');
-    const kept = await within(explainer.keptBlocked({ workspace, target, listId }), LIMIT, 'the look at the block feeds');
+    const kept = await within(explainer.keptBlocked({ workspace, target, listId, how }), LIMIT, 'the look at the block feeds');
     const names = new Map(lists.map(({ id, name }) => [id, name]));
     return stillBlockedJson(kept, { workspace: workspace.name, target: formatTarget(target), names });
   } catch (error) {
@@ -85,17 +90,17 @@ export type StillBlockedOfFields = Static<typeof StillBlockedOf>;
 /** The same of several targets (as `formatTarget` writes them), within the time of one; nothing where there are none. */
 export async function stillBlockedOf(
   ports: Ports & { readonly now: () => number },
-  targets: readonly string[],
+  lifts: readonly Lift[],
   list: string | undefined,
 ): Promise<StillBlockedOfFields> {
-  if (targets.length === 0) return {};
+  if (lifts.length === 0) return {};
   const until = ports.now() + LIMIT;
   const rows: NonNullable<StillBlockedOfFields['still_blocked']> = [];
-  let unknown = Math.max(0, targets.length - MOST_ASKED);
-  for (const target of targets.slice(0, MOST_ASKED)) {
-    const found = ports.now() > until ? undefined : (await stillBlocked(ports, target, list)).still_blocked;
+  let unknown = Math.max(0, lifts.length - MOST_ASKED);
+  for (const { target, how } of lifts.slice(0, MOST_ASKED)) {
+    const found = ports.now() > until ? undefined : (await stillBlocked(ports, target, list, how)).still_blocked;
     if (found === undefined || found === null) unknown += 1;
-    else rows.push(...found.map((row) => ({ target, ...row })));
+    else rows.push(...found.map((row) => ({ target, how, ...row })));
   }
   return { still_blocked: rows, ...(unknown > 0 && { still_blocked_unknown: unknown }) };
 }
@@ -107,8 +112,9 @@ interface Said {
 }
 
 const stillBlockedJson = ({ feeds, leftOut }: KeptBlocked, said: Said): StillBlockedFields => ({
-  still_blocked: feeds.map(({ wayOut, ...feed }) => ({
+  still_blocked: feeds.map(({ wayOut, by, ...feed }) => ({
     ...feed,
+    by: by.map((rule) => ({ target: rule.target, list: listNames([rule.listId], said)[0]! })),
     way_out: wayOut?.do === 'unblock' ? { do: wayOut.do, lists: listNames(wayOut.listIds, said) } : wayOut,
     step: stepOf({ ...feed, wayOut }, said),
   })),

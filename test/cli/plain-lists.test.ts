@@ -194,6 +194,12 @@ suite('plain lists', () => {
     const { stderr } = await send({ ...of, key }, path, '--action', 'allow');
     assert.match(stderr, /^weir: 192\.0\.2\.1 is in the block feed "default" all the same; what takes it out: .*--subtract-allow on$/m);
     assert.doesNotMatch(stderr, /198\.51\.100\.1/);
+    await postSignals(weir.url, of.key, [{ type: 'access_rules', action: 'block', ip: '192.0.2.0/30' }]);
+    await landed(of, ['192.0.2.0/30', '192.0.2.1', '192.0.2.1', '198.51.100.1']);
+    const unblock = file('unblock.json', JSON.stringify([{ type: 'access_rules', action: 'unblock', ip: '192.0.2.1' }]));
+    const tried = await send({ ...of, key }, unblock, '--dry-run');
+    assert.match(tried.stderr, /^weir: 192\.0\.2\.1 is in the block feed "default" all the same; what takes it out: no single step/m);
+    assert.doesNotMatch((await send({ ...of, key }, unblock)).stderr, /all the same/);
     const sender = await newKey(settings, of.workspaceId, '--permission', 'signal:write');
     const quiet = await send({ ...of, key: sender }, path, '--action', 'allow');
     assert.deepEqual([quiet.code, /weir lookup 192\.0\.2\.1 tells/.test(quiet.stderr)], [0, true], quiet.stderr);

@@ -551,6 +551,38 @@ suite('management of rules', () => {
     assert.equal('still_blocked' in (await done('/imports', '192.0.2.9\n')), false);
   });
 
+  test('D10.18, D15.36 a preview of unblocks tells what stays in which feed, because of what, of plain lists and of signals', async () => {
+    const { done, post } = await space('unblocks');
+    await post('/lists', { name: 'edge' });
+    await done('/imports', '192.0.2.0/24\n192.0.2.1\n198.51.100.1\n203.0.113.1\n');
+    await done('/rules', { value: '198.51.100.1', list: 'edge' });
+    type Told = { still_blocked: { target: string; how: string; name: string; way_out: object | null; by: object[] }[] };
+    const expected = [
+      ['192.0.2.1', 'unblock', 'unblocks', null, [{ target: '192.0.2.0/24', list: 'default' }]],
+      ['192.0.2.1', 'unblock', 'default', null, [{ target: '192.0.2.0/24', list: 'default' }]],
+      ['198.51.100.1', 'unblock', 'unblocks', { do: 'unblock', lists: ['edge'] }, [{ target: '198.51.100.1', list: 'edge' }]],
+      ['198.51.100.1', 'unblock', 'edge', { do: 'unblock', lists: ['edge'] }, [{ target: '198.51.100.1', list: 'edge' }]],
+    ];
+    const lines = ['192.0.2.1', '198.51.100.1', '203.0.113.1'];
+    const signals = lines.map((ip) => JSON.stringify({ type: 'access_rules', action: 'unblock', ip })).join('\n');
+    for (const [query, body] of [
+      ['?action=unblock&preview=1', lines.join('\n')],
+      ['?preview=1', signals],
+    ] as const) {
+      const { still_blocked: rows } = (await done(`/imports${query}`, body)) as unknown as Told;
+      assert.deepEqual(
+        rows.map(({ target, how, name, way_out: way, by }) => [target, how, name, way, by]),
+        expected,
+      );
+    }
+    const one = (await done('/rules', { value: '192.0.2.1', action: 'unblock', preview: true })) as unknown as Told;
+    assert.deepEqual(
+      one.still_blocked.map(({ name }) => name),
+      ['unblocks', 'default'],
+    );
+    assert.equal('still_blocked' in (await done('/imports?action=unblock', '203.0.113.1\n')), false);
+  });
+
   test('D11.13, D15.36 a table with an unknown address column blocks no country; countries and ASNs of a file are told first and asked for', async () => {
     const { done, post, targetsOf } = await space('wide');
     const dshield =

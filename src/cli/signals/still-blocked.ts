@@ -1,26 +1,40 @@
-/** What `weir send` tells of targets that it puts on the never-block list: the block feeds that have them all the same (SPEC D10.18). */
-import { formatTarget } from '../../signal/target.ts';
+/** What `weir send` tells of targets that it unblocks or puts on the never-block list: the block feeds that have them all the same (SPEC D10.18). */
+import { type Lift, liftOfEntry, liftOfSignal, liftsOnce } from '../../source/lift.ts';
 import type { PlacedEntry } from '../../source/readers/content.ts';
+import type { FileSignal } from '../../source/readers/items.ts';
 import { ask, SendFailure } from './post.ts';
 import type { Destination, Sender } from './sender.ts';
 
 /** Targets that are asked about at most. */
 const MOST = 10;
 
-/** The same entries; notes those for the never-block list, and says of the first of them which block feeds have them still. */
-export function neverBlocked() {
-  const noted = new Set<string>();
+/**
+ * The same entries or signals; notes those that take something out of block feeds, and says of the first of them which block feeds have them
+ * still. Of unblocks it is told beforehand, in a dry run: afterwards nothing is to be asked of what is gone.
+ */
+export function lifted(dryRun: boolean) {
+  const noted: Lift[] = [];
+  const note = (lift: Lift | undefined) => {
+    if (lift !== undefined && noted.length < MOST && (dryRun || lift.how === 'allow'))
+      noted.splice(0, MOST, ...liftsOnce([...noted, lift]));
+  };
   return {
-    async *noting<T extends object>(entries: AsyncIterable<T | PlacedEntry>): AsyncGenerator<T | PlacedEntry> {
-      for await (const each of entries) {
-        if ('entry' in each && each.entry.action === 'allow' && noted.size < MOST) noted.add(formatTarget(each.entry.target));
-        yield each;
+    async *noting<T extends object>(each: AsyncIterable<T | PlacedEntry>): AsyncGenerator<T | PlacedEntry> {
+      for await (const one of each) {
+        if ('entry' in one) note(liftOfEntry(one.entry));
+        yield one;
+      }
+    },
+    async *notingSignals(each: AsyncIterable<FileSignal>): AsyncGenerator<FileSignal> {
+      for await (const one of each) {
+        if (noted.length < MOST) note(liftOfSignal(one));
+        yield one;
       }
     },
     async say(sender: Sender, { url, key, list }: Destination): Promise<void> {
       const address = new URL(`${url.pathname.replace(/\/$/, '')}/v1/manage/rules`, url);
-      for (const value of noted) {
-        const body = Buffer.from(JSON.stringify({ value, action: 'allow', list, preview: true })) as Uint8Array<ArrayBuffer>;
+      for (const { target: value, how: action } of noted) {
+        const body = Buffer.from(JSON.stringify({ value, action, list, preview: true })) as Uint8Array<ArrayBuffer>;
         try {
           const told = (await ask({ url: address, key, keepTrying: false, onRetry: () => undefined }, body)) as Told;
           for (const { name, step } of told.still_blocked ?? [])

@@ -1,4 +1,4 @@
-/** Which block feeds have what a never-block rule names, and what takes it out of each (SPEC D10.18). */
+/** Which block feeds have what a never-block rule names, or what an unblock is for, and what takes it out of each (SPEC D10.18). */
 import type { FeedKind } from '../../account/feed.ts';
 import type { SubtractAllow } from '../../account/list.ts';
 import type { Workspace } from '../../account/workspace.ts';
@@ -9,11 +9,15 @@ import { addressesOf, contentOf, isActive, isKept, roled, subtractionOf, verdict
 import type { StoredAccessRule, Verdict } from './explanation.ts';
 import { type ExplainOptions, feedSources, rulesByFeed, touchingRules } from './sources.ts';
 
-/** A target that is never to be blocked, by a rule of this list, whether that has landed or is only thought of. */
+/**
+ * A target that is never to be blocked, by a rule of this list, whether that has landed or is only thought of; with `unblock` one whose
+ * blocks in this list go.
+ */
 export interface NeverBlocked {
   readonly workspace: Workspace;
   readonly target: Target;
   readonly listId: string;
+  readonly how?: 'allow' | 'unblock';
 }
 
 /**
@@ -33,6 +37,8 @@ export interface KeepingFeed {
   readonly name: string;
   readonly verdict: Exclude<Verdict, 'out'>;
   readonly wayOut: WayOut;
+  /** Some of the rules that keep it there. */
+  readonly by: readonly { readonly target: string; readonly listId: string }[];
 }
 
 export interface KeptBlocked {
@@ -41,18 +47,24 @@ export interface KeptBlocked {
   readonly leftOut: number;
 }
 
-/** Feeds that are told at most. */
+/** Feeds that are told at most, and rules of each. */
 const TOLD = 100;
+const TOLD_RULES = 3;
 
-/** Tells with the content of each feed, as it is with a never-block rule on the target. */
-export async function keptBlocked({ workspace, target, listId }: NeverBlocked, options: ExplainOptions): Promise<KeptBlocked> {
+/** Tells with the content of each feed, as it is with a never-block rule on the target, or after the unblock. */
+export async function keptBlocked(
+  { workspace, target, listId, how = 'allow' }: NeverBlocked,
+  options: ExplainOptions,
+): Promise<KeptBlocked> {
   const { geo, now } = options;
   const asOf = secondOf(now.wall);
   const asked = addressesOf(target, 'both', geo);
   const found = await touchingRules(workspace.id, target, options);
-  const rules = [...found.filter((stored) => isActive(stored, asOf)), neverBlockRule(target, listId)];
-  const question = { target, action: 'block', asOf, geo, guard: options.guard(workspace) } as const;
   const isExact = ({ rule }: StoredAccessRule) => rule.action === 'block' && formatTarget(rule.target) === formatTarget(target);
+  const active = found.filter((stored) => isActive(stored, asOf));
+  const rules =
+    how === 'allow' ? [...active, neverBlockRule(target, listId)] : active.filter((stored) => stored.listId !== listId || !isExact(stored));
+  const question = { target, action: 'block', asOf, geo, guard: options.guard(workspace) } as const;
   const feeds: KeepingFeed[] = [];
   const rulesOf = rulesByFeed(rules);
   for (const source of await feedSources(options, workspace)) {
@@ -62,7 +74,7 @@ export async function keptBlocked({ workspace, target, listId }: NeverBlocked, o
     const isIn = (of: typeof given) => verdict(asked, contentOf(source, of, question, 'both'));
     const now = isIn(given);
     if (now === 'out') continue;
-    const subtraction = subtractionOf(source, own, { ...question, asked, family: 'both' });
+    const subtraction = how === 'unblock' ? undefined : subtractionOf(source, own, { ...question, asked, family: 'both' });
     const exact = given.filter(({ stored }) => isExact(stored) && !isKept(source, stored));
     const unblocked = exact.length > 0 && isIn(given.filter((each) => !exact.includes(each))) === 'out';
     const wayOut: WayOut =
@@ -71,7 +83,11 @@ export async function keptBlocked({ workspace, target, listId }: NeverBlocked, o
         : unblocked
           ? { do: 'unblock', listIds: [...new Set(exact.map(({ stored }) => stored.listId!))] }
           : null;
-    feeds.push({ kind: source.kind, id: source.id, name: source.profile.name, verdict: now, wayOut });
+    const by = given
+      .filter(({ role }) => role === 'block')
+      .slice(0, TOLD_RULES)
+      .map(({ stored }) => ({ target: formatTarget(stored.rule.target), listId: stored.listId! }));
+    feeds.push({ kind: source.kind, id: source.id, name: source.profile.name, verdict: now, wayOut, by });
   }
   return { feeds: feeds.slice(0, TOLD), leftOut: Math.max(0, feeds.length - TOLD) };
 }

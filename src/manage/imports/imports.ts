@@ -6,8 +6,8 @@ import type { Accept, Batch, Refused } from '../../signal/accept.ts';
 import { entryErrors } from '../../signal/faults.ts';
 import { LIMITS } from '../../signal/limits.ts';
 import type { Refusal } from '../../signal/refusal.ts';
-import { formatTarget } from '../../signal/target.ts';
 import type { EqualPlan } from '../../source/equal.ts';
+import { type Lift, liftOfEntry, liftOfSignal, liftsOnce } from '../../source/lift.ts';
 import { entrySignals, type LeftOut } from '../../source/readers/content.ts';
 import { arrayOf, type FileSignal } from '../../source/readers/items.ts';
 import { type Wide, wideOf, wideText } from '../../source/wide.ts';
@@ -72,14 +72,15 @@ export async function importFile(ports: ImportPorts, request: ImportRequest): Pr
     throw new WeirError('REFUSED', `the file is about ${wideText(wide)}: when that is meant, say so with confirmed`);
   const done = await (request.replace ? replaced(ports, request, content) : sent(ports, request, content));
   if (done.refused !== undefined) return done;
-  const kept = await stillBlockedOf({ ...ports, workspaceId: request.caller.workspaceId }, neverBlocked(content), request.list);
+  const kept = await stillBlockedOf({ ...ports, workspaceId: request.caller.workspaceId }, liftsOf(content, request), request.list);
   return { ...done, ...(wide !== undefined && { wide }), ...kept };
 }
 
-/** The targets that the file puts on the never-block list, each once. */
-const neverBlocked = ({ entries = [] }: ImportContent): string[] => [
-  ...new Set(entries.filter(({ action }) => action === 'allow').map(({ target }) => formatTarget(target))),
-];
+/** The targets that the file puts on the never-block list or, in a preview, unblocks. */
+function liftsOf({ entries = [], signals = [] }: ImportContent, { preview }: ImportRequest): Lift[] {
+  const lifts = [...entries.map(liftOfEntry), ...signals.map((each) => ('fault' in each ? undefined : liftOfSignal(each)))];
+  return liftsOnce(lifts.filter((lift) => lift !== undefined && (preview || lift.how === 'allow')) as Lift[]);
+}
 
 /** Makes the list equal to the file. */
 async function replaced(ports: ImportPorts, request: ImportRequest, content: ImportContent): Promise<Imported> {

@@ -15,6 +15,7 @@ import { toast } from '../../ui/toast.js';
 import { ExpiryField } from './expiry.js';
 import { ListField } from './list-field.js';
 import { FeedChanges, usePreview } from './preview.js';
+import { StillBlockedOf } from './still-blocked.js';
 import { WhatChanges } from './what-changes.js';
 
 const ACTIONS = [
@@ -88,7 +89,7 @@ export function PasteForm({ names, onClose, onDone }) {
         html`<${CheckField} label="Replace the list: rules that are not pasted are removed" checked=${isReplacing} onValue=${setReplacing} />`
       }
       <${WhatChanges} preview=${preview} isGiven=${isGiven} curl=${curlFile(change, file === '' ? 'list.txt' : file)}>
-        ${(/** @type {any} */ answer) => html`<${Judged} answer=${answer} /><${FeedChanges} answer=${answer} />`}
+        ${(/** @type {any} */ answer) => html`<${Judged} answer=${answer} /><${StillBlockedOf} answer=${answer} /><${FeedChanges} answer=${answer} />`}
       <//>
       ${asks && html`<${CheckField} label=${SURE[isWide ? 'wide' : 'large']} checked=${isSure} onValue=${setSure} />`}
     <//>

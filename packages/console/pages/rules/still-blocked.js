@@ -14,6 +14,7 @@ import { CUTS, Verdict } from '../lookup/words.js';
  * @property {string | null} id
  * @property {string} name
  * @property {'in' | 'partly'} verdict
+ * @property {{ target: string, list: string }[]} by Some of the rules that keep it.
  * @property {{ do: 'subtract_allow', value: 'on' | 'workspace' } | { do: 'unblock', lists: string[] } | null} way_out
  */
 /** @typedef {{ still_blocked?: KeepingFeed[] | null, still_blocked_left_out?: number, still_blocked_reason?: string }} StillBlockedAnswer */
@@ -32,6 +33,29 @@ export function StillBlocked({ answer: { still_blocked: feeds, still_blocked_lef
     <//>
     <${Table} label="Block feeds that keep it" columns=${COLUMNS} rows=${feeds} keyOf=${(/** @type {KeepingFeed} */ { id }) => id ?? ''} />
     ${leftOut > 0 && html`<p class="small soft">And ${count(leftOut)} more.</p>`}
+  `;
+}
+
+/** @typedef {KeepingFeed & { target: string, how: 'allow' | 'unblock' }} KeepingFeedOf */
+
+/**
+ * The same of several targets, such as those of a file.
+ * @param {{ answer: { still_blocked?: KeepingFeedOf[], still_blocked_unknown?: number } }} props
+ */
+export function StillBlockedOf({ answer: { still_blocked: rows, still_blocked_unknown: unknown = 0 } }) {
+  if (rows === undefined) return null;
+  const targets = new Set(rows.map(({ target }) => target)).size;
+  return html`
+    ${rows.length === 0 && html`<p role="status">No block feed will have ${unknown > 0 ? 'the first of them' : 'any of them'}.</p>`}
+    ${
+      rows.length > 0 &&
+      html`
+        <${Notice} kind="bad"><strong>${targets === 1 ? 'One target stays' : `${count(targets)} targets stay`} in block feeds all the same.</strong><//>
+        <div class="scrolls"><${Table} label="What stays in block feeds" columns=${COLUMNS_OF} rows=${rows}
+          keyOf=${(/** @type {KeepingFeedOf} */ { target, id }) => `${target} ${id}`} /></div>
+      `
+    }
+    ${unknown > 0 && html`<p class="small soft">Of ${count(unknown)} more it was not found out: Look up tells.</p>`}
   `;
 }
 
@@ -55,6 +79,24 @@ const COLUMNS = [
   },
   { label: 'It is', cell: ({ verdict }) => html`<${Verdict} verdict=${verdict} />` },
   { label: 'What takes it out', cell: (feed) => wayText(feed) },
+];
+
+/** @type {import('../../ui/table.js').Column<KeepingFeedOf>[]} */
+const COLUMNS_OF = [
+  {
+    label: 'Target',
+    cell: ({ target }) => html`<a class="mono" href=${`${link('/lookup')}?${new URLSearchParams({ target })}`}><bdi>${target}</bdi></a>`,
+  },
+  ...COLUMNS.slice(0, 2),
+  {
+    label: 'Because of',
+    cell: ({ by }) =>
+      by.map(
+        ({ target, list }, i) =>
+          html`${i > 0 ? ', ' : ''}<span key=${target + list}><bdi class="mono">${target}</bdi> in <bdi>${list}</bdi></span>`,
+      ),
+  },
+  ...COLUMNS.slice(2),
 ];
 
 /** @param {KeepingFeed} feed */

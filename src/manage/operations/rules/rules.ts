@@ -141,7 +141,8 @@ export const RULE_OPERATIONS: readonly Operation[] = [
       const asked = { list: list ?? null, ...fields };
       const batch = { version, entries: arrayOf([signal]) };
       const changed = await submitOne(context, batch, { list, preview, names: OF_ENTRY }, 'rule changed', asked);
-      return fields.action === 'allow' ? { ...changed, ...(await stillBlocked(context, fields.value, list)) } : changed;
+      const lifts = fields.action === 'allow' || (fields.action === 'unblock' && preview === true) ? fields.action : undefined;
+      return lifts === undefined ? changed : { ...changed, ...(await stillBlocked(context, fields.value, list, lifts)) };
     },
     show: changeOutcome,
   }),
