@@ -290,6 +290,44 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     assert.deepEqual([await active('185.2.1.1'), await active('185.2.1.2')], [['185.2.1.1'], []]);
   });
 
+  test('D18.22, D29.4, D29.6 a feed is made of lists in their order, one of them enough alone; what does not fit is told before, and in its page', async () => {
+    const tick = (legend: string, label: string) =>
+      eventually(async () => {
+        const ticked = `(() => {
+          const fields = [...document.querySelectorAll('fieldset')].find((each) => each.querySelector('legend')?.innerText === '${legend}');
+          const found = [...(fields?.querySelectorAll('label') ?? [])].find((each) => each.innerText.trim() === '${label}');
+          found?.control.click();
+          return found !== undefined;
+        })()`;
+        assert.ok(await page.evaluate<boolean>(ticked), `${legend}: ${label}`);
+      });
+    await page.show('/feeds', 'Feeds');
+    await page.click('Compose a feed');
+    await page.fill('Name', 'fitting');
+    for (const name of ['pasted', 'default']) await tick('Lists', name);
+    await page.sees('In this order, in which they were ticked: pasted, default.');
+    await tick('Enough by themselves', 'pasted');
+    await page.fill('Lists that have to agree', '3');
+    await page.sees('What it changes could not be counted: min_sources is more than the 2 lists that the feed is made of');
+    await page.fill('Lists that have to agree', '');
+    await page.fill('Over its cap', 'lists');
+    await page.fill('Entry cap', '100');
+    await page.sees(/It will have 1 entry .*, of 100 that it may have\.\s+It would leave out default \([\d,]+ entries\)\./);
+    await page.click('Make the feed');
+    await page.sees(/Left out to keep within the cap: default \([\d,]+ entries\)\./);
+    await page.click('Change');
+    await page.fill('Over its cap', 'none');
+    await page.sees('Over its cap: pulls would be answered 413.');
+    await page.fill('Over its cap', 'sources');
+    await page.sees(/It would leave out what fewer than 2 lists have: [\d,]+ entries\./);
+    await page.click('Apply');
+    await page.sees(/Left out to keep within the cap: what fewer than 2 lists have/);
+    const { fit, always, lists, id } = await read('/feeds/fitting');
+    assert.deepEqual([fit, always, lists.length], ['sources', [lists[0]], 2]);
+    await ask(weir.url, `/v1/manage/feeds/${id}`, { method: 'DELETE', headers: { ...bearer(KEY), 'if-match': '*' } });
+    await page.show('/rules', 'Rules');
+  });
+
   test('D18.42 a bad expression is shown with carets; D18.41 a rule is changed with what changes', async () => {
     await page.show('/rules/waf', 'Rules');
     await page.click('Try an expression');
