@@ -13,6 +13,8 @@ export function curlOf(method, address, body) {
   const parts = [
     `curl -sS${method === 'GET' ? '' : ` -X ${method}`} ${quoted(location.origin + address)}`,
     `-H "Authorization: Bearer ${KEY}"`,
+    // What is edited is any state: who types the command has seen the newest.
+    ...(method === 'PATCH' ? ["-H 'If-Match: *'"] : []),
     ...(body === undefined ? [] : ["-H 'Content-Type: application/json'", `-d ${quoted(JSON.stringify(body))}`]),
   ];
   return parts.join(' \\\n  ');

@@ -16,7 +16,7 @@ import type { ProcessStatus } from '../manage/status.ts';
 import { fairSteps } from '../runtime/fair-steps.ts';
 import { processesOn } from '../runtime/ledgers/status-file.ts';
 import { backtestJobs } from '../runtime/threads/backtest-jobs.ts';
-import { feedDiffer } from '../runtime/threads/difference.ts';
+import { feedDiffer } from '../runtime/threads/difference/difference.ts';
 import { expressionTester } from '../runtime/threads/expression-test.ts';
 import { fileThread } from '../runtime/threads/file.ts';
 import { sourceTrier } from '../runtime/threads/source-try.ts';

@@ -290,6 +290,44 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     assert.deepEqual([await active('185.2.1.1'), await active('185.2.1.2')], [['185.2.1.1'], []]);
   });
 
+  test('D18.22, D29.4, D29.6 a feed is made of lists in their order, one of them enough alone; what does not fit is told before, and in its page', async () => {
+    const tick = (legend: string, label: string) =>
+      eventually(async () => {
+        const ticked = `(() => {
+          const fields = [...document.querySelectorAll('fieldset')].find((each) => each.querySelector('legend')?.innerText === '${legend}');
+          const found = [...(fields?.querySelectorAll('label') ?? [])].find((each) => each.innerText.trim() === '${label}');
+          found?.control.click();
+          return found !== undefined;
+        })()`;
+        assert.ok(await page.evaluate<boolean>(ticked), `${legend}: ${label}`);
+      });
+    await page.show('/feeds', 'Feeds');
+    await page.click('Compose a feed');
+    await page.fill('Name', 'fitting');
+    for (const name of ['pasted', 'default']) await tick('Lists', name);
+    await page.sees('In this order, in which they were ticked: pasted, default.');
+    await tick('Enough by themselves', 'pasted');
+    await page.fill('Lists that have to agree', '3');
+    await page.sees('What it changes could not be counted: min_sources is more than the 2 lists that the feed is made of');
+    await page.fill('Lists that have to agree', '');
+    await page.fill('Over its cap', 'lists');
+    await page.fill('Entry cap', '100');
+    await page.sees(/It will have 1 entry .*, of 100 that it may have\.\s+It would leave out default \([\d,]+ entries\)\./);
+    await page.click('Make the feed');
+    await page.sees(/Left out to keep within the cap: default \([\d,]+ entries\)\./);
+    await page.click('Change');
+    await page.fill('Over its cap', 'none');
+    await page.sees('Over its cap: pulls would be answered 413.');
+    await page.fill('Over its cap', 'sources');
+    await page.sees(/It would leave out what fewer than 2 lists have: [\d,]+ entries\./);
+    await page.click('Apply');
+    await page.sees(/Left out to keep within the cap: what fewer than 2 lists have/);
+    const { fit, always, lists, id } = await read('/feeds/fitting');
+    assert.deepEqual([fit, always, lists.length], ['sources', [lists[0]], 2]);
+    await ask(weir.url, `/v1/manage/feeds/${id}`, { method: 'DELETE', headers: { ...bearer(KEY), 'if-match': '*' } });
+    await page.show('/rules', 'Rules');
+  });
+
   test('D18.42 a bad expression is shown with carets; D18.41 a rule is changed with what changes', async () => {
     await page.show('/rules/waf', 'Rules');
     await page.click('Try an expression');
@@ -337,6 +375,7 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.fill('Expression', 'http.request.path contains "/signin"');
     await page.click('Run');
     await page.sees(/3 requests, .*Decided by: block 2 \(66\.67%\), no rule 1/);
+    await page.sees(/Is that meant\? One rule decides 1% of the requests or more:\s+expression\s+block, 66\.67%/);
     await page.sees('Over time');
     await page.click('Samples of expression');
     await page.sees('/signin?token=…');
@@ -644,6 +683,15 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.click('Make the webhook');
     await page.sees('The webhook soc was made.');
     await page.seesNot('/hook/xyz');
+    await page.click('Change soc');
+    await page.fill('Name', 'soc 2');
+    await hasCurl('-X PATCH');
+    await page.click('Apply');
+    await page.sees('The webhook soc 2 was changed.');
+    await page.click('Change soc 2');
+    await page.fill('Name', 'soc');
+    await page.click('Apply');
+    await page.sees('The webhook soc was changed.');
     await page.click('Test soc');
     await page.sees(/soc has not taken the test: 404/);
     await page.click('Delete soc');

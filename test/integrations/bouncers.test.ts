@@ -1,6 +1,7 @@
 /** Bouncers against a running weir: the addresses over HTTP, Debian's firewall bouncer, and the library that most are made of. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer, type RequestListener, request, type Server } from 'node:http';
@@ -417,6 +418,50 @@ suite('bouncers', () => {
       await space.within('nft', '-f', join(folder, 'load.nft'));
       const { stdout } = await space.within('nft', '-j', 'list', 'set', 'inet', 'weir', 'block4');
       assert.deepEqual(elementsOf(stdout).sort(), (await feed('loaded')).sort());
+    });
+
+    test('D31.7 the nftables feed without a bouncer: what each list has stopped, each packet once, also when the set is filled anew', async () => {
+      const space = await namespaceOf(10);
+      const here = new URL(space.url).hostname;
+      const there = here.replace(/\d+$/, (last) => String(Number(last) + 1));
+      for (const list of ['near', 'far']) await makeList(list);
+      await commandText(['feed', 'create', 'stopped', ...inWorkspace, '--lists', 'near,far', '--origins', 'lists'], settings);
+      await send('near', 'block', here);
+      await send('far', 'block', here, '198.51.100.0/24');
+      const [elements, table, load, state, listing] = ['v4', 'table.nft', 'load.nft', 'hits.json', 'listing.json'].map((name) =>
+        join(folder, `hits-${name}`),
+      );
+      writeFileSync(elements!, (await getFeed(weir.url, KEY, '/stopped?format=set_elements&family=v4')).text);
+      const set = (more = '') => `set block4 {\ntype ipv4_addr; flags interval; counter\n${more}\n}\n`;
+      const chain = 'chain input { type filter hook input priority -10; policy accept; ip saddr @block4 drop; }\n';
+      writeFileSync(table!, `table inet weir {\n${set()}${chain}}\n`);
+      writeFileSync(load!, `flush set inet weir block4\ntable inet weir {\n${set(`include "${elements}"`)}}\n`);
+      await space.within('nft', '-f', table!);
+      await space.within('nft', '-f', load!);
+      const socket = createSocket('udp4');
+      const sendPackets = async (count: number) => {
+        for (let n = 0; n < count; n++) await new Promise((sent) => socket.send('x', 9, there, sent));
+      };
+      const key = await keyOf('--feed', 'stopped');
+      const imported = async () => {
+        writeFileSync(listing!, (await space.within('nft', '-j', 'list', 'set', 'inet', 'weir', 'block4')).stdout);
+        return commandJson<unknown>(['hits', 'import', listing!, '--url', weir.url, '--key', key, '--state', state!], settings);
+      };
+      await sendPackets(3);
+      assert.deepEqual(await imported(), [{ origin: 'lists:near', packets: 3, bytes: 3 * 29 }]);
+      assert.deepEqual(await imported(), []);
+      await space.within('nft', '-f', load!);
+      await sendPackets(2);
+      assert.deepEqual(await imported(), [{ origin: 'lists:near', packets: 2, bytes: 2 * 29 }]);
+      socket.close();
+      const { lists } = await commandJson<{ lists: { name: string; hits: number; hit_bytes: number }[] }>(
+        ['worth', ...inWorkspace],
+        settings,
+      );
+      assert.deepEqual(
+        lists.filter(({ name, hits }) => hits > 0 && ['near', 'far'].includes(name)).map((list) => [list.name, list.hits, list.hit_bytes]),
+        [['near', 5, 5 * 29]],
+      );
     });
 
     test('D14.5 an hour on a shortened clock: the kernel lacks nothing that the feed has, whatever is renewed and however much changes', async () => {

@@ -91,7 +91,8 @@ const shareOf = (share) => (share > 0 && share < 0.00005 ? '<0.01%' : `${(share 
 /** @param {{ result: any }} props */
 function Result({ result }) {
   const [shown, setShown] = useState(/** @type {any} */ (undefined));
-  const { requests, first, last, unread, actions, rules, histogram } = result;
+  const { requests, first, last, unread, actions, histogram } = result;
+  const rules = result.rules.map((/** @type {any} */ rule, /** @type {number} */ i) => ({ ...rule, i }));
   const span = first === null ? '' : `, ${dateTime(first)} to ${dateTime(last)}`;
   const decided = Object.entries(actions).map(
     ([action, number]) => `${action === 'none' ? 'no rule' : action} ${count(number)} (${shareOf(number / requests)})`,
@@ -100,6 +101,7 @@ function Result({ result }) {
   return html`
     <div class="stack">
       <p>${counted(requests, 'request')}${span}. Decided by: ${decided.join(', ')}.</p>
+      <${Broad} rules=${rules} requests=${requests} onShow=${setShown} />
       ${unread !== null && html`<${Notice} kind="warn"><span class="text">${counted(unread.lines, 'line')} without a request, first: ${unread.first}</span><//>`}
       ${
         bars.length > 0 &&
@@ -112,10 +114,33 @@ function Result({ result }) {
           <//>
         `
       }
-      <${Table} label="Rules" columns=${columns(setShown)} rows=${rules.map((/** @type {any} */ rule, /** @type {number} */ i) => ({ ...rule, i }))}
+      <${Table} label="Rules" columns=${columns(setShown)} rows=${rules}
         keyOf=${(/** @type {any} */ { i }) => i} />
     </div>
     ${shown !== undefined && html`<${RuleDialog} rule=${shown} onClose=${() => setShown(undefined)} />`}
+  `;
+}
+
+/** From this share of all requests on a rule that keeps clients out is asked about. */
+const BROAD = 0.01;
+const KEEPS_OUT = ['block', 'challenge', 'ratelimit'];
+
+/** The rules that keep many out, the one that decides most first. @param {{ rules: any[], requests: number, onShow: (rule: any) => void }} props */
+function Broad({ rules, requests, onShow }) {
+  const broad = rules
+    .filter(({ action, decides }) => KEEPS_OUT.includes(action) && decides >= requests * BROAD && decides > 0)
+    .toSorted((a, b) => b.decides - a.decides);
+  if (broad.length === 0) return null;
+  return html`
+    <${Notice} kind="warn">
+      <p>Is that meant? ${broad.length === 1 ? 'One rule decides' : `${count(broad.length)} rules decide`} 1% of the requests or more:</p>
+      <ul>${broad
+        .slice(0, 5)
+        .map(
+          (rule) =>
+            html`<li key=${rule.i} class="row"><bdi class="text">${rule.name}</bdi> ${rule.action}, ${shareOf(rule.decides / requests)} <${Button} tiny aria-label=${`What ${rule.name} takes`} onClick=${() => onShow(rule)}>See what it takes<//></li>`,
+        )}</ul>
+    <//>
   `;
 }
 

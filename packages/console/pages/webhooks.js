@@ -18,22 +18,22 @@ import { Ago } from '../ui/time.js';
 import { toast } from '../ui/toast.js';
 import { WEBHOOK_STYLES } from '../words.js';
 
-/** @typedef {{ id: string, name: string, url: string, style: string, has_secret: boolean }} Webhook */
+/** @typedef {{ id: string, name: string, url: string, style: string, has_secret: boolean, tag: string | null }} Webhook `tag`: the state that a change is of. */
 /** @typedef {{ at: string, message: string, ms: number, status: number | null, outcome: string, text: string }} Delivery */
 /** @typedef {Webhook & { waiting: boolean, deliveries: Delivery[] }} Told */
 
 /** @param {import('../pages.js').PageProps} _props */
 export function Page(_props) {
   const live = useLiveWork('webhooks', readWebhooks);
-  const [isMaking, setMaking] = useState(false);
+  const [form, setForm] = useState(/** @type {{ webhook?: Webhook } | undefined} */ (undefined));
   const [deleted, setDeleted] = useState(/** @type {Webhook | undefined} */ (undefined));
-  const actions = html`<${Button} kind="main" icon="plus" onClick=${() => setMaking(true)}>New webhook<//>`;
+  const actions = html`<${Button} kind="main" icon="plus" onClick=${() => setForm({})}>New webhook<//>`;
   return html`
     <${PageHead} title="Webhooks" actions=${actions}>Tell Slack, Mattermost, Teams, PagerDuty or a program what needs attention, once a minute at most.<//>
     <${Shown} live=${live}>${(/** @type {Told[]} */ webhooks) => html`
       ${webhooks.length === 0 && html`<${Notice} kind="info">Nobody is told yet what needs attention in this workspace.<//>`}
-      ${webhooks.map((webhook) => html`<${One} key=${webhook.id} webhook=${webhook} remove=${() => setDeleted(webhook)} />`)}
-      ${isMaking && html`<${NewWebhook} onClose=${() => setMaking(false)} onDone=${live.refresh} />`}
+      ${webhooks.map((webhook) => html`<${One} key=${webhook.id} webhook=${webhook} change=${() => setForm({ webhook })} remove=${() => setDeleted(webhook)} />`)}
+      ${form !== undefined && html`<${WebhookForm} webhook=${form.webhook} onClose=${() => setForm(undefined)} onDone=${live.refresh} />`}
       ${deleted !== undefined && html`<${Delete} deleted=${deleted} onClose=${() => setDeleted(undefined)} onDone=${live.refresh} />`}
     `}<//>
   `;
@@ -42,7 +42,12 @@ export function Page(_props) {
 /** @returns {Promise<Told[]>} */
 async function readWebhooks() {
   const { body } = await ask(manage('/webhooks'));
-  return Promise.all(body.webhooks.map(async (/** @type {Webhook} */ { id }) => (await ask(manage(`/webhooks/${id}`))).body));
+  return Promise.all(
+    body.webhooks.map(async (/** @type {Webhook} */ { id }) => {
+      const { body: webhook, tag } = await ask(manage(`/webhooks/${id}`));
+      return { ...webhook, tag };
+    }),
+  );
 }
 
 const OUTCOMES = /** @type {Record<string, string>} */ ({ delivered: 'good', failed: 'warn', 'given up': 'bad' });
@@ -56,8 +61,8 @@ const COLUMNS = [
   { label: 'Answer', cell: ({ text }) => html`<span class="text small">${text}</span>` },
 ];
 
-/** @param {{ webhook: Told, remove: () => void }} props */
-function One({ webhook: { id, name, url, style, has_secret: hasSecret, waiting, deliveries }, remove }) {
+/** @param {{ webhook: Told, change: () => void, remove: () => void }} props */
+function One({ webhook: { id, name, url, style, has_secret: hasSecret, waiting, deliveries }, change, remove }) {
   const { busy, error, run } = useWork();
   const test = () =>
     run(async () => {
@@ -70,6 +75,7 @@ function One({ webhook: { id, name, url, style, has_secret: hasSecret, waiting, 
     });
   const actions = html`<span class="row">
     <${Button} tiny busy=${busy} aria-label=${`Test ${name}`} onClick=${test}>Send a test<//>
+    <${Button} tiny aria-label=${`Change ${name}`} onClick=${change}>Change<//>
     <${Button} tiny kind="danger" aria-label=${`Delete ${name}`} onClick=${remove}>Delete<//>
   </span>`;
   return html`
@@ -87,36 +93,37 @@ function One({ webhook: { id, name, url, style, has_secret: hasSecret, waiting, 
   `;
 }
 
-/** @param {{ onClose: () => void, onDone: () => void }} props */
-function NewWebhook({ onClose, onDone }) {
-  const [name, setName] = useState('');
-  const [url, setUrl] = useState('');
-  const [style, setStyle] = useState('weir');
+/** The form to make a webhook, or to change one. @param {{ webhook?: Webhook, onClose: () => void, onDone: () => void }} props */
+function WebhookForm({ webhook, onClose, onDone }) {
+  const [name, setName] = useState(webhook?.name ?? '');
+  const [url, setUrl] = useState(webhook?.url ?? '');
+  const [style, setStyle] = useState(webhook?.style ?? 'weir');
   const [secret, setSecret] = useState('');
   const [once] = useState(() => crypto.randomUUID());
   const { busy, error, run } = useWork();
   const body = { name: name.trim(), url: url.trim(), style, ...(secret !== '' && { secret }) };
+  const address = manage(webhook === undefined ? '/webhooks' : `/webhooks/${webhook.id}`);
   const submit = async () => {
     const isDone = await run(async () => {
-      await ask(manage('/webhooks'), { method: 'POST', once, body });
-      toast(html`The webhook <bdi>${body.name}</bdi> was made.`);
+      await ask(address, webhook === undefined ? { method: 'POST', once, body } : { method: 'PATCH', ifMatch: webhook.tag ?? '*', body });
+      toast(html`The webhook <bdi>${body.name}</bdi> was ${webhook === undefined ? 'made' : 'changed'}.`);
       onDone();
     });
     if (isDone) onClose();
   };
   const faults = error instanceof ApiError ? error.faults : [];
   const faultOf = (/** @type {string} */ field) => faults.find((fault) => fault.field === field)?.message;
-  const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${body.name === '' || body.url === ''}>Make the webhook<//>`;
+  const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${body.name === '' || body.url === ''}>${webhook === undefined ? 'Make the webhook' : 'Apply'}<//>`;
   return html`
-    <${Dialog} title="New webhook" onClose=${onClose} onSubmit=${submit} footer=${footer}>
+    <${Dialog} title=${webhook === undefined ? 'New webhook' : 'Change the webhook'} onClose=${onClose} onSubmit=${submit} footer=${footer}>
       ${error !== undefined && faults.length === 0 && html`<${Failed} error=${error} />`}
       <${TextField} label="Name" value=${name} onValue=${setName} maxlength="200" autofocus fault=${faultOf('name')} />
       <${TextField} label="Address" hint="Where messages are sent to. Whoever has it can write there: it is shown to nobody who may not manage."
         value=${url} onValue=${setUrl} maxlength="2048" inputmode="url" fault=${faultOf('url')} />
       <${SelectField} label="Style" value=${style} onValue=${setStyle} options=${WEBHOOK_STYLES} fault=${faultOf('style')} />
-      <${TextField} label="Secret" hint="What messages are signed with, or PagerDuty's integration key; it is kept encrypted."
+      <${TextField} label="Secret" hint=${webhook?.has_secret ? 'Empty: it stays. Another host needs it again.' : "What messages are signed with, or PagerDuty's integration key; it is kept encrypted."}
         value=${secret} onValue=${setSecret} type="password" autocomplete="off" maxlength="200" fault=${faultOf('secret')} />
-      <${SameWithCurl} text=${curlOf('POST', manage('/webhooks'), { ...body, ...(secret !== '' && { secret: '…' }) })} />
+      <${SameWithCurl} text=${curlOf(webhook === undefined ? 'POST' : 'PATCH', address, { ...body, ...(secret !== '' && { secret: '…' }) })} />
     <//>
   `;
 }

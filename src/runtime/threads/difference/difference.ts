@@ -1,11 +1,11 @@
 /** What a feed had more and less at one moment than at another, as the main thread sees it: found out on a thread of its own (SPEC D32.7). */
-import type { ServiceGuardRails } from '../../account/guard-rails.ts';
-import type { DifferenceAsked, FeedDiffer, FeedDifference } from '../../document/difference/difference.ts';
-import type { GeoData } from '../../geo/data.ts';
-import { shared } from '../../serial.ts';
-import type { Config } from '../../settings/settings.ts';
-import { inLine } from './in-line.ts';
-import { threadAnswer } from './thread-answer.ts';
+import type { ServiceGuardRails } from '../../../account/guard-rails.ts';
+import type { DifferenceAsked, FeedDiffer, FeedDifference } from '../../../document/difference/difference.ts';
+import type { GeoData } from '../../../geo/data.ts';
+import { shared } from '../../../serial.ts';
+import type { Config } from '../../../settings/settings.ts';
+import { inLine } from '../in-line.ts';
+import { threadAnswer } from '../thread-answer.ts';
 
 /** What the thread works with. */
 export interface DifferenceData {

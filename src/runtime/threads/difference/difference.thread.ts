@@ -1,14 +1,14 @@
 /** A thread that tells what a feed had more and less at one moment than at another. */
 import { workerData } from 'node:worker_threads';
-import { blockGuards } from '../../account/guard-rails.ts';
-import { systemClock } from '../../clock.ts';
-import { feedDifference } from '../../document/difference/difference.ts';
-import { WeirError } from '../../errors.ts';
-import { geoDatabase } from '../../geo/database.ts';
-import type { Config } from '../../settings/settings.ts';
-import { openReads } from '../engines.ts';
+import { blockGuards } from '../../../account/guard-rails.ts';
+import { systemClock } from '../../../clock.ts';
+import { feedDifference } from '../../../document/difference/difference.ts';
+import { WeirError } from '../../../errors.ts';
+import { geoDatabase } from '../../../geo/database.ts';
+import type { Config } from '../../../settings/settings.ts';
+import { openReads } from '../../engines.ts';
+import { answering } from '../thread-answer.ts';
 import type { DifferenceData } from './difference.ts';
-import { answering } from './thread-answer.ts';
 
 const { workspaceId, asked, settings, guardRails, geo } = workerData as DifferenceData;
 await answering(async () => {
