@@ -416,7 +416,7 @@ suite('management', () => {
     );
     for (const [query, events] of Object.entries({
       [`object=${id}&by=Ren%C3%A9e&since=1h`]: ['list changed'],
-      [`object=${encodeURIComponent(name)}&event=changed&limit=2`]: ['list changed', 'list changed'],
+      [`object=${encodeURIComponent(String(name))}&event=changed&limit=2`]: ['list changed', 'list changed'],
       [`object=${id}&key=${who.key_id}&event=created`]: ['list created'],
       [`object=${id}&by=nobody`]: [],
     }))
