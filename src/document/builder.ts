@@ -48,6 +48,8 @@ export interface BuildSource {
   readonly fitted?: Fitted | undefined;
   /** Whole seconds: when the build was made, without the rules that had expired by then. */
   readonly asOf: number;
+  /** Whole seconds: the latest as of which its rules were read. Before it, after the clock was set back, the build may lack some. */
+  readonly wholeFrom: number;
   /** Whole seconds: from then on this build must not be served, because a rule in it expires. Infinity when none does. */
   readonly lapsesAt: number;
 }

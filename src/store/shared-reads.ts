@@ -7,6 +7,7 @@ import { earlierAnswer } from './accounts/answers.ts';
 import { auditPage, auditSince } from './accounts/audit.ts';
 import { composedFeed, composedFeeds } from './accounts/feeds.ts';
 import { defaultList, listCount } from './accounts/lists.ts';
+import { namesOf } from './accounts/names.ts';
 import { feedPage, keyPage, listPage } from './accounts/pages.ts';
 import { replacementReads } from './accounts/replacements.ts';
 import { deletedFeeds } from './accounts/restore-deleted.ts';
@@ -75,6 +76,7 @@ const WORKS = {
   *keys(workspaceId: string) {
     return (yield* all(KEYS, workspaceId)).map((row) => keyOf(row, workspaceId));
   },
+  names: namesOf,
   *savedKeys(workspaceId: string) {
     return (yield* all(KEYS, workspaceId)).map(savedKeyOf);
   },

@@ -100,6 +100,46 @@ describe('D5.18 the clock is set', () => {
     for (const target of ['', '/edge']) assert.equal((await replica.get(target)).body, one, target);
   });
 
+  for (const target of ['', '/edge'])
+    test(`D5.18 forward, and back while the feed${target} is built: what the wrong clock read away is there again`, async () => {
+      const { clock, store, list, replica } = world();
+      store.add(list, '192.0.2.1', { ttl: 600 });
+      for (const each of ['', '/edge']) await replica.get(each);
+      await clock.advance(INTERVAL);
+      store.add(list, '192.0.2.9', { ttl: 600 });
+      clock.set(HOUR);
+      const { follow } = store;
+      store.follow = async (...asked) => {
+        const found = await follow.apply(store, asked);
+        if (found === 'too_far') return found;
+        store.follow = follow;
+        clock.set(-HOUR);
+        return found;
+      };
+      for (const each of [target, '', '/edge']) await replica.get(each);
+      await clock.advance(INTERVAL);
+      for (const each of ['', '/edge']) assert.equal((await replica.get(each)).body, '192.0.2.1/32\n192.0.2.9/32\n', each);
+    });
+
+  test('D5.18 forward and back again: what comes then takes away nothing that has not expired', async () => {
+    const { clock, store, list, replica } = world();
+    store.add(list, '192.0.2.1', { ttl: 600 });
+    store.add(list, '192.0.2.9');
+    await replica.get('');
+    clock.set(HOUR);
+    await clock.advance(INTERVAL);
+    assert.equal((await replica.get('')).body, '192.0.2.9/32\n');
+    clock.set(-HOUR);
+    for (const more of ['192.0.2.11', '192.0.2.13', '192.0.2.15']) {
+      await clock.advance(INTERVAL);
+      await replica.get('');
+      store.add(list, more);
+      await clock.advance(INTERVAL);
+      const body = (await replica.get('')).body;
+      assert.ok(body.startsWith('192.0.2.1/32\n192.0.2.9/32\n') && body.includes(more), body);
+    }
+  });
+
   test('D5.18 back, and the process is started again: a date of before proves nothing', async () => {
     const { clock, store, list, replica } = world();
     const before = await replica.get('');

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { smallGeo } from '../support/geo.ts';
-import { freePort } from '../support/http.ts';
 import { passTime } from '../support/time-out.ts';
 import { KEY } from '../support/weir.ts';
 import { openLink } from './links.ts';
+import { lastingPort } from './ports.ts';
 import { clockIn, keepWeir, type World } from './world.ts';
 
 const PRELOAD = new URL('../support/settable-clock.ts', import.meta.url).href;
@@ -54,7 +54,7 @@ async function fillDisk(folder: string, ms: number): Promise<void> {
 /** Starts it; `origin` is the port of the server of lists. */
 export async function startEmbedded(origin: number): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'weir-kill-'));
-  const [disk, port] = [join(folder, 'data'), await freePort()];
+  const [disk, port] = [join(folder, 'data'), await lastingPort()];
   mkdirSync(disk, { mode: 0o700 });
   const hasDisk = mountDisk(disk);
   const clock = clockIn(join(folder, 'clock'));

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '../support/http.ts';
+import { lastingPort } from './ports.ts';
 
 /** `lose`: what is asked arrives, and the connection ends when the answer begins. */
 export type Mode = 'pass' | 'hang' | 'slow' | 'refuse' | 'lose';
@@ -58,7 +58,7 @@ export async function openLink(target: number, port?: number): Promise<Link> {
     void carry(near, far, false);
     void carry(far, near, true);
   });
-  server.listen(port ?? (await freePort()), '127.0.0.1');
+  server.listen(port ?? (await lastingPort()), '127.0.0.1');
   await once(server, 'listening');
   const cut = () => {
     for (const socket of open) socket.destroy();

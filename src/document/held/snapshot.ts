@@ -48,6 +48,8 @@ export interface SnapshotPart extends FeedPart {
 /** Rules of a list with what the builds of all its feeds share. */
 export interface SharedRules extends ListRules {
   kept: KeptRanges;
+  /** Whole seconds: what had expired by then when it was read is not in the tables. */
+  readAt: number;
 }
 
 /** Takes the rules of a read into tables. */
@@ -76,7 +78,7 @@ export class RuleColumns implements RuleSink {
   rules(second: number): SharedRules {
     const { tableV4: v4, tableV6: v6, tableGeo: geo, geoTargets } = this;
     for (const table of [v4, v6, geo]) table.trim();
-    return { v4, v6, geo, geoTargets, kept: new KeptRanges(), renewalsAskedThrough: second };
+    return { v4, v6, geo, geoTargets, kept: new KeptRanges(), readAt: second, renewalsAskedThrough: second };
   }
 }
 
@@ -139,6 +141,9 @@ export function withNewList(snapshot: Snapshot, second: number): Snapshot {
     parts: [...parts.slice(0, lists.length), part, ...parts.slice(lists.length)],
   };
 }
+
+/** Whole seconds: before it, after the clock was set back, the snapshot may lack rules: of the read of it, or of one that moved its tables on. */
+export const wholeFrom = ({ at, parts }: Snapshot): number => Math.max(secondOf(at.wall), ...parts.map(({ rules }) => rules.readAt));
 
 /** A rule as a snapshot has it; `expires` in whole seconds, 0 = none. */
 export interface SnapshotRule {

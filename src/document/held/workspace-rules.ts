@@ -128,6 +128,7 @@ function takeChanges(
   gone: ReadonlySet<number>,
   second: number,
 ): void {
+  rules.readAt = second;
   for (const table of [rules.v4, rules.v6, rules.geo]) table.remove(gone, second);
   rules.v4.addAll(tableV4);
   rules.v6.addAll(tableV6);

@@ -8,11 +8,11 @@ import type { GeoDatabase } from '../../ports/geo.ts';
 import type { FitState } from '../../ports/snapshot.ts';
 import type { StoreReads, StoreWrites } from '../../ports/store.ts';
 import { oneByOne } from '../../serial.ts';
-import type { BuildRequest, BuildResult, DocumentBuilder } from '../builder.ts';
+import type { BuildRequest, BuildResult, BuildSource, DocumentBuilder } from '../builder.ts';
 import { DECISIONS, type DecisionsVariant, DOCUMENTS, type DocumentKind, type DocumentVariant, revisionOf } from '../document.ts';
 import { FeedRanges } from '../held/feed-ranges.ts';
 import { type RenewalReads, renewDueRules } from '../held/renewal.ts';
-import { readSnapshot, type Snapshot } from '../held/snapshot.ts';
+import { readSnapshot, type Snapshot, wholeFrom } from '../held/snapshot.ts';
 import { WorkspaceRules } from '../held/workspace-rules.ts';
 import { exceptionsOf } from './content.ts';
 import { render } from './render-document.ts';
@@ -103,7 +103,7 @@ async function buildDocument(state: DocumentState, request: BuildRequest, option
   const { document } = variant;
   const isShared = DOCUMENTS[document].kinds.length === 0;
   // A snapshot that was read before the clock was set back lacks rules that have not expired now.
-  const isOld = snapshot === undefined || snapshot.at.sequence < request.sequence || clock.now() < snapshot.at.wall;
+  const isOld = snapshot === undefined || snapshot.at.sequence < request.sequence || secondOf(clock.now()) < wholeFrom(snapshot);
   if (isOld || (isShared && isMixed(snapshot, state.rules))) {
     const sequence = Math.max(request.sequence, snapshot?.at.sequence ?? 0);
     const read = isShared
@@ -153,7 +153,7 @@ async function buildFrom(snapshot: Snapshot, request: BuildRequest, options: Doc
   }
   const rendered = await renderAt(second, snapshot, { ...request, variant }, geo, options);
   await recordFits(snapshot, request, fits, options);
-  const source = sourceOf(snapshot, request, { geoVersion: geo.version, asOf: second }, rendered);
+  const source = sourceOf(snapshot, request, { geoVersion: geo.version, asOf: second, wholeFrom: wholeFrom(snapshot) }, rendered);
   if (rendered.kind === 'too_large') return { kind: 'too_large', ...source, hint: rendered.hint };
   const { text, hash } = rendered;
   return { kind: 'document', ...source, hash, bytes: text.bytes, stampsAt: text.stampsAt, parts: text.parts };
@@ -180,7 +180,7 @@ async function recordFits(
 function sourceOf(
   { at, head }: Snapshot,
   { variant }: BuildRequest,
-  made: { readonly geoVersion: string; readonly asOf: number },
+  made: Pick<BuildSource, 'geoVersion' | 'asOf' | 'wholeFrom'>,
   { entryCount, v4Count, entryLimit, lapsesAt, fitted }: Omit<RenderedDocument, 'kind' | 'text' | 'hash'>,
 ) {
   const { takenAt, profile } = head;
@@ -202,7 +202,7 @@ async function buildDecisions(
   await renewDueRules(snapshot, second, second, offline ? undefined : renewalReads(workspaceId, options));
   const guarded = guard(snapshot.head.guardRails).protected;
   const { version, ...counted } = await versioned.of(workspaceId, feedId).take(snapshot, { asOf: second, geo, guarded }, clock.now());
-  const source = sourceOf(snapshot, request, { geoVersion: geo.version, asOf: second }, counted);
+  const source = sourceOf(snapshot, request, { geoVersion: geo.version, asOf: second, wholeFrom: wholeFrom(snapshot) }, counted);
   if (version === undefined) return { kind: 'too_large', ...source, hint: versioned.hint };
   return { kind: 'document', ...source, hash: version, bytes: new Uint8Array(), stampsAt: [], parts: undefined };
 }

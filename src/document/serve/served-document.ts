@@ -14,6 +14,7 @@ import {
   atTime,
   hasBody,
   isServable,
+  isWhole,
   NOT_BUILT,
   nearestToCap,
   newestBody,
@@ -133,7 +134,7 @@ export class ServedDocument {
       const timeout = this.#retryAt === undefined ? left : FAILING_STORE_TIMEOUT;
       await served.refreshing.join(asked, () => this.#context.limited(this.#refresh(served, withBody), timeout));
       const { current } = served.state;
-      if (current === undefined || isServable(current, this.#context.now().wall)) return current?.outcome;
+      if (current === undefined || isWhole(current, this.#context.now().wall)) return current?.outcome;
       if (round === MAX_ROUNDS) throw new WeirError('FEED_UNAVAILABLE', 'what was built had expired each time');
     }
   }
@@ -196,7 +197,7 @@ export class ServedDocument {
     const now = clock.now();
     const { current } = served.state;
     if (current === undefined || !isOf(snapshot, current.at)) return false;
-    if (current.geoVersion !== geoVersion() || !isServable(current, now)) return false;
+    if (current.geoVersion !== geoVersion() || !isWhole(current, now)) return false;
     const { outcome } = current;
     const { confirmed } = snapshot;
     if (outcome.kind === 'document' && current.confirmed !== confirmed) {
@@ -214,13 +215,14 @@ export class ServedDocument {
     const { builder } = this.#context.options;
     const now = this.#context.now();
     const before = servedBefore(served.state, now);
+    const mayWait = before?.servable && isRemembered(variant) && before.lastModified < secondOf(now.wall) + LONGEST_WAIT;
     const result = await builder.build({
       workspaceId: this.#workspaceId,
       feedId: this.feedId,
       variant,
       sequence,
       offline: staleSince !== undefined,
-      before: before?.servable && isRemembered(variant) ? { hash: before.hash, until: before.lastModified + 1 } : undefined,
+      before: mayWait ? { hash: before.hash, until: before.lastModified + 1 } : undefined,
     });
     if (result.kind === 'no_snapshot') throw new WeirError('FEED_UNAVAILABLE', 'there is no snapshot in memory');
     if (result.kind === 'gone') this.forget();
@@ -232,7 +234,7 @@ export class ServedDocument {
 
   async #accept(served: ServedVariant, result: BuiltDocument | TooLargeBuild, staleSince: number | undefined): Promise<void> {
     const { variant } = served;
-    const { name, target, entryCount: entries, v4Count, entryLimit: limit, fitted, at, geoVersion, asOf, lapsesAt } = result;
+    const { name, target, entryCount: entries, v4Count, entryLimit: limit, fitted, at, geoVersion, asOf, wholeFrom, lapsesAt } = result;
     const size = { name, target, entries, v4Count, limit, fitted, revision: staleSince === undefined ? result.revision : undefined };
     const snapshot = snapshotOf(result, this.#snapshot, this.#context.interval);
     this.#snapshot = snapshot;
@@ -259,7 +261,7 @@ export class ServedDocument {
     const paused = now.monotonic + this.#context.pause;
     const settled = now.monotonic + LONGEST_WAIT * 1000;
     const freshUntil = settlesAt !== NEVER ? settled : staleSince !== undefined ? paused : confirmed.freshUntil;
-    const times = { freshUntil, asOf, lapsesAt: Math.min(lapsesAt, settlesAt) };
+    const times = { freshUntil, asOf, wholeFrom, lapsesAt: Math.min(lapsesAt, settlesAt) };
     const build = { outcome: { ...outcome, staleSince }, at, confirmed, geoVersion, ...times };
     this.#update(served, withBuild(served.state, build, waits, now));
   }

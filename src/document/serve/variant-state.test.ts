@@ -47,7 +47,7 @@ const tooLarge: TooLarge = { kind: 'too_large', entryCount: 10, entryLimit: 9, h
 
 /** A build that is fresh until second 130 and expires at second 110. */
 function build(outcome: Representation | TooLarge, change: Partial<CachedBuild> = {}): CachedBuild {
-  const times = { freshUntil: 130_000, asOf: 100, lapsesAt: 110 };
+  const times = { freshUntil: 130_000, asOf: 100, wholeFrom: 0, lapsesAt: 110 };
   const moment = { ...at(1), sequence: 1 };
   return { outcome, at: moment, confirmed: { at: moment, takenAt: 1, freshUntil: 30_001 }, geoVersion: '1', ...times, ...change };
 }

@@ -17,6 +17,8 @@ export interface CachedBuild {
   readonly freshUntil: number;
   /** Whole seconds: as of when it is without the rules that have expired. Before that, after the clock was set back, it lacks some. */
   readonly asOf: number;
+  /** The same of what its rules were read from, which the store alone can mend. */
+  readonly wholeFrom: number;
   /** Whole seconds: from then on it must not be served, because a rule in it expires or its Last-Modified is to be decided again. */
   readonly lapsesAt: number;
 }
@@ -86,6 +88,9 @@ export function servedBefore({ current, last }: VariantState, now: Instant): Ser
 
 /** Whether the build has the rules of the instant `wall` (ms): none has expired, and none was left out that has not. */
 export const isServable = ({ asOf, lapsesAt }: CachedBuild, wall: number): boolean => asOf <= secondOf(wall) && secondOf(wall) < lapsesAt;
+
+/** The same of a build that is not good enough while the store answers where the store itself was asked by a clock that was ahead. */
+export const isWhole = (build: CachedBuild, wall: number): boolean => isServable(build, wall) && build.wholeFrom <= secondOf(wall);
 
 /** Whether the bytes of an outcome are in memory; a 413 needs none. */
 export const hasBody = (outcome: Representation | TooLarge): boolean => outcome.kind !== 'document' || outcome.body.identity !== undefined;
