@@ -528,6 +528,16 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.press('Enter');
     await page.sees('8.8.4.0/24');
     assert.match(await page.evaluate<string>('location.search'), /reason=a\+hoster/);
+    // Behind thousands of other rules.
+    await send([block('192.0.2.99', { rule_ref: 'case-4711', reason: 'the last of all' })]);
+    await page.press('/');
+    await page.evaluate(`document.activeElement.value = ''`);
+    await page.type('case-47');
+    await page.sees(/Rule\s+case-4711\s+192\.0\.2\.99/);
+    await eventually(async () => assert.equal((await read('/rules/named?text=the+last+of+all')).reasons.length, 1));
+    await page.evaluate(`document.activeElement.value = ''`);
+    await page.type('last of ALL');
+    await page.sees(/Reason\s+the last of all\s+1 rule/);
     await page.press('/');
     await page.evaluate(`document.activeElement.value = ''`);
     await page.type('make a k');
@@ -749,7 +759,30 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.click('Drop');
     await page.sees('No dead letters');
     await page.click('Audit');
-    await page.sees(/Jana Novák\s+dead letter dropped/);
+    await page.sees(/Jana Novák, bootstrap\s+dead letter dropped/);
+  });
+
+  test('D18.60 the audit log has a row for an act, by names; it is filtered, and leads to what was changed', async () => {
+    const addresses = Array.from({ length: 1001 }, (_, i) => `45.90.${i % 250}.${Math.floor(i / 250)}\n`).join('');
+    const sent = await ask(weir.url, '/v1/manage/imports?file=scan.txt', { method: 'POST', headers: bearer(KEY), body: addresses });
+    assert.equal(JSON.parse(sent.text).batches.length, 2);
+    await page.sees(/bootstrap\s+file imported\s+×\s*2\s+scan\.txt/);
+    const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}/;
+    assert.doesNotMatch(await page.text(), uuid);
+    await page.fill('Object', 'moved to');
+    await page.sees(/list created\s+moved to/);
+    await page.seesNot('file imported');
+    await page.fill('Person', 'Nobody');
+    await page.sees('Nothing of this kind was changed');
+    await page.click('Show everything');
+    await page.fill('What', 'file');
+    await page.seesNot('list created');
+    await page.sees('scan.txt');
+    await page.evaluate(`[...document.querySelectorAll('.long-row')].find((row) => row.innerText.includes('scan.txt')).click()`);
+    await page.sees('All of it: 2 changes');
+    assert.doesNotMatch(await page.text(), uuid);
+    await page.click('scan.txt');
+    await page.sees(/Rules removed\s+\d+/);
   });
 
   /** No serious fault of what readers of the screen, and others, need. */
