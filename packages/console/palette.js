@@ -1,7 +1,8 @@
-/** What can be found from every page: targets, pages, actions, feeds, lists, sources, keys, devices, batches, rules. */
+/** What can be found from every page: targets, pages, actions, feeds, lists, sources, keys, devices, batches, and rules, which the store looks for. */
 import { allPages, ask, manage } from './api.js';
-import { dateTime } from './format.js';
+import { counted, dateTime } from './format.js';
 import { targetsOf } from './pages/lookup/targets.js';
+import { tabOf } from './pages/rules/tabs.js';
 import { PAGES } from './pages.js';
 import { link } from './router.js';
 import { may } from './session.js';
@@ -20,7 +21,7 @@ const READ = 500;
 let known;
 
 const lookup = (/** @type {string} */ target) => `${link('/lookup')}?${new URLSearchParams({ target })}`;
-const rulesWith = (/** @type {Record<string, string>} */ query, tab = 'access') => `${link('/rules', tab)}?${new URLSearchParams(query)}`;
+const rulesWith = (/** @type {Record<string, string>} */ query, tab = 'access') => `${link('/rules')}/${tab}?${new URLSearchParams(query)}`;
 
 /** @type {readonly { label: string, href: string, permission: string }[]} */
 const ACTIONS = [
@@ -55,12 +56,7 @@ function named(session) {
 async function readNamed(session) {
   // What cannot be read is not found; the rest is.
   const pages = (/** @type {string} */ path, /** @type {string} */ name) => allPages(path, name, {}, READ).catch(() => []);
-  const first = (/** @type {string} */ kind) =>
-    ask(manage('/rules', { kind, limit: READ })).then(
-      ({ body }) => body.rules,
-      () => [],
-    );
-  const [lists, feeds, sources, keys, devices, batches, ...rules] = await Promise.all([
+  const [lists, feeds, sources, keys, devices, batches] = await Promise.all([
     pages('/lists', 'lists'),
     pages('/feeds', 'feeds'),
     pages('/sources', 'sources'),
@@ -70,21 +66,7 @@ async function readNamed(session) {
       ({ body }) => body.batches,
       () => [],
     ),
-    first('access_rule'),
-    first('waf_rule'),
-    first('smart_firewall_rule'),
   ]);
-  const [access, waf, smart] = rules;
-  const reasons = new Set(access.flatMap((/** @type {any} */ { reason }) => reason ?? []));
-  const refs = (/** @type {any[]} */ of, /** @type {string} */ tab) =>
-    of
-      .filter(({ rule_ref: ref }) => ref !== null)
-      .map(({ rule_ref: ref, name, target, batch_id: batch }) => ({
-        kind: 'Rule',
-        label: ref,
-        note: name ?? target ?? '',
-        href: tab === 'access' ? rulesWith({ address: target, match: 'exact' }) : rulesWith(batch === null ? {} : { batch }, tab),
-      }));
   return [
     ...lists.map(({ id, name }) => ({ kind: 'List', label: name, href: link('/feeds', 'list', id) })),
     ...feeds.map(({ id, name }) => ({ kind: 'Feed', label: name, href: link('/feeds', 'composed', id) })),
@@ -97,10 +79,35 @@ async function readNamed(session) {
       note: `${entries} entries ${id}`,
       href: link('/batches', id),
     })),
-    ...[...reasons].map((reason) => ({ kind: 'Reason', label: reason, href: rulesWith({ reason }) })),
-    ...refs(access, 'access'),
-    ...refs(waf, 'waf'),
-    ...refs(smart, 'smart-firewall'),
+  ];
+}
+
+/** The store is asked for texts of so many characters. */
+const LEAST = 2;
+
+/** Rules whose reference begins with a text, and reasons that hold it, as the store finds them. @param {string} text @returns {Promise<Entry[]>} */
+async function inRules(text) {
+  if (text.length < LEAST || text.length > 200) return [];
+  const { rules, reasons } = await ask(manage('/rules/named', { text })).then(
+    ({ body }) => body,
+    () => ({ rules: [], reasons: [] }),
+  );
+  return [
+    ...reasons.map((/** @type {any} */ { kind, reason, rules: many }) => ({
+      kind: 'Reason',
+      label: reason,
+      note: counted(many, 'rule'),
+      href: rulesWith({ reason }, tabOf({ kind }).join('/')),
+    })),
+    ...rules.map((/** @type {any} */ rule) => ({
+      kind: 'Rule',
+      label: rule.rule_ref,
+      note: rule.name ?? rule.target ?? '',
+      href:
+        rule.target === undefined
+          ? rulesWith(rule.batch_id === null ? {} : { batch: rule.batch_id }, tabOf(rule).join('/'))
+          : rulesWith({ address: rule.target, match: 'exact' }),
+    })),
   ];
 }
 
@@ -111,10 +118,14 @@ export async function find(text, session) {
   const asked = targetsOf(text).flatMap((each) => ('target' in each ? [each.target] : []));
   const whole = asked.length === 0 ? [] : [{ kind: 'Look up', label: asked.join(', '), href: lookup(asked.join(' ')) }];
   const words = wanted.split(/\s+/);
-  const matching = [...fixed(session), ...(await named(session))].filter(({ kind, label, note = '' }) => {
-    const shown = `${kind} ${label} ${note}`.toLowerCase();
-    return words.every((word) => shown.includes(word));
-  });
+  const [known, found] = await Promise.all([named(session), inRules(text.trim())]);
+  const matching = [
+    ...[...fixed(session), ...known].filter(({ kind, label, note = '' }) => {
+      const shown = `${kind} ${label} ${note}`.toLowerCase();
+      return words.every((word) => shown.includes(word));
+    }),
+    ...found,
+  ];
   const ranked = matching.toSorted((a, b) => rankOf(a, wanted) - rankOf(b, wanted));
   const counts = new Map();
   const few = ranked.filter(({ kind }) => {

@@ -9,7 +9,7 @@ import { Icon } from './ui/icon.js';
 /** @typedef {import('./palette.js').Entry} Entry */
 
 /** How long typing rests before it is looked for, ms. */
-const REST = 80;
+const REST = 150;
 
 /** @param {{ place: import('./router.js').Place, session: import('./session.js').Session }} props */
 export function Search({ place, session }) {

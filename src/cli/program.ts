@@ -34,6 +34,7 @@ const GROUPS = {
   target: 'kinds of devices that feeds are made for',
   geo: 'country and ASN data',
   expression: 'filter expressions',
+  hits: 'what lists have stopped',
   audit: 'who changed what',
   sample: 'good traffic that rules are tried on',
 };
@@ -82,6 +83,7 @@ const COMMANDS: readonly (readonly [words: readonly string[], load: () => Promis
   [['apply'], async () => (await import('./service/apply.ts')).applyCommand],
   [['workspace'], async () => (await import('./service/workspace-export.ts')).workspaceExportCommand],
   [['migrate'], async () => (await import('./service/migrate.ts')).migrateCommand],
+  [['hits'], async () => (await import('./hits/import.ts')).hitsCommands],
   [['audit'], async () => (await import('./state/audit.ts')).auditCommands],
   [['status'], async () => (await import('./state/status.ts')).statusCommand],
 ];

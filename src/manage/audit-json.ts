@@ -12,10 +12,7 @@ export interface AuditNames {
 }
 
 /** The names of a workspace and of its lists, feeds and keys. */
-export async function auditNames(
-  store: Pick<StoreReads, 'directory' | 'keys' | 'feeds' | 'workspace'>,
-  workspaceId: string,
-): Promise<AuditNames> {
+export async function auditNames(store: Pick<StoreReads, 'names' | 'workspace'>, workspaceId: string): Promise<AuditNames> {
   const [{ keys, feeds }, workspace] = await Promise.all([feedNamesIn(store, workspaceId), store.workspace(workspaceId)]);
   return { keys, objects: new Map([...feeds, ...keys, ...(workspace === undefined ? [] : [[workspaceId, workspace.name] as const])]) };
 }

@@ -7,6 +7,7 @@ import { earlierAnswer } from './accounts/answers.ts';
 import { auditPage, auditSince } from './accounts/audit.ts';
 import { composedFeed, composedFeeds } from './accounts/feeds.ts';
 import { defaultList, listCount } from './accounts/lists.ts';
+import { namesOf } from './accounts/names.ts';
 import { feedPage, keyPage, listPage } from './accounts/pages.ts';
 import { replacementReads } from './accounts/replacements.ts';
 import { deletedFeeds } from './accounts/restore-deleted.ts';
@@ -30,6 +31,7 @@ import { senderStep } from './rules/rule-senders.ts';
 import { activeCount } from './rules/rule-tables.ts';
 import { rulesBefore, rulesById, rulesByRef } from './rules/rules-by-id.ts';
 import { ruleVersions } from './rules/target-history.ts';
+import { activityReads } from './seen/activity.ts';
 import { bouncerReads } from './seen/bouncers.ts';
 import { deviceCounts, devicePage, keysByHash, workspaceOfKey } from './seen/devices.ts';
 import { feedDays } from './seen/feed-days.ts';
@@ -53,6 +55,7 @@ const listCountText = (now: string) => `SELECT count(*) AS rules FROM (SELECT 1 
   LIMIT $3) AS counted`;
 
 const WORKS = {
+  ...activityReads,
   ...bouncerReads,
   ...changeReads,
   ...replacementReads,
@@ -73,6 +76,7 @@ const WORKS = {
   *keys(workspaceId: string) {
     return (yield* all(KEYS, workspaceId)).map((row) => keyOf(row, workspaceId));
   },
+  names: namesOf,
   *savedKeys(workspaceId: string) {
     return (yield* all(KEYS, workspaceId)).map(savedKeyOf);
   },

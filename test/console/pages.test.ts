@@ -290,6 +290,44 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     assert.deepEqual([await active('185.2.1.1'), await active('185.2.1.2')], [['185.2.1.1'], []]);
   });
 
+  test('D18.22, D29.4, D29.6 a feed is made of lists in their order, one of them enough alone; what does not fit is told before, and in its page', async () => {
+    const tick = (legend: string, label: string) =>
+      eventually(async () => {
+        const ticked = `(() => {
+          const fields = [...document.querySelectorAll('fieldset')].find((each) => each.querySelector('legend')?.innerText === '${legend}');
+          const found = [...(fields?.querySelectorAll('label') ?? [])].find((each) => each.innerText.trim() === '${label}');
+          found?.control.click();
+          return found !== undefined;
+        })()`;
+        assert.ok(await page.evaluate<boolean>(ticked), `${legend}: ${label}`);
+      });
+    await page.show('/feeds', 'Feeds');
+    await page.click('Compose a feed');
+    await page.fill('Name', 'fitting');
+    for (const name of ['pasted', 'default']) await tick('Lists', name);
+    await page.sees('In this order, in which they were ticked: pasted, default.');
+    await tick('Enough by themselves', 'pasted');
+    await page.fill('Lists that have to agree', '3');
+    await page.sees('What it changes could not be counted: min_sources is more than the 2 lists that the feed is made of');
+    await page.fill('Lists that have to agree', '');
+    await page.fill('Over its cap', 'lists');
+    await page.fill('Entry cap', '100');
+    await page.sees(/It will have 1 entry .*, of 100 that it may have\.\s+It would leave out default \([\d,]+ entries\)\./);
+    await page.click('Make the feed');
+    await page.sees(/Left out to keep within the cap: default \([\d,]+ entries\)\./);
+    await page.click('Change');
+    await page.fill('Over its cap', 'none');
+    await page.sees('Over its cap: pulls would be answered 413.');
+    await page.fill('Over its cap', 'sources');
+    await page.sees(/It would leave out what fewer than 2 lists have: [\d,]+ entries\./);
+    await page.click('Apply');
+    await page.sees(/Left out to keep within the cap: what fewer than 2 lists have/);
+    const { fit, always, lists, id } = await read('/feeds/fitting');
+    assert.deepEqual([fit, always, lists.length], ['sources', [lists[0]], 2]);
+    await ask(weir.url, `/v1/manage/feeds/${id}`, { method: 'DELETE', headers: { ...bearer(KEY), 'if-match': '*' } });
+    await page.show('/rules', 'Rules');
+  });
+
   test('D18.42 a bad expression is shown with carets; D18.41 a rule is changed with what changes', async () => {
     await page.show('/rules/waf', 'Rules');
     await page.click('Try an expression');
@@ -490,6 +528,16 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.press('Enter');
     await page.sees('8.8.4.0/24');
     assert.match(await page.evaluate<string>('location.search'), /reason=a\+hoster/);
+    // Behind thousands of other rules.
+    await send([block('192.0.2.99', { rule_ref: 'case-4711', reason: 'the last of all' })]);
+    await page.press('/');
+    await page.evaluate(`document.activeElement.value = ''`);
+    await page.type('case-47');
+    await page.sees(/Rule\s+case-4711\s+192\.0\.2\.99/);
+    await eventually(async () => assert.equal((await read('/rules/named?text=the+last+of+all')).reasons.length, 1));
+    await page.evaluate(`document.activeElement.value = ''`);
+    await page.type('last of ALL');
+    await page.sees(/Reason\s+the last of all\s+1 rule/);
     await page.press('/');
     await page.evaluate(`document.activeElement.value = ''`);
     await page.type('make a k');
@@ -711,7 +759,30 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.click('Drop');
     await page.sees('No dead letters');
     await page.click('Audit');
-    await page.sees(/Jana Novák\s+dead letter dropped/);
+    await page.sees(/Jana Novák, bootstrap\s+dead letter dropped/);
+  });
+
+  test('D18.60 the audit log has a row for an act, by names; it is filtered, and leads to what was changed', async () => {
+    const addresses = Array.from({ length: 1001 }, (_, i) => `45.90.${i % 250}.${Math.floor(i / 250)}\n`).join('');
+    const sent = await ask(weir.url, '/v1/manage/imports?file=scan.txt', { method: 'POST', headers: bearer(KEY), body: addresses });
+    assert.equal(JSON.parse(sent.text).batches.length, 2);
+    await page.sees(/bootstrap\s+file imported\s+×\s*2\s+scan\.txt/);
+    const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}/;
+    assert.doesNotMatch(await page.text(), uuid);
+    await page.fill('Object', 'moved to');
+    await page.sees(/list created\s+moved to/);
+    await page.seesNot('file imported');
+    await page.fill('Person', 'Nobody');
+    await page.sees('Nothing of this kind was changed');
+    await page.click('Show everything');
+    await page.fill('What', 'file');
+    await page.seesNot('list created');
+    await page.sees('scan.txt');
+    await page.evaluate(`[...document.querySelectorAll('.long-row')].find((row) => row.innerText.includes('scan.txt')).click()`);
+    await page.sees('All of it: 2 changes');
+    assert.doesNotMatch(await page.text(), uuid);
+    await page.click('scan.txt');
+    await page.sees(/Rules removed\s+\d+/);
   });
 
   /** No serious fault of what readers of the screen, and others, need. */

@@ -61,6 +61,18 @@ suite('late answers', () => {
     const sister = await newKey(settings, mine.workspaceId, ...all);
     for (const key of [stranger, sister]) assert.equal((await call('GET', `/answers/${asked.body.answer}`, undefined, key)).status, 404);
 
+    // Another process on the same store knows neither it nor backtests of this one, and says so.
+    const replica = await startWeir({ ...settings, ROLES: 'signals,manage' });
+    const there = async (path: string) => JSON.parse((await ask(replica.url, `/v1/manage${path}`, { headers: bearer(mine.key) })).text);
+    const [answer, backtest] = [await there(`/answers/${asked.body.answer}`), await there(`/backtests/${asked.body.answer}`)];
+    await replica.kill('SIGKILL');
+    assert.deepEqual([answer.code, backtest.code], [404, 404]);
+    assert.match(
+      answer.message,
+      /^this process knows no late answer ".*" of this key: it was asked of another process, .*What was sent stands in GET /,
+    );
+    assert.match(backtest.message, /^this process knows no such backtest: it was asked of another process, /);
+
     const preview = await call('POST', '/undo', JSON.stringify({ batches: body.batches, preview: true }));
     assert.equal(preview.status, 202);
     assert.equal((await later(String(preview.headers.location))).status, 200);

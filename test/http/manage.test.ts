@@ -147,7 +147,11 @@ suite('management', () => {
     return { key: 'guard_rails', reason: 'ticket 4711', expires_in: 3600 };
   }
   /** What a GET has to be asked with. */
-  const QUERIES: Readonly<Record<string, string>> = { lookUp: '?target=192.0.2.1', findNamedRules: '?text=no' };
+  const QUERIES: Readonly<Record<string, string>> = {
+    lookUp: '?target=192.0.2.1',
+    findNamedRules: '?text=no',
+    feedDifference: '?since=1s',
+  };
   /** A body that an operation takes, where its first example names things that are there only in documents. */
   const BODIES: Readonly<Record<string, () => Promise<Json>>> = {
     createList: async () => ({ name: fresh('list') }),
@@ -414,6 +418,20 @@ suite('management', () => {
       found.map(({ event, actor, key_id, after }) => [event, actor, key_id, after]),
       [['list changed', 'Renée', null, { format: 'plain' }]],
     );
+    for (const [query, events] of Object.entries({
+      [`object=${id}&by=Ren%C3%A9e&since=1h`]: ['list changed'],
+      [`object=${encodeURIComponent(String(name))}&event=changed&limit=2`]: ['list changed', 'list changed'],
+      [`object=${id}&key=${who.key_id}&event=created`]: ['list created'],
+      [`object=${id}&by=nobody`]: [],
+    }))
+      assert.deepEqual(
+        (await get(`/audit?${query}`)).body.entries.map(({ event }) => event),
+        events,
+        query,
+      );
+    const first = (await get(`/audit?object=${id}&limit=1`)).body;
+    assert.equal((await get(`/audit?object=${id}&limit=1&after=${first.next}`)).body.entries[0]!.event, 'list changed');
+    assert.equal((await get('/audit?since=noon')).status, 400);
     const { stdout } = await command(['audit', 'ls', '--workspace', workspace, '--event', 'key created', '--since', '1h'], settings);
     assert.match(stdout, /^AT +EVENT +WHAT +BY +KEY +CHANGE\n(.* key created +.*\n)+$/);
     const [whole] = await commandJson<Json[]>(['audit', 'ls', '--event', 'organization created'], settings);

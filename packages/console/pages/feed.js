@@ -21,9 +21,10 @@ import { Empty, Notice, Shown } from '../ui/states.js';
 import { Table } from '../ui/table.js';
 import { Ago } from '../ui/time.js';
 import { ACTIONS, FAMILIES } from '../words.js';
+import { seeChanges } from './changes/see.js';
 import { DeleteFeed } from './feeds/delete-feed.js';
 import { FeedForm } from './feeds/feed-form.js';
-import { nameOfKind, stateOf, WORKSPACE_FEED } from './feeds/feed-state.js';
+import { leftOutText, nameOfKind, stateOf, WORKSPACE_FEED } from './feeds/feed-state.js';
 import { readFeed } from './feeds/read-feeds.js';
 import { SetUpCard } from './feeds/set-up-card.js';
 
@@ -67,7 +68,7 @@ function Feed({ feed, tag, session, refresh }) {
     <//>
     ${feed.feed?.events.map(({ kind, text, since }) => html`<${Notice} key=${kind} kind="warn"><span>${text}, <${Ago} at=${since} /></span><//>`)}
     <div class="cards">
-      <${SizeCard} feed=${feed} />
+      <${SizeCard} feed=${feed} tag=${tag} />
       <${HistoryCard} feed=${feed} />
     </div>
     <${ContentCard} feed=${feed} address=${address} />
@@ -78,11 +79,11 @@ function Feed({ feed, tag, session, refresh }) {
   `;
 }
 
-/** @param {{ feed: FeedRow }} props */
-function SizeCard({ feed }) {
-  // Counted anew only now and then: it reads every rule of the feed.
+/** @param {{ feed: FeedRow, tag: string }} props */
+function SizeCard({ feed, tag }) {
+  // Counted anew only now and then, and when the feed was changed: it reads every rule of the feed.
   const live = useLiveWork(
-    `measure ${feed.id}`,
+    `measure ${feed.id} ${tag}`,
     async () => (await ask(manage('/measure'), { method: 'POST', body: { feed: named(feed) } })).body.before,
     { every: 60_000 },
   );
@@ -96,6 +97,7 @@ function SizeCard({ feed }) {
             <${Figure} label="Rules for addresses" value=${count(measure.address_rules)} />
           <//>
           <${Gauge} value=${entries} most=${measure.entry_limit} label="Entries" />
+          ${measure.left_out !== null && html`<${Notice} kind="warn"><span class="text">Left out to keep within the cap: ${leftOutText(measure.left_out)}.</span><//>`}
           ${
             measure.costs.length === 0
               ? html`<p class="small soft">No rule for a country or an ASN is in it.</p>`
@@ -132,7 +134,7 @@ function HistoryCard({ feed }) {
           return html`<p class="soft">The feed has not been asked for yet. Its size is noted from the first poll on.</p>`;
         const last = known.at(-1);
         return html`
-          <${Plot} days label="Networks of the block feed" times=${known.map((/** @type {any} */ each) => Date.parse(each.day) / 1000)}
+          <${Plot} days onSpan=${seeChanges(named(feed))} label="Networks of the block feed" times=${known.map((/** @type {any} */ each) => Date.parse(each.day) / 1000)}
             series=${[
               { label: 'IPv4', color: '--accent', fill: true, values: known.map((/** @type {any} */ each) => each.v4?.last ?? null) },
               { label: 'IPv6', color: '--warn', values: known.map((/** @type {any} */ each) => each.v6?.last ?? null) },

@@ -5,6 +5,7 @@ import { useState } from 'preact/hooks';
 import { ApiError, manage } from '../api.js';
 import { curlOf } from '../curl.js';
 import { useLive } from '../data.js';
+import { count } from '../format.js';
 import { useNames } from '../names.js';
 import { go, link, setQuery } from '../router.js';
 import { may } from '../session.js';
@@ -115,6 +116,11 @@ function One({ target, action, session }) {
   `;
 }
 
+/** What was dropped for the lists that put it into feeds. @param {{ lists: Answer['dropped'] }} props */
+const Dropped = ({ lists }) => html`
+  <p class="small soft">Dropped for its lists in 30 days, as bouncers told: ${lists.map(({ list, hits }, i) => html`${i > 0 && ', '}<bdi key=${list}>${list}</bdi> ${count(hits)}`)}.</p>
+`;
+
 /** @param {{ answer: Answer, mayChange: boolean, maySet: boolean, onOpen: (open: Open) => void, onDone: () => void }} props */
 function Found({ answer, mayChange, maySet, onOpen, onDone }) {
   const [outlook, setOutlook] = useState(/** @type {Outlook | undefined} */ (undefined));
@@ -149,6 +155,7 @@ function Found({ answer, mayChange, maySet, onOpen, onDone }) {
       }
     </div>
     ${(answer.devices_left_out_feeds ?? 0) > 0 && html`<p class="small soft">Of ${answer.devices_left_out_feeds} more feeds that it concerns devices are not told.</p>`}
+    ${answer.dropped.length > 0 && html`<${Dropped} lists=${answer.dropped} />`}
     ${answer.history !== undefined && html`<${Card} title="History" note="Of its own rules and those around it, as far back as an undo reaches."><${History} events=${answer.history} /><//>`}
     <details id="feeds" open=${feeds.length <= 6}><summary>Feed by feed, every rule</summary>
       <div class="stack"><${FeedByFeed} target=${target} action=${action} feeds=${feeds} /></div>

@@ -25,7 +25,10 @@ export type Note = (event: string, batches: readonly (string | null)[], asked: R
 export async function noting(context: Context, { id }: Workspace): Promise<Note> {
   const store = await context.store();
   return async (event, batches, asked) => {
-    for (const batch of batches) if (batch !== null) await store.noteChange(id, event, batch, asked, context.author);
+    const done = batches.filter((batch) => batch !== null);
+    // Several batches are one act.
+    const author = done.length > 1 ? { ...context.author, act: done[0] } : context.author;
+    for (const batch of done) await store.noteChange(id, event, batch, asked, author);
   };
 }
 

@@ -14,6 +14,8 @@ const PATIENCE = 600_000;
 export interface Target {
   readonly url: URL;
   readonly key: string;
+  /** What it calls itself; Node's name when absent. */
+  readonly agent?: string;
   /** Whether a batch is tried until it is taken or refused, however long the service is away (SPEC D11.12). */
   readonly keepTrying: boolean;
   /** Is told why a batch has to wait. */
@@ -42,11 +44,15 @@ export const ask = async (target: Target, body?: Uint8Array<ArrayBuffer>): Promi
   read((await untilAnswered(target, body === undefined ? 'GET' : 'POST', body)).text);
 
 async function untilAnswered(
-  { url, key, keepTrying, onRetry }: Target,
+  { url, key, agent, keepTrying, onRetry }: Target,
   method: 'GET' | 'POST',
   body: Uint8Array<ArrayBuffer> | undefined,
 ): Promise<Answer> {
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  const headers = {
+    authorization: `Bearer ${key}`,
+    'content-type': 'application/json',
+    ...(agent !== undefined && { 'user-agent': agent }),
+  };
   for (let attempt = 1, pause = FIRST_PAUSE; ; attempt += 1, pause = Math.min(pause * 2, MOST_PAUSE)) {
     const answer = await request(url, { method, headers, redirect: 'manual', ...(body !== undefined && { body }) });
     if (answer.status !== undefined && answer.status >= 200 && answer.status < 300) return answer;

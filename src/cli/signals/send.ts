@@ -14,6 +14,7 @@ import { sumLines } from './dry-run.ts';
 import { openInput } from './input.ts';
 import { replaceList } from './list-replace.ts';
 import { jsonReport, type Sender, sayLeftOut, sending, textReport } from './sender.ts';
+import { readKey, readUrl } from './service.ts';
 import { lifted } from './still-blocked.ts';
 
 /** Options that say something of the entries of a list; signals say it themselves. */
@@ -56,9 +57,7 @@ export function sendCommand(add: AddCommand): void {
         ),
     {
       async run(context, [file], options) {
-        const key = options.key ?? context.environment.WEIR_API_KEY;
-        if (!key) throw new WeirError('USAGE', 'give an API key with --key or in WEIR_API_KEY');
-        if (!/^[\x21-\x7e]+$/.test(key)) throw new WeirError('USAGE', 'an API key has visible ASCII characters only');
+        const key = readKey(options.key ?? context.environment.WEIR_API_KEY);
         if (options.dryRun && options.replace)
           throw new WeirError('USAGE', '--dry-run cannot tell what --replace would remove; give one of them');
         const input = await openInput(file);
@@ -147,14 +146,4 @@ function collectLabel(text: string, before: JsonObject = {}): JsonObject {
   const at = text.indexOf('=');
   if (at < 1) throw new WeirError('USAGE', '--label must be name=value, such as source=spamhaus');
   return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
-}
-
-function readUrl(text: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol))
-    throw new WeirError('USAGE', '--url must be an address that begins with http:// or https://');
-  if (url.username !== '' || url.password !== '')
-    throw new WeirError('USAGE', '--url takes no user or password; give the key in WEIR_API_KEY or with --key');
-  if (/[?#]/.test(text)) throw new WeirError('USAGE', '--url takes no query and no fragment; name a list with --list');
-  return url;
 }

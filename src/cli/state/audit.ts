@@ -1,23 +1,14 @@
 /** `weir audit`: who changed what (SPEC D15.53). */
 
 import { type AuditNames, auditJson, auditNames } from '../../manage/audit-json.ts';
+import { isWanted } from '../../manage/audit-search.ts';
 import { findKeyNamed } from '../../manage/find.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import type { AuditRow } from '../../ports/stored/account-store.ts';
 import { everyItem } from '../../ports/stored/every-item.ts';
 import type { AddCommand } from '../command.ts';
 import { table, workspaceId } from '../context.ts';
 import { sinceOf } from '../rules/conditions.ts';
 import { wholeNumber } from '../usage.ts';
-
-interface Wanted {
-  readonly event?: string;
-  readonly by?: string;
-  readonly keyId?: string | undefined;
-  readonly object?: string;
-  /** ms */
-  readonly since?: number;
-}
 
 export function auditCommands(add: AddCommand): void {
   add(
@@ -70,9 +61,3 @@ async function namesIn(store: StoreReads, workspace: string | null): Promise<Aud
 /** A text with the names of the ids in it. */
 const withNames = (text: string, names: Readonly<Record<string, string>>): string =>
   Object.entries(names).reduce((named, [id, name]) => named.replaceAll(id, name), text);
-
-const isWanted = (row: AuditRow, name: string | null, { event, by, keyId, object }: Wanted): boolean =>
-  (event === undefined || row.event.includes(event)) &&
-  (by === undefined || row.by.actor === by || row.by.personId === by) &&
-  (keyId === undefined || row.by.keyId === keyId) &&
-  (object === undefined || row.object === object || name === object || row.by.act === object);

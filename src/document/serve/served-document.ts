@@ -214,8 +214,8 @@ export class ServedDocument {
     const { variant } = served;
     const now = this.#context.now();
     const before = heldUntil(variant, servedBefore(served.state, now), secondOf(now.wall));
-    const of = { workspaceId: this.#workspaceId, feedId: this.feedId, variant };
-    const result = await this.#context.options.builder.build({ ...of, sequence, offline: staleSince !== undefined, before });
+    const offline = staleSince !== undefined;
+    const result = await this.#context.options.builder.build({ ...this.#name, variant, sequence, offline, before });
     if (result.kind === 'no_snapshot') throw new WeirError('FEED_UNAVAILABLE', 'there is no snapshot in memory');
     if (result.kind === 'gone') this.forget();
     else if (!this.#isOvertaken(result)) await this.#accept(served, result, staleSince);

@@ -5,7 +5,7 @@ import { type AuditNames, auditNames } from '../audit-json.ts';
 import { auditEntry, type ChangeKind, type Entry, isRenewal, kindOfEvent, newer, type Place, ruleEntry, runEntry } from './entry.ts';
 import type { Scope } from './scope.ts';
 
-export type ChangesStore = Pick<StoreReads, 'ruleChanges' | 'auditBetween' | 'allRuns' | 'directory' | 'keys' | 'feeds' | 'workspace'>;
+export type ChangesStore = Pick<StoreReads, 'ruleChanges' | 'auditBetween' | 'allRuns' | 'names' | 'workspace'>;
 
 export interface Asked {
   /** ms; what happened at `until` or later is not told. */

@@ -1,9 +1,12 @@
 /** The audit log of the workspace. */
 
-import { type Fields, nullable, Type } from '../../json-schema.ts';
-import { auditJson, auditNames } from '../audit-json.ts';
-import { type Operation, operation } from '../operation.ts';
-import { BY_NUMBER, PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../page.ts';
+import { readSince } from '../../duration.ts';
+import { type Fields, nullable, Type, textField } from '../../json-schema.ts';
+import { auditNames } from '../audit-json.ts';
+import { auditSearch } from '../audit-search.ts';
+import { findKeyNamed } from '../find.ts';
+import { fieldFault, type Operation, operation } from '../operation.ts';
+import { BY_NUMBER, PAGE_QUERY, pageRequest, pageSchema } from '../page.ts';
 
 const changed = nullable(Type.Record(Type.String(), Type.Unknown()), {
   description: 'The fields that the change concerns; null: it was not there, or what changed is large.',
@@ -27,12 +30,25 @@ const ENTRY = {
 export const AUDIT_OPERATIONS: readonly Operation[] = [
   operation('listAudit', 'GET /audit', 'manage', {
     summary: 'Who changed what, newest first; kept for 90 days',
-    query: Type.Object(PAGE_QUERY),
+    description: 'Newest first. A page may have fewer entries than limit, or none, although others follow: only next tells.',
+    query: Type.Object({
+      event: textField(100, 'Words that the event has, such as list deleted, or key.'),
+      by: textField(200, 'A person by name or by PROVIDER:SUBJECT, or a system user.'),
+      key: textField(200, 'What was done with this key: id or name.'),
+      object: textField(200, 'What was changed, by its id or name, or an act.'),
+      since: textField(40, 'An instant (ISO 8601), or how long ago, such as 2h.'),
+      ...PAGE_QUERY,
+    }),
     answer: pageSchema('AuditLog', 'entries', ENTRY),
-    async run({ store, workspaceId }, { query }) {
-      const page = await store.auditPage(workspaceId, pageRequest(query, BY_NUMBER));
+    refusals: { 404: 'there is no key "siem"' },
+    async run(context, { query: { event, by, key, object, since, ...page } }) {
+      const { store, workspaceId, now } = context;
+      const from = since === undefined ? undefined : readSince(since, now());
+      if (since !== undefined && from === undefined)
+        throw fieldFault('since', 'must be an instant such as 2026-11-22T08:00:00Z, or such as 2h');
+      const keyId = key === undefined ? undefined : (await findKeyNamed(store, workspaceId, key)).id;
       const names = await auditNames(store, workspaceId);
-      return pageBody('entries', page, (row) => auditJson(row, names));
+      return auditSearch(context, names, { event, by, keyId, object, since: from }, pageRequest(page, BY_NUMBER));
     },
     show: (body) => ({ body }),
   }),

@@ -16,7 +16,7 @@ import type { ManageContext } from '../context.ts';
 import { LEFT_OUT } from '../feed-state.ts';
 import { anyFeedId, findList } from '../find.ts';
 import { type Operation, operation } from '../operation.ts';
-import { feedPatch, MAKING } from './feeds.ts';
+import { feedPatch, MAKING, requireMaking } from './feeds.ts';
 
 /** Lines of a preview, at most and where nothing is said. */
 const MOST_LINES = 1000;
@@ -187,7 +187,10 @@ async function measureChange(context: ManageContext, { feed, ...change }: Settin
   if (Object.keys(change).length === 0) return { before: now, after: null };
   const made = isNew ? { profile: { ...NO_SETTINGS, name: '' }, lists: null, making: NO_MAKING } : await madeOf(context, feedId);
   const lists = members === undefined ? made.lists : members;
-  const after = { profile: { ...made.profile, ...patch }, lists, making: { ...made.making, ...patch } };
+  const kept = made.making.always.filter((id) => lists?.includes(id) ?? true);
+  const making = { ...made.making, always: kept, ...patch };
+  requireMaking({ ...making, lists });
+  const after = { profile: { ...made.profile, ...patch }, lists, making };
   return { before: now, after: await measure(after) };
 }
 

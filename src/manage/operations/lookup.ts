@@ -2,7 +2,7 @@
 
 import { within } from '../../clock.ts';
 import type { WatchedFeed } from '../../document/watch/feed-watch.ts';
-import { WeirError } from '../../errors.ts';
+import { hasCode, WeirError } from '../../errors.ts';
 import { answerOf, flagField, listOf, nullable, objectOf, Type, textField, wordField } from '../../json-schema.ts';
 import { ACCESS_ACTIONS, type AccessAction } from '../../rule.ts';
 import { formatTarget, targetNamed } from '../../signal/target.ts';
@@ -65,6 +65,7 @@ const EXPLAINED = answerOf(
       undefined,
       FEED_PATH,
     ),
+    feeds_left_out: [0, 'Feeds beyond 1,000 that nothing concerns.'],
     dropped: listOf(
       { list: 'scanners', ...HITS },
       { description: 'What was dropped for the lists whose rules put it into feeds; none where no bouncer of the workspace counts.' },
@@ -103,8 +104,14 @@ export const LOOKUP_OPERATIONS: readonly Operation[] = [
       409: 'more than 100000 rules would have to be looked at; ask about an address or a smaller network',
     },
     async run(context, { query }) {
+      if (query.path !== true) return lookUp(context, query);
+      const { now, workspaceId } = context;
+      const until = now() + LIMIT;
       // One path of a workspace at a time: each holds all of its devices while it is made.
-      return query.path === true ? context.inTurn(() => lookUp(context, query), `path ${context.workspaceId}`) : lookUp(context, query);
+      return context.inTurn(async () => {
+        if (now() > until) throw new WeirError('LIMITED', 'too many look-ups of the workspace are waiting', { cause: { retryAfter: 10 } });
+        return lookUp(context, query);
+      }, `path ${workspaceId}`);
     },
   }),
 ];
@@ -121,7 +128,10 @@ async function lookUp(context: ManageContext, { target: text, action = 'block', 
   if (feedIds?.length === 0) throw new WeirError('NOT_FOUND', `there is no list or feed "${feed}"`);
   const listId = wantsPath ? await store.defaultList(workspaceId) : undefined;
   const asked = { workspace, target, action, counts: false, ...(feedIds && { feedIds }), ...(listId && { outlook: { listId } }) };
-  const explained = await within(explainer.explain(asked), LIMIT, 'the explanation');
+  // The thread that explains gives up before, with the reason.
+  const explained = await within(explainer.explain(asked), 2 * LIMIT, 'the explanation').catch((error: unknown) => {
+    throw hasCode(error, 'TIMEOUT') ? new WeirError('REFUSED', 'this takes too long at this time: try again') : error;
+  });
   const names = await namesIn(store, workspaceId);
   const dropped = await droppedOf(store, workspaceId, explained, names, now());
   const path = wantsPath ? await pathOf(context, { target, action }, explained, names) : undefined;
@@ -133,6 +143,7 @@ async function lookUp(context: ManageContext, { target: text, action = 'block', 
       rules_left_out: explained.feeds[i]!.leftOut,
       ...path?.feeds.get(i),
     })),
+    feeds_left_out: explained.feedsLeftOut,
     dropped,
     ...path?.whole,
   };

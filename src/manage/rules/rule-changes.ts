@@ -43,7 +43,9 @@ export async function landed(
   unlanded?: number,
 ): Promise<Change> {
   if (batches.length === 0) return { batches, landed: true };
-  const notes = Promise.all(batches.map((batch) => store.noteChange(workspaceId, event, batch, asked, by)));
+  // Several batches are one act.
+  const author = batches.length === 1 ? by : { ...by, act: batches[0] };
+  const notes = Promise.all(batches.map((batch) => store.noteChange(workspaceId, event, batch, asked, author)));
   const [left] = await Promise.all([unlanded ?? untilLanded(), notes]);
   return { batches, landed: left === 0 };
 }

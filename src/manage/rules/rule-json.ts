@@ -1,6 +1,8 @@
 /** How management shows rules to programs: their fields, who wrote them last, and what agents ignore of them. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isoTime } from '../../clock.ts';
 import type { StoreReads } from '../../ports/store.ts';
+import type { NamedThing } from '../../ports/stored/account-store.ts';
 import type { RuleOrigin } from '../../ports/stored/rule-store.ts';
 import type { StoredRule } from '../../ports/stored/stored-rule.ts';
 import { warningOf } from '../../signal/rate-limit.ts';
@@ -46,11 +48,12 @@ export interface FeedNames extends Names {
 }
 
 /** The names of lists, feeds and keys of a workspace. */
-export async function feedNamesIn(reads: Pick<StoreReads, 'directory' | 'keys' | 'feeds'>, workspaceId: string): Promise<FeedNames> {
+export async function feedNamesIn(reads: Pick<StoreReads, 'names'>, workspaceId: string): Promise<FeedNames> {
   const names = await namesIn(reads, workspaceId);
-  const composed = (await reads.feeds(workspaceId)).map(({ id, name }) => [id, name] as const);
-  return { ...names, feeds: new Map([...names.lists, ...composed]) };
+  return { ...names, feeds: new Map([...names.lists, ...byId(await reads.names(workspaceId, 'feeds'))]) };
 }
+
+const byId = (things: readonly NamedThing[]) => things.map(({ id, name }) => [id, name] as const);
 
 /** Where a rule of a source's list comes from: the refresh that wrote it last, and since when it is there (SPEC D23.8). */
 export interface RuleSource {
@@ -66,17 +69,17 @@ export function ruleSource({ listId, createdAt, updatedAt }: StoredRule, { sourc
 }
 
 /** The names of lists and keys of a workspace; a key without a name is told by its first characters. */
-export async function namesIn(reads: Pick<StoreReads, 'directory' | 'keys'>, workspaceId: string): Promise<Names> {
-  const lists = (await reads.directory(workspaceId))?.lists ?? [];
-  const keys = await reads.keys(workspaceId);
+export async function namesIn(reads: Pick<StoreReads, 'names'>, workspaceId: string): Promise<Names> {
+  const lists = await reads.names(workspaceId, 'lists');
+  // There may be ten thousand of each: others are answered in between.
+  await nextTurn();
+  const keys = await reads.names(workspaceId, 'keys');
+  await nextTurn();
   const kept = lists.filter(({ sourceId }) => sourceId !== null);
   return {
-    lists: new Map(lists.map(({ id, name }) => [id, name])),
+    lists: new Map(byId(lists)),
     // What a refresh has sent is sent by its source.
-    keys: new Map([
-      ...keys.map(({ id, name, prefix }) => [id, name ?? prefix] as const),
-      ...kept.map(({ sourceId, name }) => [sourceId!, `source ${name}`] as const),
-    ]),
-    sources: new Map(kept.map(({ id, name }) => [id, name])),
+    keys: new Map([...byId(keys), ...kept.map(({ sourceId, name }) => [sourceId!, `source ${name}`] as const)]),
+    sources: new Map(byId(kept)),
   };
 }

@@ -110,6 +110,17 @@ export interface Page<T> {
   readonly next: string | null;
 }
 
+/** What has a name and an id in a workspace. */
+export type NamedKind = 'lists' | 'feeds' | 'keys';
+
+/** One of them; a key without a name is called by its first characters. */
+export interface NamedThing {
+  readonly id: string;
+  readonly name: string;
+  /** Of a list: the source that keeps it; null: none does. */
+  readonly sourceId: string | null;
+}
+
 /** Reads. None of them takes a lock that a writer waits for. */
 export interface AccountReads {
   /** One counter that every change of a key, permission or subscription moves. */
@@ -118,6 +129,8 @@ export interface AccountReads {
   findCaller(hash: Uint8Array): Promise<Caller | undefined>;
   organizations(): Promise<Organization[]>;
   workspaces(): Promise<Workspace[]>;
+  /** What the lists, feeds or keys of a workspace are called. */
+  names(workspaceId: string, kind: NamedKind): Promise<NamedThing[]>;
   keys(workspaceId: string): Promise<KeyInfo[]>;
   /** The same with their hashes; only `weir export` asks for them. */
   savedKeys(workspaceId: string): Promise<SavedKey[]>;

@@ -95,7 +95,7 @@ describe('D31 decisions of lists', () => {
   test('D31.3 whatever changes, is lost or starts anew: at rest a firewall holds each network once, in the set of its list', {
     timeout: 600_000,
   }, async () => {
-    for (let seed = 1; seed <= 12; seed++) await history(seed);
+    for (let seed = 1; seed <= 8; seed++) await history(seed);
   });
 });
 

@@ -10,6 +10,9 @@ import { completed, completionAt, typesOf } from './names-at.js';
 /** How long the names that were read are good for, ms: they change with the settings of the service. */
 const GOOD_FOR = 600_000;
 
+/** Names that are shown at once. */
+const SHOWN = 8;
+
 /** @typedef {import('./names-at.js').ExpressionName} ExpressionName */
 
 /** @param {{ kind: string, value: string, onValue: (value: string) => void, [attribute: string]: any }} props As of TextField. */
@@ -29,9 +32,6 @@ export function ExpressionInput({ kind, value, onValue, ...rest }) {
     field().setSelectionRange(caret.current, caret.current);
     caret.current = undefined;
   }, [value]);
-  useEffect(() => {
-    document.getElementById(`${id}-${chosen}`)?.scrollIntoView({ block: 'nearest' });
-  }, [chosen]);
 
   const look = (/** @type {boolean} */ all = false) => {
     const { value: text, selectionStart, selectionEnd } = field();
@@ -68,6 +68,8 @@ export function ExpressionInput({ kind, value, onValue, ...rest }) {
   };
 
   const isShown = offer !== undefined;
+  // Those around the chosen one: nothing scrolls, and arrows reach all.
+  const first = Math.max(0, Math.min(chosen - SHOWN / 2, (offer?.names.length ?? 0) - SHOWN));
   return html`
     <div class="completing" ref=${box}>
       <${TextField} label="Expression" rows=${5} maxlength="4096" value=${value} autocomplete="off"
@@ -79,11 +81,12 @@ export function ExpressionInput({ kind, value, onValue, ...rest }) {
         onKeyDown=${onKeyDown} onBlur=${() => setOffer(undefined)} onClick=${() => setOffer(undefined)} ...${rest} />
       ${
         isShown &&
-        html`<ul class="found names" id=${id} role="listbox" aria-label="Fields and functions">
-          ${offer.names.map(
+        html`<ul class="found names" id=${id} role="listbox" aria-label="Fields and functions" onMouseDown=${(/** @type {Event} */ event) => event.preventDefault()}>
+          ${offer.names.slice(first, first + SHOWN).map(
             (name, i) => html`
-              <li key=${`${name.kind} ${name.name}`} id=${`${id}-${i}`} role="option" aria-selected=${i === chosen}
-                onMouseDown=${(/** @type {Event} */ event) => event.preventDefault()} onClick=${() => take(name)}>
+              <li key=${`${name.kind} ${name.name}`} id=${`${id}-${first + i}`} role="option" aria-selected=${first + i === chosen}
+                aria-setsize=${offer.names.length} aria-posinset=${first + i + 1}
+                onClick=${() => take(name)}>
                 <span class="small soft">${name.kind}</span><span class="mono">${name.name}</span><span class="small soft mono">${typesOf(name)}</span>
               </li>
             `,

@@ -1,13 +1,11 @@
 /** Which rules are shown: conditions, which stand in the address of the page. */
 
 import { html } from 'htm/preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { setQuery } from '../../router.js';
 import { Button } from '../../ui/button.js';
-import { SelectField, TextField } from '../../ui/field.js';
-
-/** How long typing has to rest before it is searched for, ms. */
-const REST = 300;
+import { SelectField } from '../../ui/field.js';
+import { Typed } from '../../ui/typed.js';
 
 /** @typedef {{ field: string, label: string, options?: readonly { value: string, label: string }[], hint?: string }} Condition */
 
@@ -117,15 +115,4 @@ export function RuleFilter({ query, isAccess, actions, names, faultOf }) {
       </div>
     </form>
   `;
-}
-
-/** A condition that is typed: it counts when typing rests. @param {{ field: string, label: string, value: string, [attribute: string]: any }} props */
-function Typed({ field, label, value, ...rest }) {
-  const [text, setText] = useState(value);
-  useEffect(() => setText((before) => (before.trim() === value ? before : value)), [value]);
-  useEffect(() => {
-    const timer = setTimeout(() => setQuery({ [field]: text.trim() }), REST);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return html`<${TextField} label=${label} value=${text} onValue=${setText} autocomplete="off" spellcheck=${false} ...${rest} />`;
 }

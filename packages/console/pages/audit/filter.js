@@ -1,0 +1,45 @@
+/** Which changes are shown: conditions, which stand in the address of the page. */
+
+import { html } from 'htm/preact';
+import { setQuery } from '../../router.js';
+import { Button } from '../../ui/button.js';
+import { SelectField } from '../../ui/field.js';
+import { Typed } from '../../ui/typed.js';
+
+const FIELDS = ['event', 'by', 'key', 'object', 'since'];
+const ANY = { value: '', label: 'Any' };
+/** The words that events begin with. */
+const EVENTS = ['rule', 'file', 'batches', 'list', 'feed', 'source', 'key', 'workspace', 'webhook', 'person', 'dead letter', 'sample'];
+const SINCE = [ANY, { value: '1h', label: 'an hour' }, { value: '24h', label: 'a day' }, { value: '7d', label: 'a week' }];
+
+/** The conditions that an address has. @param {URLSearchParams} query @returns {Record<string, string>} */
+export const auditConditions = (query) =>
+  Object.fromEntries(
+    FIELDS.flatMap((field) => {
+      const value = query.get(field);
+      return value ? [[field, value]] : [];
+    }),
+  );
+
+/** @param {{ query: URLSearchParams, names: import('../../names.js').Names }} props */
+export const AuditFilter = ({ query, names }) => {
+  const choice = (
+    /** @type {string} */ field,
+    /** @type {string} */ label,
+    /** @type {readonly { value: string, label: string }[]} */ options,
+  ) => html`
+    <${SelectField} label=${label} value=${query.get(field) ?? ''} onValue=${(/** @type {string} */ value) => setQuery({ [field]: value })} options=${options} />
+  `;
+  return html`
+    <form class="filter" role="search" aria-label="Audit log" onSubmit=${(/** @type {Event} */ event) => event.preventDefault()}>
+      <div class="form-row">
+        <${Typed} field="by" label="Person" value=${query.get('by') ?? ''} />
+        ${names.keys.length > 0 && choice('key', 'Key', [ANY, ...names.keys.map((name) => ({ value: name, label: name }))])}
+        ${choice('event', 'What', [ANY, ...EVENTS.map((word) => ({ value: word, label: word }))])}
+        <${Typed} field="object" label="Object" value=${query.get('object') ?? ''} placeholder="Its name" />
+        ${choice('since', 'Within', SINCE)}
+      </div>
+      ${Object.keys(auditConditions(query)).length > 0 && html`<div class="row"><${Button} tiny kind="quiet" icon="close" onClick=${() => setQuery(Object.fromEntries(FIELDS.map((field) => [field, undefined])))}>Show everything<//></div>`}
+    </form>
+  `;
+};
