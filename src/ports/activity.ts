@@ -1,11 +1,11 @@
-/** What happened in a workspace in the last day, minute by minute, as one process has seen it. */
+/** What happens in workspaces, minute by minute for a day and hour by hour for a month, of all processes (SPEC D18.11). */
 
 /** Counts of a span of time. */
 export interface ActivityCounts {
   /** Entries of signals that were accepted, and that failed. */
   accepted: number;
   failed: number;
-  /** Entries for access rules that landed, whichever process took them. */
+  /** Entries for access rules that landed; the landing itself counts them. */
   landed: number;
   /** Polls of feeds and other documents, and those of them that were answered 304. */
   pulls: number;
@@ -20,14 +20,43 @@ export const ACTIVITY_FIELDS = [
   'notModified',
 ] as const satisfies readonly (keyof ActivityCounts)[];
 
-/** Minutes that are kept. */
-export const ACTIVITY_MINUTES = 1440;
+export const NO_ACTIVITY: ActivityCounts = { accepted: 0, failed: 0, landed: 0, pulls: 0, notModified: 0 };
 
+/** How long slots of so many minutes are kept, minutes: a day and a month, and a little. */
+export const ACTIVITY_STEPS: readonly (readonly [step: number, kept: number])[] = [
+  [1, 1500],
+  [60, 31 * 1440],
+];
+/** Minutes that can be told minute by minute, and in all. */
+export const ACTIVITY_MINUTES = 1440;
+export const MOST_ACTIVITY = 30 * 1440;
+
+/** A slot of `step` minutes, counted from 1970. */
+export interface ActivitySlot extends ActivityCounts {
+  readonly slot: number;
+}
+
+/** What one process has counted of a workspace in a minute (since 1970). */
+export interface NotedActivity extends ActivityCounts {
+  readonly workspaceId: string;
+  readonly minute: number;
+}
+
+export interface ActivityStoreReads {
+  /** The slots of `step` minutes (of ACTIVITY_STEPS) from one to another (included) in which something happened, oldest first. */
+  activity(workspaceId: string, of: { readonly step: number; readonly from: number; readonly to: number }): Promise<ActivitySlot[]>;
+}
+
+export interface ActivityStoreWrites {
+  /** Adds what was counted, in one transaction; workspaces that are gone are passed over. */
+  noteActivity(counts: readonly NotedActivity[]): Promise<void>;
+}
+
+/** What this process has counted and not written yet. */
 export interface ActivityReads {
-  /** When counting began, ms since 1970. */
+  /** ms since 1970 */
   readonly since: number;
-  /** The counts of each of the last `minutes`, oldest first; the last one is the minute that runs. */
-  of(workspaceId: string, minutes: number): ActivityCounts[];
+  of(workspaceId: string): ActivityCounts;
 }
 
 export interface ActivityCounter {

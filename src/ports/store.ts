@@ -1,5 +1,6 @@
 /** A whole store: rules and accounts behind one driver. */
 
+import type { ActivityStoreReads, ActivityStoreWrites } from './activity.ts';
 import type { DeviceReads, DeviceWrites } from './devices.ts';
 import type { HistoryReads, HistoryWrites } from './history.ts';
 import type { AccountReads, AccountWrites } from './stored/account-store.ts';
@@ -18,6 +19,7 @@ import type { WebhookReads, WebhookWrites } from './stored/webhook-store.ts';
 export interface StoreReads
   extends RuleReads,
     AccountReads,
+    ActivityStoreReads,
     AuditReads,
     BouncerReads,
     ChangeReads,
@@ -37,6 +39,7 @@ export interface StoreReads
 export interface StoreWrites
   extends RuleWrites,
     AccountWrites,
+    ActivityStoreWrites,
     BouncerWrites,
     DeviceWrites,
     HistoryWrites,

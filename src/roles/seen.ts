@@ -19,20 +19,20 @@ export interface Seen {
   readonly counts: HttpCounts;
   /** What feeds are like now. */
   readonly watch: FeedWatch;
-  /** undefined where nobody can ask for it. */
-  readonly activity: Activity | undefined;
+  readonly activity: Activity;
   /** What polls; undefined without the role `feeds`. */
   readonly devices: DeviceLedger | undefined;
   readonly past: ReturnType<typeof startPast> | undefined;
 }
 
-export function startSeen({ config, store, feedThread, log, onStop }: Base): Seen {
+export function startSeen({ store, feedThread, log, onStop }: Base): Seen {
   const watch = new FeedWatch(log, now, feedThread?.shares);
-  const activity = config.roles.includes('manage') ? activityCounter(now) : undefined;
-  if (activity !== undefined) {
-    const timer = setInterval(() => void activity.turn(store), MINUTE).unref();
-    onStop(() => clearInterval(timer));
-  }
+  const activity = activityCounter(now);
+  const timer = setInterval(() => void activity.turn(store), MINUTE).unref();
+  onStop(async () => {
+    clearInterval(timer);
+    await activity.turn(store);
+  });
   const devices = feedThread && deviceLedger(now);
   const past = devices && startPast({ store, devices, sizes: watch.sizes, log, now });
   onStop(() => past?.stop());

@@ -5,6 +5,7 @@ import { type ListPlace, type NumberedItem, placed } from './batches/batches.ts'
 import { LandedChanges } from './changes/rule-changes.ts';
 import { RuleCountChanges, writeRuleCounts } from './rules/rule-counts.ts';
 import { operate } from './rules/rule-operations.ts';
+import { writeLanded } from './seen/activity.ts';
 import { countOperation, DayCounts } from './seen/feed-days.ts';
 import type { Work } from './work.ts';
 
@@ -44,7 +45,10 @@ export class Changed {
   readonly #days: DayCounts;
   readonly #changes: LandedChanges;
 
+  readonly #known: readonly NumberedItem[];
+
   constructor(known: readonly NumberedItem[]) {
+    this.#known = known;
     this.#days = new DayCounts(known);
     this.#changes = new LandedChanges(known);
   }
@@ -69,6 +73,7 @@ export class Changed {
   /** Writes all counts; `now` (ms) is the time of the landing. */
   write(now: number): Work<void>[] {
     const { counts, kept } = this;
-    return [this.#days.write(now), this.#changes.write(now), writeRuleCounts(counts), writeRuleCounts(kept, 'kept_counts')];
+    const rules = [writeRuleCounts(counts), writeRuleCounts(kept, 'kept_counts')];
+    return [this.#days.write(now), this.#changes.write(now), writeLanded(this.#known, now), ...rules];
   }
 }

@@ -31,6 +31,7 @@ import { senderStep } from './rules/rule-senders.ts';
 import { activeCount } from './rules/rule-tables.ts';
 import { rulesBefore, rulesById, rulesByRef } from './rules/rules-by-id.ts';
 import { ruleVersions } from './rules/target-history.ts';
+import { activityReads } from './seen/activity.ts';
 import { bouncerReads } from './seen/bouncers.ts';
 import { deviceCounts, devicePage, keysByHash, workspaceOfKey } from './seen/devices.ts';
 import { feedDays } from './seen/feed-days.ts';
@@ -54,6 +55,7 @@ const listCountText = (now: string) => `SELECT count(*) AS rules FROM (SELECT 1 
   LIMIT $3) AS counted`;
 
 const WORKS = {
+  ...activityReads,
   ...bouncerReads,
   ...changeReads,
   ...replacementReads,

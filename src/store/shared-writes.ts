@@ -12,6 +12,7 @@ import { togetherChanges } from './accounts/together.ts';
 import { webhookStateChanges } from './accounts/webhook-states.ts';
 import { webhookChanges } from './accounts/webhooks.ts';
 import { restoreChanges } from './restore.ts';
+import { activityChanges } from './seen/activity.ts';
 import { bouncerChanges } from './seen/bouncers.ts';
 import { deviceChanges } from './seen/devices.ts';
 import { hitChanges } from './seen/hits.ts';
@@ -26,6 +27,7 @@ const CHANGES = {
   ...sessionChanges,
   ...snoozeChanges,
   ...replacementChanges,
+  ...activityChanges,
   ...bouncerChanges,
   ...deviceChanges,
   ...hitChanges,

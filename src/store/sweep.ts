@@ -10,6 +10,7 @@ import { giveBack } from './accounts/taken-bytes.ts';
 import type { Row } from './rows.ts';
 import { ruleTable } from './rules/rule-columns.ts';
 import { foldRuleCounts, RuleCountChanges, writeRuleCounts } from './rules/rule-counts.ts';
+import { forgetActivity } from './seen/activity.ts';
 import { countExpired, firstKeptDay, forgetDays } from './seen/feed-days.ts';
 import { all, one, run, type Work } from './work.ts';
 
@@ -98,6 +99,7 @@ export function* sweep(
   removed += yield* run(`DELETE FROM hit_windows WHERE ${atMost('hit_windows', 'at < $1')}`, now - WINDOWS_KEPT.for, limit);
   const forgotten = Math.floor(rulesExpiredBefore / 60_000);
   removed += yield* run(`DELETE FROM rule_changes WHERE ${atMost('rule_changes', 'minute < $1')}`, forgotten, limit);
+  removed += yield* forgetActivity(atMost, now, limit);
   removed += yield* sweepReplacements(now, limit);
   removed += yield* removeBatches(rulesExpiredBefore, limit);
   removed += yield* giveUp(atMost, { keptRules, keptInAll }, limit);

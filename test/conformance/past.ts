@@ -89,6 +89,35 @@ export function pastConformance(driver: StoreDriver): void {
     assert.equal((await store.devices(workspace.id, { limit: 9_999 })).length, 2);
   });
 
+  test(`D18.11 store ${name}: activity of all processes is told by the minute and by the hour, landing counts itself, and it goes in time`, async (t) => {
+    const { store, again, workspace, land } = await fixture(t, driver);
+    const minute = T0 / MINUTE;
+    const counts = { accepted: 3, failed: 1, landed: 0, pulls: 5, notModified: 4 };
+    await store.noteActivity([
+      { ...counts, workspaceId: workspace.id, minute },
+      { ...counts, workspaceId: 'nobody', minute },
+    ]);
+    await (await again()).noteActivity([{ ...counts, workspaceId: workspace.id, minute: minute + 1 }]);
+    await land(
+      [upsert(access(ip('192.0.2.1'))), { change: 'delete_by_value', kind: 'access_rule', action: 'block', target: ip('192.0.2.1') }],
+      T0 + MINUTE,
+    );
+    const told = (step: number) =>
+      store.activity(workspace.id, { step, from: Math.floor(minute / step), to: Math.floor((minute + 1) / step) });
+    assert.deepEqual(await told(1), [
+      { ...counts, slot: minute },
+      { ...counts, landed: 2, slot: minute + 1 },
+    ]);
+    assert.deepEqual(await told(60), [{ accepted: 6, failed: 2, landed: 2, pulls: 10, notModified: 8, slot: minute / 60 }]);
+    const sweep = (now: number) => store.sweep({ now, rulesExpiredBefore: 0, auditBefore: 0, limit: 99 });
+    await sweep(T0 + DAY);
+    assert.equal((await told(1)).length, 2);
+    await sweep(T0 + 1501 * MINUTE);
+    assert.deepEqual([(await told(1)).length, (await told(60)).length], [1, 1]);
+    await sweep(T0 + 32 * DAY);
+    assert.deepEqual([(await told(1)).length, (await told(60)).length], [0, 0]);
+  });
+
   test(`D16.8 store ${name}: a key is known by its hash after it was revoked`, async (t) => {
     const { store, workspace } = await fixture(t, driver);
     const hash = createHash('sha256').update('a').digest();

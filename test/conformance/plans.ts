@@ -27,6 +27,7 @@ const LARGE = [
   'devices',
   'feed_days',
   'rule_changes',
+  'activity',
   'answers',
 ];
 /** An index with one row for each workspace. */

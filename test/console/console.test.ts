@@ -288,6 +288,37 @@ suite('D18 the console', { skip: needs('chromium'), timeout: 600_000 }, () => {
     assert.deepEqual([body.accepted.at(-1), body.step_minutes], [1, 60]);
   });
 
+  test('D18.79 a chart says its values at the pointer and to the keyboard, has a range, and a span of it opens what changed then', async () => {
+    await page.show('/', 'Overview');
+    await page.sees(/Entries, last 24 hours/);
+    await page.fill('Charts of the last', '60');
+    await page.sees(/Entries, last 1 hour/);
+    await eventually(async () => assert.ok(await page.evaluate<boolean>(`document.querySelector('.plot .u-over') !== null`)));
+    await page.evaluate(`document.querySelector('.plot').focus()`);
+    await page.press('End');
+    await page.sees(/\d\d:\d\d: \d+ accepted, \d+ landed, \d+ failed/);
+    await page.press('Enter');
+    await page.sees(/What changed[\s\S]*From[\s\S]*To/);
+    const asked = new URLSearchParams(await page.evaluate<string>('location.search'));
+    assert.equal(Date.parse(asked.get('until')!) - Date.parse(asked.get('since')!), 60_000);
+
+    await page.show('/', 'Overview');
+    await eventually(async () => assert.ok(await page.evaluate<boolean>(`document.querySelector('.plot .u-over') !== null`)));
+    await page.evaluate(`(() => {
+      const over = document.querySelector('.u-over');
+      const { left, top } = over.getBoundingClientRect();
+      const send = (type, x, to) => to.dispatchEvent(new MouseEvent(type, { clientX: left + x, clientY: top + 20, button: 0, buttons: 1, bubbles: true, view: window, movementX: 1, movementY: 1 }));
+      send('mouseenter', 50, over);
+      send('mousemove', 50, over);
+      send('mousedown', 50, over);
+      send('mousemove', 150, over);
+      send('mouseup', 150, document);
+    })()`);
+    await eventually(async () => assert.equal(await page.evaluate<string>('location.pathname'), '/console/changes'));
+    const dragged = new URLSearchParams(await page.evaluate<string>('location.search'));
+    assert.ok(Date.parse(dragged.get('until')!) > Date.parse(dragged.get('since')!));
+  });
+
   test('D15.50, D15.51 a feed is deleted after what goes with it was told, and brought back', async () => {
     const { text } = await ask(weir.url, '/v1/manage/keys', {
       ...{ method: 'POST', headers: { ...bearer(KEY), 'content-type': 'application/json' } },

@@ -147,7 +147,11 @@ suite('management', () => {
     return { key: 'guard_rails', reason: 'ticket 4711', expires_in: 3600 };
   }
   /** What a GET has to be asked with. */
-  const QUERIES: Readonly<Record<string, string>> = { lookUp: '?target=192.0.2.1', findNamedRules: '?text=no' };
+  const QUERIES: Readonly<Record<string, string>> = {
+    lookUp: '?target=192.0.2.1',
+    findNamedRules: '?text=no',
+    feedDifference: '?since=1s',
+  };
   /** A body that an operation takes, where its first example names things that are there only in documents. */
   const BODIES: Readonly<Record<string, () => Promise<Json>>> = {
     createList: async () => ({ name: fresh('list') }),

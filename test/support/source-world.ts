@@ -8,6 +8,7 @@ import { NO_GUARD_RAILS } from '../../src/account/guard-rails.ts';
 import { NO_SETTINGS } from '../../src/account/list.ts';
 import { DEFAULT_GUARDS, type Source, type SourceGuards, type SourceSettings, type SourceState } from '../../src/account/source.ts';
 import { readConfig } from '../../src/config.ts';
+import { activityCounter } from '../../src/http/activity.ts';
 import { newHttpCounts } from '../../src/http/counts.ts';
 import { type PlannedUndo, undoBatches } from '../../src/manage/batches.ts';
 import type { SourceRecord } from '../../src/ports/stored/source-store.ts';
@@ -79,7 +80,7 @@ export async function sourceWorld(settings: Readonly<Record<string, string>>): P
   const base = await startBase({ config: read.config, logger, log: (level, message) => logger[level](message), onStop }, undefined);
   const { store, stream } = base;
   await startLanding(base);
-  const { accept } = startSignals(base, { counts: newHttpCounts(), activity: undefined }, {}, stream);
+  const { accept } = startSignals(base, { counts: newHttpCounts(), activity: activityCounter(Date.now) }, {}, stream);
   let [passed, set] = [0, 0];
   const clock = { now: () => Date.now() + passed + set, monotonic: () => performance.now() + passed, random: () => 0 };
   const organization = await store.createOrganization('org', 'active');

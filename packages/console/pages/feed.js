@@ -21,6 +21,7 @@ import { Empty, Notice, Shown } from '../ui/states.js';
 import { Table } from '../ui/table.js';
 import { Ago } from '../ui/time.js';
 import { ACTIONS, FAMILIES } from '../words.js';
+import { seeChanges } from './changes/see.js';
 import { DeleteFeed } from './feeds/delete-feed.js';
 import { FeedForm } from './feeds/feed-form.js';
 import { leftOutText, nameOfKind, stateOf, WORKSPACE_FEED } from './feeds/feed-state.js';
@@ -133,7 +134,7 @@ function HistoryCard({ feed }) {
           return html`<p class="soft">The feed has not been asked for yet. Its size is noted from the first poll on.</p>`;
         const last = known.at(-1);
         return html`
-          <${Plot} days label="Networks of the block feed" times=${known.map((/** @type {any} */ each) => Date.parse(each.day) / 1000)}
+          <${Plot} days onSpan=${seeChanges(named(feed))} label="Networks of the block feed" times=${known.map((/** @type {any} */ each) => Date.parse(each.day) / 1000)}
             series=${[
               { label: 'IPv4', color: '--accent', fill: true, values: known.map((/** @type {any} */ each) => each.v4?.last ?? null) },
               { label: 'IPv6', color: '--warn', values: known.map((/** @type {any} */ each) => each.v6?.last ?? null) },

@@ -1,16 +1,18 @@
-/** The overview: what needs attention first, then what happens now, then the last day and the last 90. */
+/** The overview: what needs attention first, then what happens now, then charts of an hour to a month, and of 90 days. */
 import { html } from 'htm/preact';
+import { useState } from 'preact/hooks';
 import { manage } from '../api.js';
 import { useLive, useLiveWork } from '../data.js';
-import { count, percent } from '../format.js';
+import { count, counted, percent } from '../format.js';
 import { link } from '../router.js';
 import { Card } from '../ui/card.js';
+import { SelectField } from '../ui/field.js';
 import { Figure, Figures } from '../ui/figures.js';
 import { Gauge } from '../ui/gauge.js';
 import { PageHead } from '../ui/page-head.js';
 import { Plot } from '../ui/plot.js';
 import { Empty, Shown } from '../ui/states.js';
-import { Ago } from '../ui/time.js';
+import { seeChanges } from './changes/see.js';
 import { builtOf } from './feeds/feed-state.js';
 import { linkToFeed, readFeeds } from './feeds/read-feeds.js';
 import { Attention } from './overview/attention.js';
@@ -37,7 +39,7 @@ export function Page({ session }) {
 function Now() {
   const live = useLive(manage('/activity', { minutes: 60 }));
   return html`
-    <${Card} title="The last hour" note="As this process has seen it.">
+    <${Card} title="The last hour">
       <${Shown} live=${live}>${(/** @type {any} */ activity) => {
         const { accepted, failed, landed, pulls, not_modified: unchanged } = activity;
         const minutes = accepted.length;
@@ -54,7 +56,7 @@ function Now() {
           ${
             sum(accepted) + sum(pulls) === 0 &&
             html`
-            <p class="small soft">Nothing in this hour, or since the start <${Ago} at=${activity.since} />. Send a signal: <code>POST /v1/signal</code>; set a device up under <a href=${link('/feeds')}>Feeds</a>.</p>
+            <p class="small soft">Nothing in this hour. Send a signal: <code>POST /v1/signal</code>; set a device up under <a href=${link('/feeds')}>Feeds</a>.</p>
           `
           }
         `;
@@ -63,28 +65,47 @@ function Now() {
   `;
 }
 
-/** The last day in steps of ten minutes. */
+/** How far back the charts go, and the minutes of a point. */
+const RANGES = [
+  { value: '60', label: '1 hour', step: 1 },
+  { value: '1440', label: '24 hours', step: 10 },
+  { value: '10080', label: '7 days', step: 60 },
+  { value: '43200', label: '30 days', step: 360 },
+];
+
+/** Entries and pulls over time, as the store has counted them. */
 function Day() {
-  const live = useLive(manage('/activity', { minutes: 1440, step: 10 }), { every: 30_000 });
+  const [minutes, setMinutes] = useState('1440');
+  const { label, step } = /** @type {typeof RANGES[number]} */ (RANGES.find(({ value }) => value === minutes));
+  const live = useLive(manage('/activity', { minutes, step }), { every: 30_000 });
+  const span = Number(minutes) * 60;
   return html`
+    <div class="form-row" style=${{ maxWidth: '14rem' }}><${SelectField} label="Charts of the last" value=${minutes} onValue=${setMinutes} options=${RANGES} /></div>
     <div class="cards">
-      <${Shown} live=${live}>${(/** @type {any} */ { to, step_minutes: step, accepted, failed, pulls, not_modified: unchanged }) => {
+      <${Shown} live=${live}>${(/** @type {any} */ { to, accepted, failed, landed, pulls, not_modified: unchanged }) => {
         const end = Math.floor(Date.parse(to) / 60_000) * 60;
-        // Before the first point nothing was counted: from there the lines rise.
         const first = end - accepted.length * step * 60;
-        const times = [first, ...accepted.map((/** @type {number} */ _, /** @type {number} */ i) => first + (i + 1) * step * 60)];
-        const from = (/** @type {number[]} */ values) => [0, ...values];
+        const times = accepted.map((/** @type {number} */ _, /** @type {number} */ i) => first + (i + 1) * step * 60);
+        const note =
+          step === 1
+            ? 'By the minute.'
+            : step < 60
+              ? `In ${step} minutes.`
+              : step === 60
+                ? 'By the hour.'
+                : `In ${counted(step / 60, 'hour')}.`;
         return html`
-          <${Card} title="Entries, last day" note=${`In ${step} minutes.`}>
-            <${Plot} span=${86_400} label="Entries of the last day" times=${times} series=${[
-              { label: 'accepted', color: '--accent', fill: true, values: from(accepted) },
-              { label: 'failed', color: '--bad', values: from(failed) },
+          <${Card} title=${`Entries, last ${label}`} note=${note}>
+            <${Plot} key=${minutes} span=${span} onSpan=${seeChanges()} label=${`Entries of the last ${label}`} times=${times} series=${[
+              { label: 'accepted', color: '--accent', fill: true, values: accepted },
+              { label: 'landed', color: '--good', values: landed },
+              { label: 'failed', color: '--bad', values: failed },
             ]} />
           <//>
-          <${Card} title="Pulls, last day" note=${`In ${step} minutes.`}>
-            <${Plot} span=${86_400} label="Pulls of the last day" times=${times} series=${[
-              { label: 'all', color: '--accent', fill: true, values: from(pulls) },
-              { label: 'answered 304', color: '--good', values: from(unchanged) },
+          <${Card} title=${`Pulls, last ${label}`} note=${note}>
+            <${Plot} key=${minutes} span=${span} onSpan=${seeChanges()} label=${`Pulls of the last ${label}`} times=${times} series=${[
+              { label: 'all', color: '--accent', fill: true, values: pulls },
+              { label: 'answered 304', color: '--good', values: unchanged },
             ]} />
           <//>
         `;
@@ -102,7 +123,7 @@ function Days() {
         days.length === 0
           ? html`<p class="soft">No entry has landed yet.</p>`
           : html`
-              <${Plot} days label="Entries of the last 90 days" times=${days.map(({ day }) => Date.parse(day) / 1000)} series=${[
+              <${Plot} days onSpan=${seeChanges()} label="Entries of the last 90 days" times=${days.map(({ day }) => Date.parse(day) / 1000)} series=${[
                 { label: 'added', color: '--accent', fill: true, values: days.map(({ added }) => added) },
                 { label: 'expired', color: '--warn', values: days.map(({ expired }) => expired) },
                 { label: 'removed or undone', color: '--bad', values: days.map(({ removed, undone }) => removed + undone) },

@@ -3,6 +3,7 @@
 import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { count, shortCount } from '../format.js';
+import { moved, readingAt, spanOf } from './plot-reading.js';
 
 /**
  * @typedef {object} Series
@@ -28,13 +29,20 @@ function colorOf(element, token) {
 const shade = (element, /** @type {string} */ token) => colorOf(element, token).replace(/^rgb\(([^)]*)\)$/, 'rgba($1, 0.12)');
 
 /**
- * @param {{ label: string, times: readonly number[], series: readonly Series[], days?: boolean, span?: number }} props
+ * @param {{ label: string, times: readonly number[], series: readonly Series[], days?: boolean, span?: number,
+ *   onSpan?: (from: number, to: number) => void }} props
  * `times` in seconds; `days`: one point a day, UTC; `span`: seconds that are shown up to the last point, however few points there are.
+ * `onSpan`: what is done with a span (seconds) that is dragged over, or chosen with Shift and the arrows and Enter.
  */
-export function Plot({ label, times, series, days = false, span }) {
+export function Plot({ label, times, series, days = false, span, onSpan }) {
   const box = useRef(/** @type {HTMLElement | null} */ (null));
   const drawn = useRef(/** @type {any} */ (undefined));
   const [theme, setTheme] = useState(0);
+  const [reading, setReading] = useState('');
+  const place = useRef({ at: -1, from: -1 });
+  const now = useRef({ times, series, onSpan });
+  now.current = { times, series, onSpan };
+  const choose = (/** @type {number} */ a, /** @type {number} */ b) => now.current.onSpan?.(...spanOf(now.current.times, a, b, days));
 
   useEffect(() => {
     const onTheme = () => setTheme((before) => before + 1);
@@ -63,7 +71,24 @@ export function Plot({ label, times, series, days = false, span }) {
           height: HEIGHT,
           padding: [8, 8, 0, 0],
           legend: { show: false },
-          cursor: { y: false, points: { size: 6 } },
+          cursor: { y: false, points: { size: 6 }, drag: { x: now.current.onSpan !== undefined, y: false, setScale: false } },
+          hooks: {
+            setCursor: [
+              (/** @type {any} */ { cursor: { idx } }) => {
+                if (idx === null || idx === undefined) return;
+                place.current.at = idx;
+                setReading(readingAt(now.current.times, now.current.series, idx, days));
+              },
+            ],
+            setSelect: [
+              (/** @type {any} */ self) => {
+                const { left, width } = self.select;
+                // The keyboard's own are chosen with Enter.
+                if (width < 3 || self.isByKey) return;
+                choose(self.posToIdx(left), self.posToIdx(left + width));
+              },
+            ],
+          },
           ...(days && { tzDate: (/** @type {number} */ at) => UPlot.tzDate(new Date(at * 1000), 'Etc/UTC') }),
           scales: {
             x: {
@@ -122,9 +147,34 @@ export function Plot({ label, times, series, days = false, span }) {
 
   useEffect(() => drawn.current?.setData(data), [JSON.stringify(data)]);
 
+  /** @param {KeyboardEvent} event */
+  const onKey = (event) => {
+    const plot = drawn.current;
+    const { at, from } = place.current;
+    const last = times.length - 1;
+    if (plot === undefined || last < 0) return;
+    if (event.key === 'Enter' && at >= 0) return choose(from < 0 ? at : from, at);
+    const next = moved(event, at < 0 ? { at: last + 1, from: last } : { at, from: from < 0 ? at : from }, times.length);
+    if (next === undefined) return;
+    event.preventDefault();
+    const left = (/** @type {number} */ i) => plot.valToPos(times[i], 'x');
+    plot.setCursor({ left: left(next.at), top: 0 });
+    plot.isByKey = true;
+    plot.setSelect({
+      left: Math.min(left(next.from), left(next.at)),
+      width: Math.abs(left(next.at) - left(next.from)),
+      top: 0,
+      height: plot.over.clientHeight,
+    });
+    plot.isByKey = false;
+    place.current = next;
+    setReading(readingAt(times, series, next.at, days));
+  };
+
   return html`
     <figure class="stack">
-      <div class="plot" ref=${box} role="img" aria-label=${`${label}: ${series.map(summary).join('; ')}`}></div>
+      <div class="plot" ref=${box} role="img" aria-label=${`${label}: ${series.map(summary).join('; ')}`} tabindex="0" onKeyDown=${onKey}></div>
+      <p class="plot-at small" role="status">${reading === '' ? html`<span class="soft">${onSpan === undefined ? 'Point at it, or go along with the arrow keys.' : 'Point at it, or go along with the arrow keys; drag over a span, or Shift and Enter, to see what changed then.'}</span>` : reading}</p>
       <figcaption class="plot-keys">
         ${series.map(
           ({ label: name, color }) => html`

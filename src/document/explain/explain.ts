@@ -45,6 +45,8 @@ export interface Explained {
 
 export interface ExplainedTarget {
   readonly feeds: readonly Explained[];
+  /** How many more feeds there are, which nothing concerns. */
+  readonly feedsLeftOut: number;
   /** By `seq` of the rules, as far as it is known. */
   readonly origins: ReadonlyMap<number, ChangeOrigin>;
 }
@@ -60,6 +62,8 @@ export interface FeedExplainer {
 /** Rules that are looked at for one request at most, and that are told of each feed. */
 export const EXPLAIN_RULES = 100_000;
 export const EXPLAIN_TOLD = 20;
+/** Feeds that nothing concerns of which a request is told at most. */
+export const EXPLAIN_UNTOUCHED = 1_000;
 
 /** Explains the workspace's feed, those of its lists and the composed ones, in this order. */
 export async function explain(
@@ -78,18 +82,24 @@ export async function explain(
   const question = { target, action, asOf: secondOf(now.wall), geo, guard };
   const feeds: Explained[] = [];
   const rulesOf = rulesByFeed(rules);
+  let untouched = 0;
+  const { mostUntouched = Number.POSITIVE_INFINITY } = options;
   for (const source of sources) {
     await options.pause?.();
     const explanation = explainFeed(source, rulesOf(source), question);
     const isConcerned = explanation.rules.length > 0 || feedIds !== undefined;
     const size = counts && isConcerned ? await feedSize(source, workspace, action, options) : undefined;
     const told = explanation.rules.slice(0, options.mostTold);
+    const ends = outlook && lastEnds(expired, source, action);
+    const isUntouched = explanation.rules.length === 0 && explanation.protectedBy.length === 0 && (ends?.in ?? ends?.out ?? null) === null;
+    if (isUntouched) untouched += 1;
+    if (isUntouched && untouched > mostUntouched) continue;
     feeds.push({
       source,
       explanation: { ...explanation, rules: told },
       size,
       leftOut: explanation.rules.length - told.length,
-      ...(outlook !== undefined && { expired: lastEnds(expired, source, action) }),
+      ...(ends && { expired: ends }),
       ...(outlook !== undefined &&
         action === 'block' &&
         explanation.verdict !== 'out' && {
@@ -98,7 +108,7 @@ export async function explain(
     });
   }
   const shown = new Set(feeds.flatMap(({ explanation }) => explanation.rules.map(({ stored }) => stored.seq)));
-  return { feeds, origins: await store.origins(workspace.id, [...shown]) };
+  return { feeds, feedsLeftOut: Math.max(0, untouched - mostUntouched), origins: await store.origins(workspace.id, [...shown]) };
 }
 
 /** How far back expired rules are looked for, ms: as long as they are stored. */

@@ -26,6 +26,8 @@ export interface ExplainOptions {
   readonly mostRules?: number | undefined;
   /** Rules that are told of each feed at most. Undefined: all. */
   readonly mostTold?: number | undefined;
+  /** Feeds that nothing concerns which are told at most. Undefined: all. */
+  readonly mostUntouched?: number | undefined;
   /** Lets others get on; called often. Rejects where it takes too long. Undefined: nobody waits. */
   readonly pause?: (() => Promise<void> | undefined) | undefined;
 }

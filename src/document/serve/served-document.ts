@@ -216,14 +216,9 @@ export class ServedDocument {
     const now = this.#context.now();
     const before = servedBefore(served.state, now);
     const mayWait = before?.servable && isRemembered(variant) && before.lastModified < secondOf(now.wall) + LONGEST_WAIT;
-    const result = await builder.build({
-      workspaceId: this.#workspaceId,
-      feedId: this.feedId,
-      variant,
-      sequence,
-      offline: staleSince !== undefined,
-      before: mayWait ? { hash: before.hash, until: before.lastModified + 1 } : undefined,
-    });
+    const waitsFor = mayWait ? { hash: before.hash, until: before.lastModified + 1 } : undefined;
+    const offline = staleSince !== undefined;
+    const result = await builder.build({ ...this.#name, variant, sequence, offline, before: waitsFor });
     if (result.kind === 'no_snapshot') throw new WeirError('FEED_UNAVAILABLE', 'there is no snapshot in memory');
     if (result.kind === 'gone') this.forget();
     else if (!this.#isOvertaken(result)) await this.#accept(served, result, staleSince);

@@ -33,12 +33,13 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /** What the modules import by name, with the file that the package has for browsers and the path under which they get it. */
-const LIBRARIES: Readonly<Record<string, { readonly file: string; readonly path: string }>> = {
+const LIBRARIES: Readonly<Record<string, { readonly file: string; readonly path: string; readonly exports?: string }>> = {
   preact: { file: 'preact', path: 'lib/preact.js' },
   'preact/hooks': { file: 'preact/hooks', path: 'lib/preact-hooks.js' },
   htm: { file: 'htm', path: 'lib/htm.js' },
   'htm/preact': { file: 'htm/preact', path: 'lib/htm-preact.js' },
-  uplot: { file: 'uplot/dist/uPlot.esm.js', path: 'lib/uplot.js' },
+  // Its module is three times as large as its script.
+  uplot: { file: 'uplot/dist/uPlot.iife.min.js', path: 'lib/uplot.js', exports: 'uPlot' },
 };
 
 /** The style sheets in their order. They are sent as one: nothing is painted before the last one is there. */
@@ -59,7 +60,10 @@ export function readConsole(): ConsoleFiles {
     if (extname(path) in TYPES && extname(path) !== '.css') contents.set(path, readFileSync(new URL(path, FOLDER)));
   }
   contents.set('formats.js', Buffer.from(`export const FORMATS = ${JSON.stringify(FORMAT_NAMES)};\n`));
-  for (const { file, path } of Object.values(LIBRARIES)) contents.set(path, readFileSync(fileURLToPath(import.meta.resolve(file))));
+  for (const { file, path, exports } of Object.values(LIBRARIES)) {
+    const script = readFileSync(fileURLToPath(import.meta.resolve(file)));
+    contents.set(path, exports === undefined ? script : Buffer.concat([script, Buffer.from(`\nexport default ${exports};\n`)]));
+  }
   const sheets = [...STYLES, import.meta.resolve('uplot/dist/uPlot.min.css')].map((sheet) => readFileSync(new URL(sheet)));
   contents.set(STYLE, Buffer.concat(sheets));
   contents.set(HELP_STYLE, readFileSync(new URL(HELP_STYLE, FOLDER)));

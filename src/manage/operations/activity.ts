@@ -2,14 +2,22 @@
 
 import { dayOf, isoTime } from '../../clock.ts';
 import { answerOf, type Fields, listOf, nullable, Type, textField } from '../../json-schema.ts';
-import { ACTIVITY_MINUTES, type ActivityCounts } from '../../ports/activity.ts';
+import {
+  ACTIVITY_FIELDS,
+  ACTIVITY_MINUTES,
+  ACTIVITY_STEPS,
+  type ActivityCounts,
+  MOST_ACTIVITY,
+  NO_ACTIVITY,
+} from '../../ports/activity.ts';
 import type { Device } from '../../ports/devices.ts';
 import { KEPT_DAYS } from '../../ports/history.ts';
 import type { Page } from '../../ports/stored/account-store.ts';
+import type { ManageContext } from '../context.ts';
 import { deviceJson } from '../devices/device-json.ts';
 import { anyFeedId } from '../find.ts';
 import { dayJson } from '../history.ts';
-import { type Operation, operation } from '../operation.ts';
+import { fieldFault, type Operation, operation } from '../operation.ts';
 import { PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../page.ts';
 
 const count = Type.Integer();
@@ -70,36 +78,52 @@ const DAY = {
   v6: [null, sizes],
 } as const satisfies Fields;
 
-/** Sums of each `step` counts, counted from the last one. */
-function inSteps(minutes: readonly ActivityCounts[], field: keyof ActivityCounts, step: number): number[] {
-  const sums: number[] = [];
-  for (let end = minutes.length; end > 0; end -= step) {
-    sums.unshift(minutes.slice(Math.max(0, end - step), end).reduce((sum, each) => sum + each[field], 0));
-  }
-  return sums;
+interface Asked {
+  readonly minutes: number;
+  readonly step: number;
+}
+
+/** The counts of each `step` minutes up to now; the last one is that of the minutes that run. */
+async function countsOf({ store, activity, workspaceId, now }: ManageContext, { minutes, step }: Asked): Promise<ActivityCounts[]> {
+  // What is told by the hour is kept for longer.
+  const [length] = ACTIVITY_STEPS.findLast(([each]) => step % each === 0 && (each === 1 || minutes > ACTIVITY_MINUTES))!;
+  const last = Math.floor(now() / 60_000 / length);
+  const slots = Math.ceil(minutes / length);
+  const known = await store.activity(workspaceId, { step: length, from: last - slots + 1, to: last });
+  const counts = Array.from({ length: Math.ceil(minutes / step) }, () => ({ ...NO_ACTIVITY }));
+  const add = (slot: number, more: ActivityCounts) => {
+    const at = counts[counts.length - 1 - Math.floor(((last - slot) * length) / step)];
+    if (at !== undefined) for (const field of ACTIVITY_FIELDS) at[field] += more[field];
+  };
+  for (const each of known) add(each.slot, each);
+  if (activity !== undefined) add(last, activity.of(workspaceId));
+  return counts;
 }
 
 export const ACTIVITY_OPERATIONS: readonly Operation[] = [
   operation('getActivity', 'GET /activity', 'rules:read', {
-    summary: 'Entries accepted, failed and landed, and polls, of the last day',
-    description: 'As the process that answers has seen them since its start; entries landed of all processes.',
+    summary: 'Entries accepted, failed and landed, and polls, of up to 30 days',
+    description:
+      'Of all processes, as they have written it, once a minute; of the process that answers also what it has not written yet. Kept by the minute for a day, by the hour for 30 days: more than 1,440 minutes are told in steps of whole hours.',
     query: Type.Object({
-      minutes: Type.Optional(Type.Integer({ minimum: 1, maximum: ACTIVITY_MINUTES, description: 'How far back; 60 when absent.' })),
-      step: Type.Optional(Type.Integer({ minimum: 1, maximum: 60, description: 'Minutes that are summed; 1 when absent.' })),
+      minutes: Type.Optional(Type.Integer({ minimum: 1, maximum: MOST_ACTIVITY, description: 'How far back; 60 when absent.' })),
+      step: Type.Optional(Type.Integer({ minimum: 1, maximum: 1440, description: 'Minutes that are summed; 1 when absent.' })),
     }),
     answer: Activity,
-    async run({ activity, workspaceId, now }, { query: { minutes = 60, step = 1 } }) {
-      const rows = activity?.of(workspaceId, minutes) ?? [];
-      const sums = (field: keyof ActivityCounts) => inSteps(rows, field, step);
+    async run(context, { query: { minutes = 60, step = 1 } }) {
+      if (minutes > ACTIVITY_MINUTES && step % 60 !== 0) throw fieldFault('step', 'must be whole hours, such as 60, for more than a day');
+      const rows = await countsOf(context, { minutes, step });
+      const of = (field: keyof ActivityCounts) => rows.map((each) => each[field]);
+      const { activity, now } = context;
       return {
         since: isoTime(activity?.since ?? now()),
         to: isoTime(now()),
         step_minutes: step,
-        accepted: sums('accepted'),
-        failed: sums('failed'),
-        landed: sums('landed'),
-        pulls: sums('pulls'),
-        not_modified: sums('notModified'),
+        accepted: of('accepted'),
+        failed: of('failed'),
+        landed: of('landed'),
+        pulls: of('pulls'),
+        not_modified: of('notModified'),
       };
     },
   }),

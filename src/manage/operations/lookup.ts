@@ -65,6 +65,7 @@ const EXPLAINED = answerOf(
       undefined,
       FEED_PATH,
     ),
+    feeds_left_out: [0, 'Feeds beyond 1,000 that nothing concerns.'],
     dropped: listOf(
       { list: 'scanners', ...HITS },
       { description: 'What was dropped for the lists whose rules put it into feeds; none where no bouncer of the workspace counts.' },
@@ -142,6 +143,7 @@ async function lookUp(context: ManageContext, { target: text, action = 'block', 
       rules_left_out: explained.feeds[i]!.leftOut,
       ...path?.feeds.get(i),
     })),
+    feeds_left_out: explained.feedsLeftOut,
     dropped,
     ...path?.whole,
   };

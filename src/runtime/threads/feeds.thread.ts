@@ -63,8 +63,8 @@ const methods: FeedThreadMethods = {
     return (await previewer).preview(request);
   },
   async explain(asked) {
-    const { EXPLAIN_TOLD, explain } = await import('../../document/explain/explain.ts');
-    return explain(asked, { ...(await explaining()), mostTold: EXPLAIN_TOLD });
+    const { EXPLAIN_TOLD, EXPLAIN_UNTOUCHED, explain } = await import('../../document/explain/explain.ts');
+    return explain(asked, { ...(await explaining()), mostTold: EXPLAIN_TOLD, mostUntouched: EXPLAIN_UNTOUCHED });
   },
   async keptBlocked(asked) {
     const { keptBlocked } = await import('../../document/explain/kept-blocked.ts');

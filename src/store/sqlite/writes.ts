@@ -19,6 +19,7 @@ const PRIMARY_KEYS: Readonly<Record<string, string>> = {
   access_rules_before: 'list_pk, changed, id',
   told_networks: 'workspace_pk, feed_id, seq',
   feed_days: 'workspace_pk, list_pk, day',
+  activity: 'workspace_pk, step, slot',
   rule_changes: 'workspace_pk, minute, place, kind, sender',
   devices: 'workspace_pk, id',
   hit_windows: 'workspace_pk, digest',

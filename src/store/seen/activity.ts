@@ -1,0 +1,97 @@
+/** What happened in workspaces, by the minute and by the hour (SPEC D18.11), the same in both dialects. */
+import {
+  ACTIVITY_FIELDS,
+  ACTIVITY_STEPS,
+  type ActivityCounts,
+  type ActivityStoreReads,
+  type ActivityStoreWrites,
+  NO_ACTIVITY,
+} from '../../ports/activity.ts';
+import type { NumberedItem } from '../batches/batches.ts';
+import { WORKSPACE_PK } from '../places.ts';
+import { all, type Changes, run, type Value, type Work } from '../work.ts';
+
+const COLUMNS = ['accepted', 'failed', 'landed', 'pulls', 'not_modified'];
+const ADDED = `ON CONFLICT (workspace_pk, step, slot) DO UPDATE SET ${COLUMNS.map((column) => `${column} = activity.${column} + excluded.${column}`)}`;
+/** Rows of one statement: databases take so many values. */
+const ROWS = 100;
+
+interface Counted {
+  readonly workspace: number;
+  readonly minute: number;
+  readonly counts: ActivityCounts;
+}
+
+/** Adds counts. Always in one order: transactions that write the same rows wait for each other, and never in a circle. */
+function* writeActivity(counted: readonly Counted[]): Work<void> {
+  const rows = counted
+    .toSorted((a, b) => a.workspace - b.workspace)
+    .flatMap(({ workspace, minute, counts }) =>
+      ACTIVITY_STEPS.map(([step]): Value[] => [
+        workspace,
+        step,
+        Math.floor(minute / step),
+        ...ACTIVITY_FIELDS.map((field) => counts[field]),
+      ]),
+    );
+  for (let from = 0; from < rows.length; from += ROWS) {
+    const slice = rows.slice(from, from + ROWS);
+    const values = slice.map((row, i) => `(${row.map((_, n) => `$${i * row.length + n + 1}`)})`);
+    yield* run(`INSERT INTO activity (workspace_pk, step, slot, ${COLUMNS}) VALUES ${values} ${ADDED}`, ...slice.flat());
+  }
+}
+
+/** What landed of a landing at an instant (ms). Belongs into its transaction. */
+export function writeLanded(items: readonly NumberedItem[], now: number): Work<void> {
+  const landed = new Map<number, number>();
+  for (const { item, workspace } of items) {
+    const { change } = item;
+    if (
+      change.change === 'delete_by_value' ||
+      ((change.change === 'upsert' || change.change === 'delete') && change.kind === 'access_rule')
+    )
+      landed.set(workspace, (landed.get(workspace) ?? 0) + 1);
+  }
+  const minute = Math.floor(now / 60_000);
+  return writeActivity([...landed].map(([workspace, count]) => ({ workspace, minute, counts: { ...NO_ACTIVITY, landed: count } })));
+}
+
+const SLOTS = `SELECT a.* FROM activity a WHERE a.workspace_pk = ${WORKSPACE_PK} AND a.step = $2 AND a.slot BETWEEN $3 AND $4 ORDER BY a.slot`;
+
+export const activityReads = {
+  *activity(workspaceId: string, { step, from, to }: Parameters<ActivityStoreReads['activity']>[1]) {
+    const rows = yield* all(SLOTS, workspaceId, step, from, to);
+    return rows.map((row) => ({
+      slot: Number(row.slot),
+      ...{ accepted: Number(row.accepted), failed: Number(row.failed), landed: Number(row.landed) },
+      ...{ pulls: Number(row.pulls), notModified: Number(row.not_modified) },
+    }));
+  },
+};
+
+export const activityChanges = {
+  *noteActivity(_now, counts) {
+    const counted: Counted[] = [];
+    for (let from = 0; from < counts.length; from += ROWS) {
+      const slice = counts.slice(from, from + ROWS);
+      const ids = slice.map(({ workspaceId }) => workspaceId);
+      const rows = yield* all(`SELECT pk, id FROM workspaces WHERE id IN (${ids.map((_, i) => `$${i + 1}`)})`, ...ids);
+      const pks = new Map(rows.map(({ id, pk }) => [String(id), Number(pk)]));
+      for (const { workspaceId, minute, ...noted } of slice) {
+        const workspace = pks.get(workspaceId);
+        if (workspace !== undefined) counted.push({ workspace, minute, counts: noted });
+      }
+    }
+    yield* writeActivity(counted);
+  },
+} satisfies Changes<ActivityStoreWrites>;
+
+/** Forgets slots that are past their keeping time, at most `limit` of each length. */
+export function* forgetActivity(atMost: (table: string, condition: string) => string, now: number, limit: number): Work<number> {
+  let removed = 0;
+  for (const [step, kept] of ACTIVITY_STEPS) {
+    const first = Math.floor((now / 60_000 - kept) / step);
+    removed += yield* run(`DELETE FROM activity WHERE ${atMost('activity', `slot < $1 AND step = ${step}`)}`, first, limit);
+  }
+  return removed;
+}
