@@ -51,7 +51,12 @@ export function startFeeds(base: Base, { watch, counts }: Pick<Seen, 'watch' | '
   bouncers.onNew(early.ask);
   onStop(everyMinute(writeBouncers(() => bouncers.takeSeen(), store, now, unwritten)));
   onStop(early.stop);
-  const hits = hitRecorder(store, now, (listId, count) => countOfList(counts.listHits, listId ?? 'none', count));
+  const hits = hitRecorder(
+    store,
+    now,
+    (listId, count) => countOfList(counts.listHits, listId ?? 'none', count),
+    (err) => logger.warn({ err }, 'what bouncers have dropped could not be written'),
+  );
   const decisions = findDecisions(cache, (request) => feedThread.decisions(request), monotonic);
   return {
     cache,

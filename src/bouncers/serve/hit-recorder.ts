@@ -13,15 +13,17 @@ interface Waiting {
   readonly done: { resolve(isCounted: boolean): void; reject(error: unknown): void };
 }
 
-/** `now` in ms; `onCounted` is told of packets and requests by the UUID of their list, null: of none. */
+/** `now` in ms; `onCounted` is told of packets and requests by the UUID of their list, null: of none; `onError` once until a write succeeds. */
 export function hitRecorder(
   store: Pick<HistoryWrites, 'recordHits'>,
   now: () => number,
   onCounted: (listId: string | null, hits: number) => void,
+  onError: (error: Error) => void,
 ): RecordHits {
   /** Who waited longest comes first. */
   const workspaces = new Map<string, Waiting[]>();
   let isWriting = false;
+  let isFailing = false;
 
   async function writeAll(): Promise<void> {
     if (isWriting) return;
@@ -39,7 +41,10 @@ export function hitRecorder(
         );
         for (const [listId, hits] of counted) onCounted(listId, hits);
         for (const { done } of taken) done.resolve(true);
+        isFailing = false;
       } catch (error) {
+        if (!isFailing) onError(error as Error);
+        isFailing = true;
         for (const { done } of taken) done.reject(error);
       }
     }
