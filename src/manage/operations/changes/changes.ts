@@ -69,20 +69,25 @@ export const CHANGES_OPERATIONS: readonly Operation[] = [
       next: [null, nullable(Type.String(), { description: 'The after of the next page; null: the last.' })],
     }),
     refusals: { 404: 'there is no list or feed "edge"' },
-    async run({ store, workspaceId, now, caller, room, pause }, { query: { since, until, kind, limit = 100, ...query } }) {
+    async run({ store, workspaceId, now, caller, room, pause, inTurn, isGone }, { query: { since, until, kind, limit = 100, ...query } }) {
       const at = now();
-      return changesJson(
-        store,
-        workspaceId,
-        {
-          ...query,
-          kind: CHANGE_KINDS.find((each) => each === kind),
-          limit,
-          since: since === undefined ? at - DAY : sinceGiven('since', since, at),
-          until: until === undefined ? undefined : sinceGiven('until', until, at),
-        },
-        { now: at, withAudit: caller.permissions.includes('manage'), room: room.audit, pause },
-      );
+      const asked = {
+        ...query,
+        kind: CHANGE_KINDS.find((each) => each === kind),
+        limit,
+        since: since === undefined ? at - DAY : sinceGiven('since', since, at),
+        until: until === undefined ? undefined : sinceGiven('until', until, at),
+      };
+      // Many at once would each have their step between two polls.
+      return inTurn(async () => {
+        if (isGone()) await pause();
+        return changesJson(store, workspaceId, asked, {
+          now: at,
+          withAudit: caller.permissions.includes('manage'),
+          room: room.audit,
+          pause,
+        });
+      }, `changes ${workspaceId}`);
     },
   }),
 ];
