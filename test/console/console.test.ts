@@ -414,4 +414,39 @@ suite('D18 the console', { skip: needs('chromium'), timeout: 600_000 }, () => {
       [],
     );
   });
+
+  test('D18.55 what was typed outlives a key that is revoked, and Escape asks before it drops it; a service that is away is one banner, with what was read', async () => {
+    await page.look(1280, 800, 'light');
+    const made = await ask(weir.url, '/v1/manage/keys', {
+      method: 'POST',
+      headers: bearer(KEY),
+      body: JSON.stringify({ name: 'short', permissions: ['rules:write', 'manage'] }),
+    });
+    const { id, key } = JSON.parse(made.text);
+    await page.show('/feeds', 'Feeds');
+    await page.click('Sign out');
+    await page.signIn(key, 'Ondra');
+    await page.show('/rules', 'Rules');
+    await page.click('Block or allow');
+    await page.fill('Address, network, ASN or country', '192.0.2.99');
+    await page.press('Escape');
+    await page.sees('Drop what you have typed?');
+    await page.click('Keep it');
+    const revoked = await ask(weir.url, `/v1/manage/keys/${id}`, { method: 'DELETE', headers: bearer(KEY) });
+    assert.equal(revoked.status, 200, revoked.text);
+    await page.sees('You are signed out');
+    await page.fill('API key', KEY);
+    await page.fill('Your name', 'Ondra');
+    await page.click('Sign in');
+    await page.seesNot('You are signed out');
+    assert.equal(await page.evaluate<string>(`document.querySelector('dialog input').value`), '192.0.2.99');
+    await page.press('Escape');
+    await page.click('Drop it');
+    await page.show('/feeds', 'Feeds');
+    await page.sees('perimeter');
+    await weir.kill('SIGKILL');
+    await page.sees('The service does not answer.');
+    await page.sees('perimeter');
+    assert.equal((await page.text()).split('does not answer').length, 2, 'once');
+  });
 });

@@ -51,7 +51,7 @@ export function consolePage(page: Page, url: string): ConsolePage {
     click: (name, within = 'body') =>
       find(
         `(() => {
-          const top = document.querySelector('dialog[open]:last-of-type') ?? document;
+          const top = [...document.querySelectorAll('dialog[open]')].at(-1) ?? document;
           const found = [...(top.querySelector(${JSON.stringify(within)}) ?? top).querySelectorAll('button, a, [role=tab], .long-row')]
             .filter((element) => !element.disabled && element.offsetParent !== null)
             .find((element) => (${NAMED})(element) === ${JSON.stringify(name)});
@@ -63,7 +63,7 @@ export function consolePage(page: Page, url: string): ConsolePage {
     fill: (label, value) =>
       find(
         `(() => {
-          const top = document.querySelector('dialog[open]') ?? document;
+          const top = [...document.querySelectorAll('dialog[open]')].at(-1) ?? document;
           const labels = [...top.querySelectorAll('label')].filter((each) => each.innerText.trim() === ${JSON.stringify(label)});
           const field = labels[0]?.control ?? top.querySelector('[aria-label=' + CSS.escape(${JSON.stringify(label)}).replace(/^/, '"').replace(/$/, '"') + ']');
           if (!field) return false;
