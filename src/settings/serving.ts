@@ -1,4 +1,5 @@
-import { broker, commaList, integer, oneOf, onOff, ROLES, roles, SASL_MECHANISMS, type Setting, secret, text, url } from './setting.ts';
+import { postgresHosts } from '../postgres-hosts.ts';
+import { broker, commaList, integer, oneOf, onOff, ROLES, roles, SASL_MECHANISMS, type Setting, secret, text } from './setting.ts';
 
 export const SERVING = {
   host: { fallback: '127.0.0.1', parse: text, meaning: 'address to listen on' },
@@ -25,7 +26,14 @@ export const SERVING = {
   tlsKeyFile: { parse: text, meaning: "PEM file of the certificate's key, without a passphrase" },
   tlsClientCaFile: { parse: text, meaning: 'PEM file of the authorities whose certificates clients have to show, beside their key' },
   dataDir: { fallback: './data', parse: text, meaning: 'folder of the embedded store and stream, made with mode 0700' },
-  databaseUrl: { parse: url(['postgres:', 'postgresql:']), meaning: 'postgres://… puts the store into PostgreSQL' },
+  databaseUrl: {
+    parse(value) {
+      if (postgresHosts(value) === undefined) throw new Error('must be an address that begins with postgres:// or postgresql://');
+      return value;
+    },
+    meaning:
+      'postgres://… puts the store into PostgreSQL; several hosts (`postgres://one,two/weir`): the one that takes writes ([failover](deployment.md#failover))',
+  },
   kafkaBrokers: { parse: commaList(broker), meaning: 'host:port list, separated by commas, puts the stream into Kafka' },
   kafkaTopic: {
     fallback: 'signals',

@@ -86,8 +86,8 @@ export async function openScene(startWorld: (origin: number) => Promise<World>):
     ...Object.entries({ protect: [], subtract_allow: 'off' }).map(([field, value]) => [`workspace ${field}`, value] as const),
   ]);
   const expiries = new Map<string, number>();
-  // A process that starts on a clock that was set back knows dates that are ahead of it.
-  const appliances = makeAppliances(world.ports.feeds, world.key, VIEWS, () => (world.clock.wentBack ? `, start ${world.starts()}` : ''));
+  // A process that starts cannot know what was told before where the clock was set back, or the store takes no writes.
+  const appliances = makeAppliances(world.ports.feeds, world.key, VIEWS, () => `, start ${world.starts()}`);
   const bouncers = world.ports.feeds.map((port) => startBouncer(port, world.key, `kill/${port}`));
   const senders = new Map(
     LISTS.map((list, n) => [list as string, openClient(world.ports.signals[n % world.ports.signals.length]!, world.key)]),

@@ -42,8 +42,6 @@ export interface World {
 export interface SetClock {
   /** By which the clock of weir is off, ms. */
   off: number;
-  /** Whether it has ever been set back. */
-  wentBack: boolean;
   /** The instant of weir's clock, ms. */
   now(): number;
   set(off: number): void;
@@ -53,12 +51,10 @@ export interface SetClock {
 export function clockIn(file: string): SetClock {
   const clock: SetClock = {
     off: 0,
-    wentBack: false,
     now: () => Date.now() + clock.off,
     set(off) {
       writeFileSync(`${file}.new`, String(off));
       renameSync(`${file}.new`, file);
-      clock.wentBack ||= off < clock.off;
       clock.off = off;
     },
   };

@@ -21,6 +21,7 @@ export interface Postgres {
 
 /** A server of our own, whose processes tests may kill. */
 export interface OwnPostgres extends Postgres {
+  readonly port: number;
   /** kill -9 of every process of the server: nothing is written after it. */
   kill(): Promise<void>;
   /** Starts it again after a kill, on the same port; resolves when it answers. */
@@ -32,7 +33,7 @@ export interface OwnPostgres extends Postgres {
 }
 
 /** Why no PostgreSQL of our own can be started here, or false; for the option `skip` of tests. With CI set it is installed. */
-export const noOwnPostgres = (): string | false => needs('initdb', 'postgres');
+export const noOwnPostgres = (): string | false => needs('initdb', 'postgres', 'pg_basebackup');
 /** The same for tests that only need a database. */
 export const noPostgres = (): string | false => (process.env.TEST_DATABASE_URL ? false : noOwnPostgres());
 
@@ -42,14 +43,19 @@ export async function startPostgres(): Promise<Postgres> {
   return url ? foreignPostgres(url) : startOwnPostgres({ fsync: 'off' });
 }
 
-/** Starts a server with durable settings, as a crash test needs them. `settings` are lines of postgresql.conf. */
-export async function startOwnPostgres(settings: Record<string, string> = {}): Promise<OwnPostgres> {
+/**
+ * Starts a server with durable settings, as a crash test needs them. `settings` are lines of postgresql.conf; `standbyOf`: the port of a
+ * server that it follows until it is promoted.
+ */
+export async function startOwnPostgres(settings: Record<string, string> = {}, standbyOf?: number): Promise<OwnPostgres> {
   const user = unprivilegedUser();
   const folder = mkdtempSync(join(tmpdir(), 'weir-postgres-'));
   if (user !== undefined) chownSync(folder, user.uid, user.gid);
   const data = join(folder, 'data');
   const initdb = ['-D', data, '-U', 'weir', '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync'];
-  execFileSync(locate('initdb')!, initdb, { ...user, stdio: ['ignore', 'ignore', 'pipe'], cwd: folder });
+  const copy = ['-D', data, '-U', 'weir', '-h', '127.0.0.1', '-p', String(standbyOf), '-R', '-c', 'fast', '--no-sync'];
+  const [program, args] = standbyOf === undefined ? (['initdb', initdb] as const) : (['pg_basebackup', copy] as const);
+  execFileSync(locate(program)!, args, { ...user, stdio: ['ignore', 'ignore', 'pipe'], cwd: folder });
   const port = await freePort();
   const lines = Object.entries({
     listen_addresses: '127.0.0.1',
@@ -99,6 +105,7 @@ export async function startOwnPostgres(settings: Record<string, string> = {}): P
 
   await start();
   return {
+    port,
     createDatabase: (like) => createDatabase(url('postgres'), like),
     start,
     kill: () => end(() => signalAll('SIGKILL')),

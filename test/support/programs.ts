@@ -17,6 +17,7 @@ const PACKAGES = {
   gzip: 'gzip',
   haproxy: 'haproxy',
   initdb: 'postgresql',
+  pg_basebackup: 'postgresql',
   ip: 'iproute2',
   iprange: 'iprange',
   ipset: 'ipset',

@@ -1,6 +1,7 @@
 /** Last-Modified (SPEC D5.15) is decided here and nowhere else: from the store's record and what this process has served before. */
 import { type Clock, within } from '../../clock.ts';
 import type { StoreWrites } from '../../ports/store.ts';
+import type { BuildRequest } from '../builder.ts';
 import { type DocumentVariant, isRemembered, nameOf } from '../document.ts';
 import type { Representation } from './representation.ts';
 
@@ -120,6 +121,12 @@ export function decideLastModified(
   if (before?.servable) return dated(lastModified, { waits: true });
   return dated(Math.max(Math.min(withoutRecord, second), shown), { settlesAt: lastModified });
 }
+
+/** What is served until another content of a variant may begin, where that lies ahead and can be waited for; `second`: now. */
+export const heldUntil = (variant: DocumentVariant, before: ServedBefore | undefined, second: number): BuildRequest['before'] =>
+  before?.servable && isRemembered(variant) && before.lastModified < second + LONGEST_WAIT
+    ? { hash: before.hash, until: before.lastModified + 1 }
+    : undefined;
 
 /** Whether the recorded second comes from a clock that was wrong or was set: clients may hold dates that prove nothing. */
 const isFarAhead = (record: DocumentRecord | undefined, second: number): boolean =>

@@ -6,7 +6,7 @@ import { stampText } from '../formats/stamp.ts';
 import type { Moment } from '../moment.ts';
 import type { FeedName, FeedWatch } from '../watch/feed-watch.ts';
 import { FAILING_STORE_TIMEOUT, type ServeContext, STORE_TIMEOUT } from './context.ts';
-import { agrees, type Dated, dateContent, LONGEST_WAIT, NEVER, recordContent } from './last-modified.ts';
+import { agrees, type Dated, dateContent, heldUntil, LONGEST_WAIT, NEVER, recordContent } from './last-modified.ts';
 import { confirmedBy, type DocumentRead, isOf, isOutdated, type KnownSnapshot, snapshotOf } from './reads.ts';
 import { type Representation, representationOf, type TooLarge } from './representation.ts';
 import type { SingleFlight } from './single-flight.ts';
@@ -212,13 +212,10 @@ export class ServedDocument {
   /** Has a variant built and takes it in; `staleSince` (whole seconds) when that is done without the store. */
   async #build(served: ServedVariant, sequence: number, staleSince: number | undefined): Promise<void> {
     const { variant } = served;
-    const { builder } = this.#context.options;
     const now = this.#context.now();
-    const before = servedBefore(served.state, now);
-    const mayWait = before?.servable && isRemembered(variant) && before.lastModified < secondOf(now.wall) + LONGEST_WAIT;
-    const waitsFor = mayWait ? { hash: before.hash, until: before.lastModified + 1 } : undefined;
+    const before = heldUntil(variant, servedBefore(served.state, now), secondOf(now.wall));
     const offline = staleSince !== undefined;
-    const result = await builder.build({ ...this.#name, variant, sequence, offline, before: waitsFor });
+    const result = await this.#context.options.builder.build({ ...this.#name, variant, sequence, offline, before });
     if (result.kind === 'no_snapshot') throw new WeirError('FEED_UNAVAILABLE', 'there is no snapshot in memory');
     if (result.kind === 'gone') this.forget();
     else if (!this.#isOvertaken(result)) await this.#accept(served, result, staleSince);

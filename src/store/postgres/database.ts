@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { DatabaseError, Pool, type PoolClient } from 'pg';
+import { DatabaseError, type PoolClient } from 'pg';
 import type { Row } from '../rows.ts';
 import type { Outcome, Value as ScalarValue, Statement, Work } from '../work.ts';
 import { BinaryCopy, type RowHandler } from './copy.ts';
 import { connectionFault, PostgresFault, serverFault } from './fault.ts';
+import { openPools } from './pools.ts';
 
 type Value = ScalarValue | readonly string[] | readonly number[] | readonly Buffer[];
 
@@ -49,7 +50,7 @@ export interface Database {
 }
 
 /** How long things may take, ms. A server that hangs answers nothing: the clock on this side decides. */
-const LIMITS = { connect: 5000, statement: 5000, view: 10_000, transaction: 10_000 };
+const LIMITS = { statement: 5000, view: 10_000, transaction: 10_000 };
 /** A connection that fails within this time, ms, is tried again: more patience is the caller's to have. */
 const QUICK = 1000;
 /** Pauses before the second, third, … try. */
@@ -64,38 +65,18 @@ export interface DatabaseOptions {
 
 /** A pool of connections to the server behind `url`. Connects at the first call; nothing that happens to a connection ends the process. */
 export function openDatabase(url: string, { connections = 10 }: DatabaseOptions = {}): Database {
-  const pool = new Pool({
-    connectionString: url,
-    max: connections,
-    connectionTimeoutMillis: LIMITS.connect,
-    idleTimeoutMillis: 60_000,
-    keepAlive: true,
-    keepAliveInitialDelayMillis: 10_000,
-    fallback_application_name: 'weir',
-  });
-  const open = new Set<PoolClient>();
-  const losses = new WeakMap<PoolClient, Error>();
-  // A lost connection fails the call that uses it; the pool drops an idle one.
-  pool.on('error', () => {});
-  pool.on('connect', (client) => {
-    client.once('error', (error) => losses.set(client, error)); // what follows is its echo
-    client.on('error', () => {});
-    open.add(client);
-    client.on('end', () => open.delete(client));
-  });
+  const pools = openPools(url, connections);
 
   /** Runs `work` on a connection; after `limit` ms the connection is cut, and `work` fails with it. */
   async function lease<T>(limit: number, work: (client: PoolClient) => Promise<T>): Promise<T> {
     const begun = performance.now();
-    // Not pool.connect() alone: files that the address names are read at once, and one that is missing throws.
-    const client = await Promise.resolve()
-      .then(() => pool.connect())
-      .catch((error: Error) => {
-        throw connectionFault(error, performance.now() - begun < QUICK);
-      });
+    const client = await pools.connect().catch((error: Error) => {
+      throw connectionFault(error, performance.now() - begun < QUICK);
+    });
     let late = false;
     const cut = () => {
       late = true;
+      pools.doubt(client);
       client.connection.stream.destroy(new Error(`no answer within ${limit / 1000} s`));
     };
     const timer = setTimeout(cut, limit);
@@ -103,7 +84,7 @@ export function openDatabase(url: string, { connections = 10 }: DatabaseOptions 
     try {
       return await work(client);
     } catch (error) {
-      const lost = losses.get(client);
+      const lost = pools.lossOf(client);
       const fault = error instanceof DatabaseError ? serverFault(error) : lost ? connectionFault(lost, !late) : error;
       broken = client.getTransactionStatus() !== 'I' || (fault instanceof PostgresFault && fault.again);
       throw fault;
@@ -157,12 +138,7 @@ export function openDatabase(url: string, { connections = 10 }: DatabaseOptions 
       }
     },
     view: (work, again) => retrying(() => transact('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', LIMITS.view, work), again),
-    async close() {
-      await pool.end();
-      // A server that hangs never closes its side.
-      const cutAll = () => open.forEach((client) => void client.connection.stream.destroy());
-      setTimeout(cutAll, 1000).unref();
-    },
+    close: () => pools.close(),
   };
 }
 

@@ -38,6 +38,7 @@ export function serverFault(error: DatabaseError): PostgresFault {
 /** The fault behind a connection that could not be made or was lost. */
 export function connectionFault(error: Error & { readonly syscall?: string }, again: boolean): WeirError {
   if (error instanceof DatabaseError) return serverFault(error);
+  if (error instanceof PostgresFault) return error;
   if (error.syscall === 'open') return new WeirError('USAGE', `a file that DATABASE_URL names cannot be read: ${error.message}`);
   // Node's error for a name with several addresses has its text in the errors of each.
   const text = error instanceof AggregateError ? error.errors.map((each: Error) => each.message).join(', ') : error.message;
