@@ -60,13 +60,12 @@ try {
   past();
   weir = await startWeir(settings);
   await poll(weir.url);
-  // What has landed, and what devices have, is written once a minute; the first minute is what the next ones are compared with.
-  const minute = () => new Promise((resolve) => setTimeout(resolve, 65_000));
-  await minute();
   await send(weir.url, 'scanners', 3);
   await new Promise((resolve) => setTimeout(resolve, 3000));
   await poll(weir.url);
-  await minute();
+  // What has landed, and what devices have, is written once a minute.
+  await new Promise((resolve) => setTimeout(resolve, 65_000));
+  await poll(weir.url);
   for (const [look, [width, scheme]] of Object.entries(LOOKS)) {
     const page = consolePage(await browser.page(), weir.url);
     await page.look(width, 900, scheme);

@@ -5,7 +5,7 @@ import type { ChangeOrigin } from '../../ports/stored/rule-store.ts';
 import type { AccessAction, Target } from '../../rule.ts';
 import { readSnapshot } from '../held/snapshot.ts';
 import { renderFeed } from '../make/render-feed.ts';
-import { storedVariant, variantOf } from '../variant.ts';
+import { type Family, storedVariant, variantOf } from '../variant.ts';
 import { explainFeed, isActive, type NeverBlockOutlook, neverBlockOutlook, roled } from './explain-feed.ts';
 import type { FeedExplanation, FeedSource, StoredAccessRule } from './explanation.ts';
 import { type KeptBlocked, type NeverBlocked, neverBlockRule } from './kept-blocked.ts';
@@ -82,11 +82,21 @@ export async function explain(
   const question = { target, action, asOf: secondOf(now.wall), geo, guard };
   const feeds: Explained[] = [];
   const rulesOf = rulesByFeed(rules);
+  // Feeds that have nothing of it are explained alike, and there may be thousands of them.
+  const alike = new Map<Family, FeedExplanation>();
+  const explanationOf = (source: FeedSource): FeedExplanation => {
+    const own = rulesOf(source);
+    if (own.length > 0 || source.agreeing !== undefined) return explainFeed(source, own, question);
+    const { family } = storedVariant(source.profile);
+    const known = alike.get(family) ?? explainFeed(source, own, question);
+    alike.set(family, known);
+    return known;
+  };
   let untouched = 0;
   const { mostUntouched = Number.POSITIVE_INFINITY } = options;
   for (const source of sources) {
     await options.pause?.();
-    const explanation = explainFeed(source, rulesOf(source), question);
+    const explanation = explanationOf(source);
     const isConcerned = explanation.rules.length > 0 || feedIds !== undefined;
     const size = counts && isConcerned ? await feedSize(source, workspace, action, options) : undefined;
     const told = explanation.rules.slice(0, options.mostTold);
