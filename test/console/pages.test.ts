@@ -476,7 +476,9 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.sees('+ 198.51.100.7');
     await page.fill('What', 'rules');
     await page.seesNot('list created');
-    await page.evaluate(`document.querySelector('.long-row').focus()`);
+    await page.sees(/Rules: 2 added\.\s/);
+    const focus = `(() => { const row = document.querySelector('.long-row'); row?.focus(); return row !== null; })()`;
+    await eventually(async () => assert.ok(await page.evaluate<boolean>(focus)));
     await page.press('Enter');
     await page.sees('see what it did, undo it');
     await page.press('Escape');
