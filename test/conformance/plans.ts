@@ -46,7 +46,8 @@ const MEANT: readonly RegExp[] = [
   // A snapshot reads the rules of its lists; SQLite reads them list by list.
   /^SELECT (list_pk, )?id, action, levels, .* WHERE list_pk IN /,
   /^SELECT count\(take_rule\(r\.id, r\.action, .* FROM access_rules r WHERE r\.list_pk = /,
-  // What a list had, and when.
+  // What a list had, and when; all that it had at an instant.
+  /^SELECT (count\(take_rule\()?r\.id, .* FROM \(SELECT r\.id, .* LEFT JOIN \(SELECT DISTINCT c\.id FROM access_rules_before c WHERE c\.list_pk = /,
   /^SELECT (count\(take_rule\(r\.id|id), .* FROM access_rules(_before)? [rb] WHERE [rb]\.list_pk = /,
   // The never-block rules of all lists, by an index that has them apart.
   /^SELECT (count\(take_rule\()?r\.id, 2\S* .* FROM lists l .* r\.action = 1 /,

@@ -764,10 +764,11 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.sees(/Jana Novák, bootstrap\s+dead letter dropped/);
   });
 
-  test('D18.60 the audit log has a row for an act, by names; it is filtered, and leads to what was changed', async () => {
+  test('D18.60, D21.4 the audit log has a row for an act, by names; it is filtered, and leads to what was changed', async () => {
+    // The limit that was set above holds nothing back: there is no sample.
     const addresses = Array.from({ length: 1001 }, (_, i) => `45.90.${i % 250}.${Math.floor(i / 250)}\n`).join('');
     const sent = await ask(weir.url, '/v1/manage/imports?file=scan.txt', { method: 'POST', headers: bearer(KEY), body: addresses });
-    assert.equal(JSON.parse(sent.text).batches.length, 2);
+    assert.equal(JSON.parse(sent.text).batches?.length, 2, sent.text);
     await page.sees(/bootstrap\s+file imported\s+×\s*2\s+scan\.txt/);
     const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}/;
     assert.doesNotMatch(await page.text(), uuid);

@@ -117,7 +117,7 @@ export function guardRailTests(world: () => World, once: Once): void {
     const steps: [setting: string, feed: string, said: string][] = [
       ['on', `${own}198.51.100.8/29\n${all}`, '8 entries now, 7 more than'],
       ['workspace', `${own}${all}`, '7 entries now, 6 more than'],
-      ['off', '198.51.100.0/24\n', '1 entries now, as many as'],
+      ['off', '198.51.100.0/24\n', '1 entry now, as many as'],
     ];
     for (const [setting, feed, said] of steps) {
       const text = await world().text(['list', 'set', 'edge', '--subtract-allow', setting, ...inSpace]);

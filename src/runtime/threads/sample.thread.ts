@@ -90,7 +90,7 @@ async function sampleFor(workspaceId: string, revision: number): Promise<Ready |
 async function readSample(workspaceId: string): Promise<Ready | undefined> {
   for (;;) {
     const info = await store.sample(workspaceId);
-    if (info === undefined) return undefined;
+    if (info === undefined || info.requests === 0) return undefined;
     const parts: Uint8Array[] = [];
     for (let part = await store.samplePart(workspaceId, 0); part !== undefined; part = await store.samplePart(workspaceId, parts.length)) {
       parts.push(part);

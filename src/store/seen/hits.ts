@@ -68,8 +68,9 @@ function* listsOf(workspace: number, reports: readonly HitReport[]) {
     for (let from = 0; from < asked.length; from += SLICE) {
       const slice = asked.slice(from, from + SLICE);
       const where = `workspace_pk = $1 AND ${column} IN (${slice.map((_, n) => `$${n + 2}`)})`;
+      const rows = yield* all(`SELECT pk, id, name FROM lists WHERE ${where}`, workspace, ...slice);
       // Of lists that share a name the oldest comes last.
-      for (const row of yield* all(`SELECT pk, id, name FROM lists WHERE ${where} ORDER BY pk DESC`, workspace, ...slice)) {
+      for (const row of rows.sort((a, b) => Number(b.pk) - Number(a.pk))) {
         const list = { pk: Number(row.pk), id: String(row.id) };
         byName.set(String(row.name), list);
         byId.set(list.id, list);

@@ -127,7 +127,7 @@ export function composedFeedTests(feeds: () => FeedWorld, once: Once): void {
     await make(space, 'device', '--list', 'a', '--list', 'b');
     await space.reads('/device', '192.0.2.0/29\n');
     const said = await change(space, 'set', 'device', '--subtract-allow', 'on');
-    assert.match(said, /has 1 entries now, as many as with never-block rules left in/);
+    assert.match(said, /has 1 entry now, as many as with never-block rules left in/);
     await space.reads('/device', '192.0.2.4/30\n');
     await change(space, 'set', 'device', '--subtract-allow', 'workspace');
     await space.reads('/device', '192.0.2.5/32\n192.0.2.6/31\n');
@@ -152,7 +152,7 @@ export function composedFeedTests(feeds: () => FeedWorld, once: Once): void {
       `/v1/signal?list=${encodeURIComponent('de/vice')}`,
     );
     assert.equal(status, 404);
-    await change(space, 'delete', id);
+    await change(space, 'delete', id, '--yes');
     assert.equal((await space.get('/de%2Fvice')).status, 404);
     await space.reads(`/${id}`, '192.0.2.2/32\n');
   });
