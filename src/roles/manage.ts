@@ -48,7 +48,7 @@ export function startManage(
   if (accept === undefined || !config.roles.includes('manage')) return undefined;
   const { now } = systemClock;
   const guardOf = blockGuards(guardRails);
-  const steps = fairSteps();
+  const [steps, beginnings] = [fairSteps(), fairSteps()];
   const tests = rateLimiter(WEBHOOK_TESTS);
   const files = fileThread(() => engine.feedSource(), fileSettings(config));
   onStop(() => files.close());
@@ -102,6 +102,7 @@ export function startManage(
     whereabouts: (network) => whereabouts(geo.data(), network),
     sleep: (seconds) => sleep(seconds * 1000),
     stepsOf: (workspaceId) => (work) => steps(workspaceId, work),
+    turnOf: (workspaceId) => beginnings(workspaceId, async () => undefined),
     late: lateAnswers({
       patience: config.manageAnswerSeconds * 1000,
       now,

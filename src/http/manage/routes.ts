@@ -62,6 +62,8 @@ export const done =
   (operation: Operation, ports: ManagePorts) =>
   async ({ given, about, takes }: Asked): Promise<Answer | HttpFault> => {
     const { workspaceId, isGone } = about;
+    // Requests that arrive together would all be worked on before anybody's next poll.
+    await ports.turnOf(workspaceId);
     const steps = ports.stepsOf(workspaceId);
     const step: ManageContext['step'] = async (work) => {
       // What nobody waits for any more is not gone on with.

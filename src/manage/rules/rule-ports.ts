@@ -24,6 +24,8 @@ export interface RuleManagement {
   readonly schemes: Schemes;
   /** Does long work of a workspace step by step, each a few milliseconds: others get on between them, whatever workspace they are of. */
   stepsOf(workspaceId: string): Step;
+  /** Waits until a request of a workspace may begin: one begins in each turn of the event loop, and workspaces take turns. */
+  turnOf(workspaceId: string): Promise<void>;
   /** Why the guard rails of the service and of a caller's workspace let no block reach a network; empty where they do. */
   readonly blockFaults: (caller: Caller) => (network: Network) => readonly string[];
   /** Whether a code in capitals is that of a country (ISO 3166). */

@@ -6,6 +6,7 @@ import { WeirError } from '../../errors.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { StoredRule } from '../../ports/stored/stored-rule.ts';
 import type { oneByOne } from '../../serial.ts';
+import { sortedInTurns } from '../../sorted-in-turns.ts';
 import { namesIn } from './rule-json.ts';
 import { meeting, type OriginRule, type RuleConditions, rulePage, withOrigins } from './rule-search.ts';
 import { compareKeys, type SortKey, type SortName, sortOf } from './rule-sort.ts';
@@ -80,14 +81,14 @@ export function ruleSelections(): RuleSelections {
   }
 
   return {
-    find(ports, asked, conditions, order) {
+    async find(ports, asked, conditions, order) {
       const { workspaceId, now } = ports;
       const name = JSON.stringify([workspaceId, asked, order]);
       const known = () => {
         const found = kept.get(name);
         return found !== undefined && found.until > now() ? found.selection : undefined;
       };
-      return ports.inTurn(async () => {
+      const answer = await ports.inTurn(async () => {
         const found = known();
         if (found !== undefined) return found;
         const begun = now();
@@ -96,6 +97,9 @@ export function ruleSelections(): RuleSelections {
         keep(name, { workspaceId, selection, until: now() + Math.min(KEPT, took * TIMES) });
         return selection;
       }, `rules ${workspaceId}`);
+      // Many who wait for one selection would each make their page of it in the same turn.
+      await ports.pause();
+      return answer;
     },
   };
 }
@@ -120,8 +124,9 @@ async function select(ports: SelectionPorts, conditions: RuleConditions, order: 
     after = next;
     await pause();
   } while (after !== null && total < MOST_SORTED && now() < begun + LOOKED);
-  if (after === null) found.sort((a, b) => comparePlaces(a, b, order?.descending === true));
-  return { total, isWhole: after === null, reasons: reasons.counts, ids: found.map(({ id }) => id), keys: found.map(({ key }) => key) };
+  const isWhole = after === null;
+  const sorted = isWhole ? await sortedInTurns(found, (a, b) => comparePlaces(a, b, order?.descending === true), pause) : [];
+  return { total, isWhole, reasons: reasons.counts, ids: sorted.map(({ id }) => id), keys: sorted.map(({ key }) => key) };
 }
 
 const alone = (stored: StoredRule): OriginRule => ({ stored, origin: undefined });

@@ -264,8 +264,33 @@ test('5.1, 7.2 401 before the body is read', async () => {
   assert.equal(large.statusCode, 401);
 });
 
+test('D15.58 each request to management begins when its turn has come', async () => {
+  const turns: (() => void)[] = [];
+  let begun = 0;
+  const store = {
+    workspace: async () => {
+      begun += 1;
+    },
+  };
+  const turnOf = () => new Promise<void>((turn) => turns.push(turn));
+  const ports = { store, stepsOf: () => (work: () => unknown) => work(), turnOf };
+  const { app } = world({ manage: ports as unknown as AppParts['manage'] });
+  const answers = [1, 2].map(() => inject(app, { url: '/v1/manage/whoami', headers: HEADERS }));
+  for (const before of [0, 1]) {
+    await eventually(() => assert.ok(turns.length > before || begun > before));
+    assert.equal(begun, before);
+    turns[before]!();
+    await answers[before];
+    assert.equal(begun, before + 1);
+  }
+});
+
 test('D15.4 requests of a key to management are limited by themselves', async () => {
-  const ports = { store: { workspace: async () => undefined }, stepsOf: () => (work: () => unknown) => work() };
+  const ports = {
+    store: { workspace: async () => undefined },
+    stepsOf: () => (work: () => unknown) => work(),
+    turnOf: async () => undefined,
+  };
   const { app } = world({ manage: ports as unknown as AppParts['manage'], rateLimit: 1 });
   const statuses: number[] = [];
   for (let i = 0; i < 2; i += 1) statuses.push((await inject(app, { url: '/v1/manage/whoami', headers: HEADERS })).statusCode);
