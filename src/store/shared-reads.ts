@@ -1,6 +1,7 @@
 import { ENDS_SOON, IN_USE } from '../account/key.ts';
 import type { WorkspaceDirectory } from '../ports/snapshot.ts';
 import type { PageRequest } from '../ports/stored/account-store.ts';
+import type { ChangeReads } from '../ports/stored/changes.ts';
 import type { RuleFilter, Step, StepFilter } from '../ports/stored/rule-store.ts';
 import { WORKSPACES } from './accounts/account-tables.ts';
 import { earlierAnswer } from './accounts/answers.ts';
@@ -21,6 +22,7 @@ import { webhookReads } from './accounts/webhooks.ts';
 import { batchOf, newestBatches, originsOf } from './batches/batch-reads.ts';
 import { undoPreview } from './batches/undo-preview.ts';
 import { changeReads } from './changes/change-reads.ts';
+import { ruleChanges } from './changes/rule-sums.ts';
 import { pageOf } from './page.ts';
 import { WORKSPACE_PK } from './places.ts';
 import { deadLetterOf, keyOf, listOf, organizationOf, type Row, savedKeyOf, workspaceOf } from './rows.ts';
@@ -161,6 +163,7 @@ const worksOf = ({ now, indexedBy, written, read }: Dialect) => {
 export const sharedReads = (read: <T>(work: Work<T>) => Promise<T>, dialect: Dialect) => ({
   ...driven(WORKS, read),
   ...driven(worksOf(dialect), read),
+  ruleChanges: (...args: Parameters<ChangeReads['ruleChanges']>) => ruleChanges(read, ...args),
   undoPreview: (workspaceId: string, batchId: string, step?: Step) => undoPreview(read, step, workspaceId, batchId),
   rules: (workspaceId: string, filter: RuleFilter) => ruleRows(read, dialect.indexedBy, workspaceId, filter),
 });

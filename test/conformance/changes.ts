@@ -185,4 +185,29 @@ export function changesConformance(driver: StoreDriver): void {
     await store.sweep({ now: T0 + 9 * MINUTE, rulesExpiredBefore: T0 + 9 * MINUTE, auditBefore: 0, limit: 99 });
     assert.deepEqual(await sums(), []);
   });
+
+  test(`D32.3 store ${driver.name}: what many senders did in one minute is added up in steps of few rows, all of it`, async (t) => {
+    const { store, workspace, land } = await fixture(t, driver);
+    const list = await store.createList(workspace.id, 'edge', NO_SETTINGS);
+    const from = Math.floor(T0 / MINUTE);
+    const SENDERS = 1100;
+    const sent = Array.from({ length: SENDERS }, (_, n) => ({
+      change: upsert(access(ip(`10.0.${n >> 8}.${n & 255}`), { reason: 'scan' })),
+      ...{ listId: list.id, batchId: newBatchId(T0), keyId: `k${n}` },
+    }));
+    await land(sent);
+    await land(sent.slice(0, 10), T0 + MINUTE);
+    let steps = 0;
+    const found = await store.ruleChanges(workspace.id, { from, to: from + 60, span: 60 }, async (work) => {
+      steps += 1;
+      return work();
+    });
+    assert.equal(steps, 2);
+    const told = new Map(found!.sums.map(({ by, ...sum }) => [by!.keyId, sum]));
+    assert.equal(told.size, SENDERS);
+    for (const [n, { keyId }] of sent.entries()) {
+      const { added, renewed, first, last } = told.get(keyId)!;
+      assert.deepEqual([added, renewed, first - from, last - from], n < 10 ? [1, 1, 0, 1] : [1, 0, 0, 0]);
+    }
+  });
 }

@@ -2,6 +2,7 @@
 import { countText } from '../../count-text.ts';
 import { type ChangesJson, changesJson } from '../../manage/changes/changes.ts';
 import { CHANGE_KINDS, type EntryJson } from '../../manage/changes/entry.ts';
+import type { Step } from '../../ports/stored/rule-store.ts';
 import type { AddCommand } from '../command.ts';
 import { readsIn, table } from '../context.ts';
 import { inWorkspace, oneOf, wholeNumber } from '../usage.ts';
@@ -10,6 +11,7 @@ import { sinceOf } from './conditions.ts';
 const MEBIBYTE = 1024 * 1024;
 /** Entries that one read asks for. */
 const PAGE = 1000;
+const AT_ONCE: Step = (work) => work();
 
 export function changesCommand(add: AddCommand): void {
   add(
@@ -25,7 +27,7 @@ export function changesCommand(add: AddCommand): void {
     {
       async run(context, [feed], { workspace, limit, ...asked }) {
         const { store, workspace: id } = await readsIn(context, workspace);
-        const how = { now: Date.now(), withAudit: true, room: context.config.maxAuditMb * MEBIBYTE, pause: async () => {} };
+        const how = { now: Date.now(), withAudit: true, room: context.config.maxAuditMb * MEBIBYTE, step: AT_ONCE };
         let after: string | null = null;
         const changes: EntryJson[] = [];
         for (;;) {

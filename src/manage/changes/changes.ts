@@ -1,6 +1,7 @@
 /** `weir changes`, `GET /v1/manage/changes`: what both ask and answer (SPEC D32.1). */
 import { isoTime } from '../../clock.ts';
 import type { StoreReads } from '../../ports/store.ts';
+import type { Step } from '../../ports/stored/rule-store.ts';
 import { fieldFault } from '../operation.ts';
 import { CHANGE_KINDS, type ChangeKind, type EntryJson, type Place } from './entry.ts';
 import { knownSince, scopeOf } from './scope.ts';
@@ -24,14 +25,15 @@ interface Given {
   readonly withAudit: boolean;
   /** Bytes that the audit log of a workspace may take; 0 = no limit. */
   readonly room: number;
-  readonly pause: () => Promise<void>;
+  /** Does a piece of work when its turn comes. */
+  readonly step: Step;
 }
 
 /** What is made of the audit log. */
 const OF_AUDIT: ReadonlySet<ChangeKind> = new Set(['settings', 'lists', 'keys']);
 
 /** The page that is asked for. Rejects with USAGE where the instants, or `after`, are none, and with NOT_FOUND for an unknown list or feed. */
-export async function changesJson(store: StoreReads, workspaceId: string, asked: ChangesAsked, { now, withAudit, room, pause }: Given) {
+export async function changesJson(store: StoreReads, workspaceId: string, asked: ChangesAsked, { now, withAudit, room, step }: Given) {
   const { since, feed, list, kind, limit, after } = asked;
   if (feed !== undefined && list !== undefined) throw fieldFault('list', 'is of no use beside feed: give one of them');
   const begun = after === undefined ? undefined : placeOf(after);
@@ -40,7 +42,7 @@ export async function changesJson(store: StoreReads, workspaceId: string, asked:
   const kinds = new Set(CHANGE_KINDS.filter((each) => (kind === undefined || each === kind) && (withAudit || !OF_AUDIT.has(each))));
   const scope = await scopeOf(store, workspaceId, { feed, list });
   const before = begun?.place ?? { at: until, key: '' };
-  const { entries, next } = await changesPage(store, workspaceId, { since, until, before, limit, kinds, scope }, pause);
+  const { entries, next } = await changesPage(store, workspaceId, { since, until, before, limit, kinds, scope }, step);
   return {
     since: isoTime(since),
     until: isoTime(until),

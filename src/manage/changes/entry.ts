@@ -71,13 +71,19 @@ export interface EntryJson
 
 const MINUTE = 60_000;
 
+/** Where what one sender did to the rules of a list stands. */
+export const rulePlace = ({ kind, list, by, last }: RuleChangeSum): Place => ({
+  at: last * MINUTE,
+  key: `r ${kind} ${list?.id ?? ''} ${JSON.stringify(by)}`,
+});
+
 /** What one sender did to the rules of a list. `at` and `from` are whole minutes, the last and the first. */
 export function ruleEntry(sum: RuleChangeSum, names: AuditNames): Entry {
   const { kind, list, by, added, renewed, removed, expired, batchId, reason } = sum;
-  const at = sum.last * MINUTE;
+  const place = rulePlace(sum);
   const json: Entry['json'] = {
     ...NOTHING,
-    ...{ at: isoTime(at)!, from: isoTime(sum.first * MINUTE), kind: by?.sourceId == null ? 'rules' : 'sources', event: eventOf(sum) },
+    ...{ at: isoTime(place.at)!, from: isoTime(sum.first * MINUTE), kind: by?.sourceId == null ? 'rules' : 'sources', event: eventOf(sum) },
     ...{ list_id: list?.id ?? null, list_name: list?.name ?? null, rule_kind: kind, added, renewed, removed, expired },
     ...{ reason: reason ?? null, several_reasons: reason === undefined, batch_id: batchId ?? null, undoes: by?.undoes ?? null },
     ...{
@@ -87,7 +93,7 @@ export function ruleEntry(sum: RuleChangeSum, names: AuditNames): Entry {
       key_name: names.keys.get(by?.keyId ?? '') ?? null,
     },
   };
-  return { at, key: `r ${kind} ${list?.id ?? ''} ${JSON.stringify(by)}`, json };
+  return { ...place, json };
 }
 
 function eventOf({ by, added, removed, expired }: RuleChangeSum): string {

@@ -1,8 +1,21 @@
 /** One timeline of what has changed in a workspace, newest first, made of what the store keeps of it, in slices (SPEC D32.1, D32.3). */
 import type { StoreReads } from '../../ports/store.ts';
 import type { NamedRun } from '../../ports/stored/changes.ts';
+import type { Step } from '../../ports/stored/rule-store.ts';
+import { sortedInTurns } from '../../sorted-in-turns.ts';
 import { type AuditNames, auditNames } from '../audit-json.ts';
-import { auditEntry, type ChangeKind, type Entry, isRenewal, kindOfEvent, newer, type Place, ruleEntry, runEntry } from './entry.ts';
+import {
+  auditEntry,
+  type ChangeKind,
+  type Entry,
+  isRenewal,
+  kindOfEvent,
+  newer,
+  type Place,
+  ruleEntry,
+  rulePlace,
+  runEntry,
+} from './entry.ts';
 import type { Scope } from './scope.ts';
 
 export type ChangesStore = Pick<StoreReads, 'ruleChanges' | 'auditBetween' | 'allRuns' | 'names' | 'workspace'>;
@@ -36,18 +49,13 @@ const SPANS: readonly (readonly [upTo: number, minutes: number])[] = [
 const READS = 48;
 const ROWS = 200;
 
-/** Reads a page. `pause` lets others get on between reads. */
-export async function changesPage(
-  store: ChangesStore,
-  workspaceId: string,
-  asked: Asked,
-  pause: () => Promise<void>,
-): Promise<ChangesPage> {
+/** Reads a page; `step` does each of its reads. */
+export async function changesPage(store: ChangesStore, workspaceId: string, asked: Asked, step: Step): Promise<ChangesPage> {
   const names = await auditNames(store, workspaceId);
   const has = (...kinds: ChangeKind[]) => kinds.some((kind) => asked.kinds.has(kind));
   const slices = [
-    ...(has('rules', 'sources') ? [await rulesBefore(store, workspaceId, asked, names, pause)] : []),
-    ...(has('settings', 'lists', 'keys') ? [await auditBefore(store, workspaceId, asked, names, pause)] : []),
+    ...(has('rules', 'sources') ? [await rulesBefore(store, workspaceId, asked, names, step)] : []),
+    ...(has('settings', 'lists', 'keys') ? [await auditBefore(store, workspaceId, asked, names, step)] : []),
     ...(has('sources') ? [runsBefore(await store.allRuns(workspaceId), asked)] : []),
   ];
   // What is older than where one of them has stopped may not be all.
@@ -76,7 +84,7 @@ async function rulesBefore(
   workspaceId: string,
   { since, until, before, limit, scope }: Asked,
   names: AuditNames,
-  pause: () => Promise<void>,
+  step: Step,
 ): Promise<Slice> {
   const span = SPANS.find(([upTo]) => until - since <= upTo)![1];
   const from = Math.floor(since / MINUTE);
@@ -84,18 +92,20 @@ async function rulesBefore(
   const entries: Entry[] = [];
   let to = Math.min(Math.ceil(until / MINUTE), spanOf(Math.floor(before.at / MINUTE)) + span);
   for (let read = 0; read < READS; read += 1) {
-    const found = await store.ruleChanges(workspaceId, { from, to, span });
+    const found = await store.ruleChanges(workspaceId, { from, to, span }, step);
     if (found === undefined) return { entries, reached: null };
-    const sums = found.sums.filter((sum) => !isRenewal(sum) && (scope?.hasRules(sum) ?? true));
-    entries.push(
-      ...sums
-        .map((sum) => ruleEntry(sum, names))
-        .filter((entry) => newer(entry, before) < 0)
-        .sort((a, b) => newer(b, a)),
+    const places = found.sums
+      .filter((sum) => !isRenewal(sum) && (scope?.hasRules(sum) ?? true))
+      .map((sum) => ({ ...rulePlace(sum), sum }))
+      .filter((place) => newer(place, before) < 0);
+    const sorted = await sortedInTurns(
+      places,
+      (a, b) => newer(b, a),
+      () => step(async () => undefined),
     );
+    entries.push(...sorted.slice(0, limit - entries.length).map(({ sum }) => ruleEntry(sum, names)));
     to = found.from;
     if (entries.length >= limit) return { entries, reached: placeOf(entries.at(-1)!) };
-    await pause();
   }
   return { entries, reached: { at: to * MINUTE, key: '' } };
 }
@@ -105,7 +115,7 @@ async function auditBefore(
   workspaceId: string,
   { since, before, limit, kinds, scope }: Asked,
   names: AuditNames,
-  pause: () => Promise<void>,
+  step: Step,
 ): Promise<Slice> {
   const entries: Entry[] = [];
   // Of one instant, rows of the audit log come before other entries, in the order of their keys.
@@ -114,7 +124,8 @@ async function auditBefore(
     id: before.key.startsWith('a ') ? Number(before.key.slice(2)) : before.key > 'a' ? Number.MAX_SAFE_INTEGER : 0,
   };
   for (let read = 0; read < READS; read += 1) {
-    const rows = await store.auditBetween(workspaceId, { from: since, before: place }, ROWS);
+    const from: { at: number; id: number } = place;
+    const rows = await step(() => store.auditBetween(workspaceId, { from: since, before: from }, ROWS));
     for (const row of rows) {
       const kind = kindOfEvent(row.event);
       if (kind !== undefined && kinds.has(kind) && (scope?.hasRow(row) ?? true)) entries.push(auditEntry(row, kind, names));
@@ -123,7 +134,6 @@ async function auditBefore(
     const { at, id } = rows.at(-1)!;
     place = { at, id };
     if (entries.length >= limit) break;
-    await pause();
   }
   return { entries, reached: { at: place.at, key: `a ${String(place.id).padStart(15, '0')}` } };
 }

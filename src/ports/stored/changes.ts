@@ -3,6 +3,7 @@ import type { SourceRun } from '../../account/source.ts';
 import type { Kind } from '../../rule.ts';
 import type { RuleSink } from '../snapshot.ts';
 import type { AuditRow } from './account-store.ts';
+import type { Step } from './rule-store.ts';
 
 /** Who changed rules; of rules that expired nothing is known. */
 export interface ChangeSender {
@@ -69,8 +70,11 @@ export interface ChangeReads {
   rulesAt(workspaceId: string, listId: string, seq: number, sink: RuleSink): Promise<void>;
   /** Until when (ms) what changes replaced was given up (SPEC D9.10); 0: none of it. */
   rulesKnownSince(workspaceId: string): Promise<number>;
-  /** Of the spans of `span` minutes from `from` on, before `to` (minutes since 1970), the last one in which rules changed; undefined: none. */
-  ruleChanges(workspaceId: string, window: { from: number; to: number; span: number }): Promise<RuleChangeSpan | undefined>;
+  /**
+   * Of the spans of `span` minutes from `from` on, before `to` (minutes since 1970), the last one in which rules changed; undefined: none.
+   * Read in pieces of few rows; `step` does each of them, at once where it is absent.
+   */
+  ruleChanges(workspaceId: string, window: { from: number; to: number; span: number }, step?: Step): Promise<RuleChangeSpan | undefined>;
   /** The audit rows of a workspace since `from` (ms), newest first, those before a place (ms, id), at most `limit`. */
   auditBetween(
     workspaceId: string,

@@ -69,7 +69,10 @@ export const CHANGES_OPERATIONS: readonly Operation[] = [
       next: [null, nullable(Type.String(), { description: 'The after of the next page; null: the last.' })],
     }),
     refusals: { 404: 'there is no list or feed "edge"' },
-    async run({ store, workspaceId, now, caller, room, pause, inTurn, isGone }, { query: { since, until, kind, limit = 100, ...query } }) {
+    async run(
+      { store, workspaceId, now, caller, room, step, pause, inTurn, isGone },
+      { query: { since, until, kind, limit = 100, ...query } },
+    ) {
       const at = now();
       const asked = {
         ...query,
@@ -85,7 +88,7 @@ export const CHANGES_OPERATIONS: readonly Operation[] = [
           now: at,
           withAudit: caller.permissions.includes('manage'),
           room: room.audit,
-          pause,
+          step,
         });
       }, `changes ${workspaceId}`);
     },
