@@ -148,12 +148,21 @@ export async function runCommandLine(args: readonly string[], streams: Streams):
     const sentence = readable(error);
     if (sentence === undefined) throw error;
     for (const line of sentence.split('\n')) stderr.write(`weir: ${line}\n`);
-    return args[0] === 'serve' && isAway(error) ? 1 : 2;
+    return args[0] === 'serve' && (isAway(error) || hasNoRoom(error)) ? 1 : 2;
   }
 }
 
 /** Whether an engine is to blame: a service that starts again will find it, once it is there. */
 const isAway = (error: unknown) => hasCode(error, 'STORE_UNAVAILABLE') || hasCode(error, 'STREAM_UNAVAILABLE');
+
+/** Primary result codes of SQLite: the disk fails, or is full. */
+const SQLITE_DISK: readonly number[] = [10, 13];
+
+/** Whether the disk is full, or fails: a service that starts again finds room once somebody has made it. */
+function hasNoRoom(error: unknown): boolean {
+  const { code, errcode = 0 } = error as { code?: string; errcode?: number };
+  return code === 'ENOSPC' || code === 'EDQUOT' || SQLITE_DISK.includes(errcode % 256);
+}
 
 /** The sentence to show for a mistake of the person; undefined for a fault of ours. */
 function readable(error: unknown): string | undefined {

@@ -92,6 +92,23 @@ suite('a machine that cannot be used', () => {
       says: /^weir: DATA_DIR \S+ cannot be made: read-only file system\n$/,
     },
   };
+  // A disk in memory with a store on it, filled to the last byte.
+  const FULL =
+    'mount -t tmpfs -o size=8m,mode=0700 none "$1" && "$2" "$3" org create acme >/dev/null && (umask 077; cat /dev/zero > "$1/rest" 2>/dev/null || true) && exec "$2" "$3" serve';
+  test('D1.25 a disk that is full at the start: one sentence, exit 1, so that the service is started again', {
+    skip: needs('unshare'),
+  }, async (t) => {
+    const folder = temporaryFolder(t);
+    const env = testEnvironment({ DATA_DIR: folder, BOOTSTRAP_API_KEY: KEY });
+    const args = [...(AS_ROOT ? [] : ['--user', '--map-root-user']), '--mount', 'sh', '-ec', FULL, 'sh', folder, process.execPath, MAIN];
+    const ended = promisify(execFile)('unshare', args, { env, timeout: 60_000, killSignal: 'SIGKILL' });
+    await assert.rejects(ended, (error: { code: number; stdout: string; stderr: string }) => {
+      assert.match(error.stderr, /^weir: .*(disk|no space).*\n$/);
+      assert.deepEqual([error.code, error.stdout], [1, '']);
+      return true;
+    });
+  });
+
   for (const [what, { dataDir, within, says }] of Object.entries(CASES)) {
     test(`D1.7 ${what}: one readable sentence, exit code 2`, { skip: needs('setpriv', 'unshare') }, async (t) => {
       const folder = temporaryFolder(t);

@@ -6,7 +6,7 @@ import type { Step } from '../../ports/stored/rule-store.ts';
 import type { AddCommand } from '../command.ts';
 import { readsIn, table } from '../context.ts';
 import { inWorkspace, oneOf, wholeNumber } from '../usage.ts';
-import { sinceOf } from './conditions.ts';
+import { inSpan } from './conditions.ts';
 
 const MEBIBYTE = 1024 * 1024;
 /** Entries that one read asks for. */
@@ -18,9 +18,7 @@ export function changesCommand(add: AddCommand): void {
     'changes [feed]',
     'what has changed: rules, sources, settings, lists and keys in one timeline, newest first; of one feed or list what concerns it',
     (c) =>
-      inWorkspace(c)
-        .option('--since <time>', 'since: an instant such as 2026-11-22T08:00:00Z, or how long ago, such as 2h', sinceOf, sinceOf('1d'))
-        .option('--until <time>', 'until: as --since; now when absent', sinceOf)
+      inSpan(inWorkspace(c), 'since', 'until: as --since')
         .option('--list <list>', 'only what concerns this list')
         .option('--kind <kind>', CHANGE_KINDS.join(', '), oneOf('--kind', CHANGE_KINDS))
         .option('--limit <count>', 'at most so many', wholeNumber('--limit', 1, 100_000), 200),

@@ -12,21 +12,14 @@ import { servedSettings } from '../../runtime/served-settings.ts';
 import type { AddCommand } from '../command.ts';
 import { printable, readsIn } from '../context.ts';
 import { inWorkspace, oneOf, wholeNumber } from '../usage.ts';
-import { sinceOf } from './conditions.ts';
+import { inSpan } from './conditions.ts';
 
 export function differenceCommand(add: AddCommand): void {
   add(
     'feed diff [feed]',
     "the networks that a feed (the workspace's where none is named) had more and less at one moment than at another",
     (c) =>
-      inWorkspace(c)
-        .option(
-          '--since <time>',
-          'the first moment: an instant such as 2026-11-22T08:00:00Z, or how long ago, such as 2h',
-          sinceOf,
-          sinceOf('1d'),
-        )
-        .option('--until <time>', 'the second; now when absent', sinceOf)
+      inSpan(inWorkspace(c), 'the first moment', 'the second')
         .option('--family <family>', FAMILIES.join(', '), oneOf('--family', FAMILIES))
         .option('--action <action>', ACCESS_ACTIONS.join(', '), oneOf('--action', ACCESS_ACTIONS))
         .option('--limit <count>', 'networks that are named, of what came and of what went', wholeNumber('--limit', 0, 10_000_000), 1000),
