@@ -1,15 +1,15 @@
 /**
- * What clients see while parts of a scaled-out weir go, with the times that Kafka has by itself: `node test/kill/scaled/failover.ts [--only NAME]`
+ * What clients see while parts of a scaled-out weir go, with the times that Kafka has by itself: `node bench/failover.ts [--only NAME]`
  * prints a table (docs/deployment.md, "Failover"). Each kind of request is begun four times a second, whatever became of those before.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Admin, type API, type describeQuorumV2, kGetApi } from '@platformatic/kafka';
-import { partitionOf } from '../../../src/stream/kafka/record.ts';
-import { openClient, told } from '../api.ts';
-import { insist, landMark } from '../house.ts';
-import { BROKERS, DEFAULT_TIMES } from './brokers.ts';
-import { type Scaled, startScaled } from './scaled.ts';
+import { partitionOf } from '../src/stream/kafka/record.ts';
+import { openClient, told } from '../test/kill/api.ts';
+import { insist, landMark } from '../test/kill/house.ts';
+import { BROKERS, DEFAULT_TIMES } from '../test/kill/scaled/brokers.ts';
+import { type Scaled, startScaled } from '../test/kill/scaled/scaled.ts';
 
 /** Between two requests of a kind, ms; how long each is waited for, ms. */
 const [INTERVAL, PATIENCE] = [250, 30_000];
