@@ -183,7 +183,7 @@ test('D3.30 an expiry as an instant is that very second, whenever within a secon
     assert.equal(judged(2, waf({ expires_at: '2020-01-01' })).envelope.expires_in, 1);
   }
   const wrong = 'expires_at: must be an instant in ISO 8601, such as 2027-01-31T12:00:00Z';
-  for (const bad of ['soon', 7, '2027', {}]) {
+  for (const bad of ['soon', 7, '2027', {}, '2027-02-29', '2027-04-31T12:00:00Z', '2027-01-31 noon']) {
     assert.equal(fault(1, v1({ ip: '1.1.1.1', expires_at: bad })), wrong);
     assert.equal(fault(2, access({ expires_at: bad })), wrong);
     assert.equal(fault(2, access({ op: 'delete', expires_at: bad })), '');

@@ -1,17 +1,9 @@
 /** Expiries that are said as instants (SPEC D3.30): a signal's message has durations, which count from its acceptance. */
 
+import { readInstant } from '../clock.ts';
 import { LIMITS } from './limits.ts';
 import type { Fields } from './normalize.ts';
 import type { FieldFault } from './validate.ts';
-
-/** ISO 8601 with a day at least: what `Date.parse` makes of other texts depends on the machine. */
-const INSTANT = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/;
-
-/** The instant that a text says, ms since 1970; undefined where it says none. */
-export function readInstant(text: unknown): number | undefined {
-  const at = typeof text === 'string' && INSTANT.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(at) ? undefined : at;
-}
 
 /** Where each version says how long a rule lives, and what asks for none. */
 const DURATIONS = { 1: 'expiration', 2: 'expires_in' } as const;
