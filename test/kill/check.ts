@@ -9,9 +9,6 @@ import { BRIEF, type Round } from './plan.ts';
 import { landedOf } from './senders.ts';
 import { bodyOf, networksOf } from './views.ts';
 
-/** How long feeds, and whoever polls them, may take to be as they should, ms. */
-const PATIENCE = 45_000;
-
 /** Rejects with a violation. `sentBefore`: how much had been sent before the round. */
 export async function checkRound(scene: Scene, { harms }: Round, sentBefore: number): Promise<void> {
   const { world, manage } = scene;
@@ -152,7 +149,7 @@ function difference(wanted: string, held: string): string {
 /** Feeds hold what they should, and so does whoever polls them. */
 async function checkFeeds(scene: Scene): Promise<void> {
   const { world, appliances, bouncers, house, manage } = scene;
-  const deadline = performance.now() + PATIENCE;
+  const deadline = performance.now() + world.patience.feeds;
   for (let tries = 1; ; tries += 1) {
     const wrong = await look();
     if (wrong === undefined) break;

@@ -19,9 +19,6 @@ export interface Tally {
   harms: number;
 }
 
-/** Everything that was sent has to be answered in this time after the last harm, ms. */
-const STUCK = 120_000;
-
 async function runRound(scene: Scene, round: Round, tally: Tally): Promise<void> {
   const { world, senders, sent, setter, settings, publish } = scene;
   const from = sent.length;
@@ -33,7 +30,7 @@ async function runRound(scene: Scene, round: Round, tally: Tally): Promise<void>
   sending.catch(() => {});
   await harmAll(world, round.harms);
   const stuck = Promise.withResolvers<never>();
-  const timer = setTimeout(() => stuck.reject(new Error('clients get no answer although all is well')), STUCK);
+  const timer = setTimeout(() => stuck.reject(new Error('clients get no answer although all is well')), world.patience.answers);
   await Promise.race([sending, stuck.promise]).finally(() => clearTimeout(timer));
   await stop();
   await checkRound(scene, round, from);
