@@ -36,6 +36,10 @@ export interface World {
   readonly starts: () => number;
   /** Parts that have ended though nobody ended them, with what they said last. */
   readonly ended: string[];
+  /** Resolves when all its parts are there again. */
+  whole?(): Promise<void>;
+  /** What has to hold in this world besides, when all is well again; rejects with a violation. */
+  check?(): Promise<void>;
   stop(): Promise<void>;
 }
 
