@@ -49,9 +49,9 @@ function* copiesIn(workspacePk: number, members: readonly Member[]): Work<Map<nu
   const note = (name: string, list: number) => named.set(name, [...(named.get(name) ?? []), list]);
   for (const { catalogue, list } of sources) if (catalogue !== null) note(catalogue, list);
   const names = [...new Set(sources.flatMap(({ copies }) => copies))];
-  const of = (from: string) => (places: string) => `SELECT * FROM ${from} WHERE workspace_pk = $1 AND name IN (${places})`;
-  for (const { name, pk } of yield* allOf(names, of('lists'), workspacePk)) note(String(name), Number(pk));
-  for (const feed of yield* allOf(names, of('feeds'), workspacePk)) {
+  const of = (rows: string) => (places: string) => `SELECT ${rows} WHERE workspace_pk = $1 AND name IN (${places})`;
+  for (const { name, pk } of yield* allOf(names, of('name, pk FROM lists'), workspacePk)) note(String(name), Number(pk));
+  for (const feed of yield* allOf(names, of('pk, name, all_lists FROM feeds'), workspacePk)) {
     const isAll = Number(feed.all_lists) === 1;
     const own = isAll ? [] : yield* all('SELECT list_pk FROM feed_lists WHERE feed_pk = $1', Number(feed.pk));
     for (const pk of isAll ? members.map((each) => each.pk) : own.map(({ list_pk }) => Number(list_pk))) note(String(feed.name), pk);
