@@ -45,7 +45,7 @@ async function putGeo({ DATA_DIR, GEO_COUNTRY_FILE, GEO_ASN_FILE }: Environment)
   if (DATA_DIR === undefined || GEO_COUNTRY_FILE !== undefined || GEO_ASN_FILE !== undefined) return;
   const files = ['geo-country.bin', 'geo-asn.bin'].filter((name) => !existsSync(join(DATA_DIR, name)));
   if (files.length === 0) return;
-  compiled ??= loadGeo({}, COMPILED);
+  compiled ??= loadGeo({ country: undefined, asn: undefined }, COMPILED);
   await compiled;
   mkdirSync(DATA_DIR, { recursive: true, mode: 0o700 });
   for (const name of files) copyFileSync(join(COMPILED, name), join(DATA_DIR, name));
