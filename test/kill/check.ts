@@ -17,6 +17,7 @@ const PATIENCE = 45_000;
 /** Rejects with a violation. `sentBefore`: how much had been sent before the round. */
 export async function checkRound(scene: Scene, { harms }: Round, sentBefore: number): Promise<void> {
   const { world, manage } = scene;
+  await world.whole?.();
   await insist(() => manage.ask('/readyz'), [200]);
   await landMark(manage);
   must(world.ended.length === 0, world.ended.join('\n'));
@@ -27,6 +28,7 @@ export async function checkRound(scene: Scene, { harms }: Round, sentBefore: num
   await checkRules(scene, clockWasSet);
   await adoptSettings(scene);
   await checkFeeds(scene);
+  await world.check?.();
   const letters = told(await insist(() => manage.ask('/v1/manage/dead-letters'), [200]));
   must(
     letters.dead_letters?.length === 0 || letters.letters?.length === 0,

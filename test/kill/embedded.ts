@@ -78,8 +78,8 @@ export async function startEmbedded(origin: number): Promise<World> {
       ['origin', lists],
     ]),
     own: {
-      disk: (ms) => fillDisk(disk, ms),
-      'kill on a full disk': async (ms) => {
+      disk: ({ ms }) => fillDisk(disk, ms),
+      'kill on a full disk': async ({ ms }) => {
         await Promise.all([fillDisk(disk, ms), sleep(ms / 2).then(() => weir.kill(0))]);
       },
     },
