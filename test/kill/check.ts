@@ -14,12 +14,14 @@ const UNNOTED = 3_601_000;
 /** How long feeds, and whoever polls them, may take to be as they should, ms. */
 const PATIENCE = 45_000;
 
-/** Rejects with a violation. `sentBefore`: how much had been sent before the round. */
-export async function checkRound(scene: Scene, { harms }: Round, sentBefore: number): Promise<void> {
+/** Rejects with a violation. `sentBefore`: how much had been sent before the round; `note` is told of each step that is done. */
+export async function checkRound(scene: Scene, { harms }: Round, sentBefore: number, note: (step: string) => void): Promise<void> {
   const { world, manage } = scene;
   await world.whole?.();
   await insist(() => manage.ask('/readyz'), [200]);
+  note('ready');
   await landMark(manage);
+  note('landed');
   must(world.ended.length === 0, world.ended.join('\n'));
   scene.wasFull ||= harms.some(({ harm }) => harm.includes('disk'));
   const seen = await foldLanded(scene, sentBefore);
@@ -27,7 +29,9 @@ export async function checkRound(scene: Scene, { harms }: Round, sentBefore: num
   const clockWasSet = harms.some(({ harm }) => harm === 'clock');
   await checkRules(scene, clockWasSet);
   await adoptSettings(scene);
+  note('read');
   await checkFeeds(scene);
+  note('fed');
   await world.check?.();
   const letters = told(await insist(() => manage.ask('/v1/manage/dead-letters'), [200]));
   must(
