@@ -11,8 +11,6 @@ import { bodyOf, networksOf } from './views.ts';
 
 /** For how long bouncers are told at most what could not be noted, ms, and a second for rounding. */
 const UNNOTED = 3_601_000;
-/** How long feeds, and whoever polls them, may take to be as they should, ms. */
-const PATIENCE = 45_000;
 
 /** Rejects with a violation. `sentBefore`: how much had been sent before the round; `note` is told of each step that is done. */
 export async function checkRound(scene: Scene, { harms }: Round, sentBefore: number, note: (step: string) => void): Promise<void> {
@@ -159,7 +157,7 @@ function difference(wanted: string, held: string): string {
 /** Feeds hold what they should, and so does whoever polls them. */
 async function checkFeeds(scene: Scene): Promise<void> {
   const { world, appliances, bouncers, house, manage } = scene;
-  const deadline = performance.now() + PATIENCE;
+  const deadline = performance.now() + world.patience.feeds;
   for (let tries = 1; ; tries += 1) {
     const wrong = await look();
     if (wrong === undefined) break;

@@ -43,7 +43,7 @@ const MARK = '20.99.0.1';
 const DAYS = '100d';
 
 /** Waits until weir answers something with one of `statuses`. */
-export async function insist(ask: () => Promise<Reply | undefined>, statuses: readonly number[], ms = 90_000): Promise<Reply> {
+export async function insist(ask: () => Promise<Reply | undefined>, statuses: readonly number[], ms = 180_000): Promise<Reply> {
   for (const deadline = performance.now() + ms; ; ) {
     const reply = await ask();
     if (reply !== undefined && statuses.includes(reply.status)) return reply;

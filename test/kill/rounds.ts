@@ -19,9 +19,6 @@ export interface Tally {
   harms: number;
 }
 
-/** Everything that was sent has to be answered in this time after the last harm, ms. */
-const STUCK = 120_000;
-
 /** Where its seconds went. */
 async function runRound(scene: Scene, round: Round, tally: Tally): Promise<string> {
   const times: string[] = [];
@@ -41,7 +38,7 @@ async function runRound(scene: Scene, round: Round, tally: Tally): Promise<strin
   await harmAll(world, round.harms);
   note('harmed');
   const stuck = Promise.withResolvers<never>();
-  const timer = setTimeout(() => stuck.reject(new Error('clients get no answer although all is well')), STUCK);
+  const timer = setTimeout(() => stuck.reject(new Error('clients get no answer although all is well')), world.patience.answers);
   await Promise.race([sending, stuck.promise]).finally(() => clearTimeout(timer));
   note('sent');
   await stop();

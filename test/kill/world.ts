@@ -36,6 +36,8 @@ export interface World {
   readonly starts: () => number;
   /** Parts that have ended though nobody ended them, with what they said last. */
   readonly ended: string[];
+  /** How long after the last harm clients may wait for an answer, and feeds and whoever polls them may differ, ms. */
+  readonly patience: { readonly answers: number; readonly feeds: number };
   /** Resolves when all its parts are there again. */
   whole?(): Promise<void>;
   /** What has to hold in this world besides, when all is well again; rejects with a violation. */

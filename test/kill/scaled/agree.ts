@@ -3,19 +3,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openClient, type Reply, Violation } from '../api.ts';
 import { VIEWS } from '../views.ts';
 
-/** How long they may differ, ms. */
-const PATIENCE = 45_000;
-
 const toldBy = (reply: Reply | undefined) =>
   reply === undefined
     ? 'nothing'
     : [reply.status, reply.headers.etag, reply.headers['last-modified'], reply.status === 200 && reply.body].join(' ');
 
-/** Rejects with a violation where they still differ when the patience is over. */
-export async function checkAgreement(ports: readonly number[], key: string): Promise<void> {
+/** Rejects with a violation where they still differ after `patience` ms. */
+export async function checkAgreement(ports: readonly number[], key: string, patience: number): Promise<void> {
   const clients = ports.map((port) => openClient(port, key));
   try {
-    for (const deadline = performance.now() + PATIENCE; ; await sleep(400)) {
+    for (const deadline = performance.now() + patience; ; await sleep(400)) {
       const seen = await Promise.all(
         VIEWS.map(async (view) => ({
           view,

@@ -6,7 +6,7 @@ import type { Part } from '../world.ts';
 
 const SETTINGS = { shared_buffers: '16MB', max_connections: '100', wal_keep_size: '64MB' };
 /** How long a standby may need to be as new as the primary, ms. */
-const CATCH_UP = 60_000;
+const CATCH_UP = 180_000;
 
 export interface Pair {
   /** From a client to each host; a host that is made anew stays behind the same link. */

@@ -23,7 +23,9 @@ type Name = keyof typeof ROLES;
 const NAMES = Object.keys(ROLES) as Name[];
 
 /** Shorter than Kafka's own, so that in a round others take over. */
-const TIMES: Times = { 'broker.session.timeout.ms': 4000, 'broker.heartbeat.interval.ms': 500, 'replica.lag.time.max.ms': 6000 };
+const TIMES: Times = { 'broker.session.timeout.ms': 6000, 'broker.heartbeat.interval.ms': 500, 'replica.lag.time.max.ms': 8000 };
+/** So much starts anew at once that a machine that is busy needs minutes for it. */
+const PATIENCE = { answers: 300_000, feeds: 120_000 };
 /** How often as long as other harms those take that others have to notice, which is after seconds. */
 const STRETCH = 5;
 /** The clock of one weir among others: as far ahead as no rule that is sent is short, and as far behind as one likes, ms. */
@@ -77,13 +79,13 @@ export async function startScaled(origin: number, times: Times = TIMES): Promise
   const front = (name: Name) => links.get(`clients–${name}`)!.port;
   const isReady = async (name: Name) => {
     const client = openClient(front(name), KEY);
-    await insist(() => client.ask('/readyz'), [200]).finally(() => client.close());
+    await insist(() => client.ask('/readyz'), [200], PATIENCE.answers).finally(() => client.close());
   };
   const [some, ofBrokers] = [[...links.keys(), 'origin'], [...parts.keys()].filter((name) => name.startsWith('broker'))];
   links.set('origin', lists);
 
   return {
-    ...{ engine: 'scaled', key: KEY, brokers, pair, weirs, parts, links, ended },
+    ...{ engine: 'scaled', key: KEY, patience: PATIENCE, brokers, pair, weirs, parts, links, ended },
     ports: { signals: [front('one'), front('two')], manage: front('one'), feeds: NAMES.map(front) },
     targets: {
       kill: [...parts.keys()],
@@ -129,7 +131,7 @@ export async function startScaled(origin: number, times: Times = TIMES): Promise
       await pair.whole();
       await Promise.all(NAMES.map(isReady));
     },
-    check: () => checkAgreement(NAMES.map(front), KEY),
+    check: () => checkAgreement(NAMES.map(front), KEY, PATIENCE.feeds),
     async stop() {
       await Promise.all([...weirs.values()].map((each) => each.stop()));
       await Promise.all([
