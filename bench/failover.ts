@@ -1,5 +1,5 @@
 /**
- * What clients see while parts of a scaled-out weir go, with the times that Kafka has by itself: `node bench/failover.ts [--only NAME]`
+ * What clients see while parts of a scaled-out weir go, with the times that Kafka has by itself (`--session`: after how many ms a broker counts as gone): `node bench/failover.ts [--only NAME] [--session MS]`
  * prints a table (docs/deployment.md, "Failover"). Each kind of request is begun twice a second, whatever became of those before.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -43,6 +43,10 @@ const away =
 const HARMS: Readonly<Record<string, Harm>> = {
   'the broker that leads the partition ends': away('kill', ({ leader }) => [leader]),
   'the broker that leads the partition hangs': away('pause', ({ leader }) => [leader]),
+  'the broker that leads the partition is restarted with SIGTERM': async ({ brokers }, { leader }) => {
+    await brokers.kept.get(leader)!.term();
+    await sleep(AWAY);
+  },
   'a broker that follows ends': away('kill', ({ other }) => [other]),
   'a broker that follows hangs': away('pause', ({ other }) => [other]),
   "the controllers' leader hangs": away('pause', ({ controller }) => [controller]),
@@ -141,8 +145,10 @@ async function castOf({ brokers, key, ports }: Scaled): Promise<Cast> {
   }
 }
 
-const { values } = parseArgs({ options: { only: { type: 'string' } } });
-const world = await startScaled(1, DEFAULT_TIMES);
+const { values } = parseArgs({ options: { only: { type: 'string' }, session: { type: 'string' } } });
+const session =
+  values.session === undefined ? {} : { 'broker.session.timeout.ms': Number(values.session), 'broker.heartbeat.interval.ms': 500 };
+const world = await startScaled(1, { ...DEFAULT_TIMES, ...session });
 const manage = openClient(world.ports.manage, world.key);
 try {
   await insist(() => manage.ask('/readyz'), [200]);

@@ -25,7 +25,7 @@ const NAMES = Object.keys(ROLES) as Name[];
 /** Shorter than Kafka's own, so that in a round others take over. */
 const TIMES: Times = { 'broker.session.timeout.ms': 6000, 'broker.heartbeat.interval.ms': 500, 'replica.lag.time.max.ms': 8000 };
 /** So much starts anew at once that a machine that is busy needs minutes for it. */
-const PATIENCE = { answers: 300_000, feeds: 120_000 };
+const PATIENCE = { answers: 600_000, feeds: 180_000 };
 /** How long a roaming client is led to one weir, ms. */
 const TURN = 1700;
 /** How often as long as other harms those take that others have to notice, which is after seconds. */
@@ -139,6 +139,7 @@ export async function startScaled(origin: number, times: Times = TIMES): Promise
     passTime: () => passTime({ DATABASE_URL: pair.url('weir') }),
     // A store that goes on elsewhere allows what a start does.
     starts: () => [...weirs.values()].reduce((sum, each) => sum + each.starts(), pair.promotions()),
+    lives: () => [...weirs.values()].reduce((sum, each) => sum + each.starts(), 0),
     async whole() {
       await pair.whole();
       await Promise.all(NAMES.map(isReady));
