@@ -2,9 +2,9 @@
 import type { ServiceGuardRails } from '../../../account/guard-rails.ts';
 import type { DifferenceAsked, FeedDiffer, FeedDifference } from '../../../document/difference/difference.ts';
 import type { GeoData } from '../../../geo/data.ts';
+import { inLine } from '../../../in-line.ts';
 import { shared } from '../../../serial.ts';
 import type { Config } from '../../../settings/settings.ts';
-import { inLine } from '../in-line.ts';
 import { threadAnswer } from '../thread-answer.ts';
 
 /** What the thread works with. */
