@@ -59,7 +59,6 @@ suite('weir status', () => {
     assert.match(aged.lines[1]!, /^ {2}ASN data are 91 days old/);
     assert.equal(aged.code, 3);
     utimesSync(geo.GEO_ASN_FILE, new Date(), new Date());
-
   });
 
   test('D36.1 while the store is away the stream and what servers know are told all the same, and no stream is made to be asked', async () => {
