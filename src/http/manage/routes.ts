@@ -7,7 +7,6 @@ import type { ManageContext, ManagePorts } from '../../manage/context.ts';
 import type { Method, Operation } from '../../manage/operation.ts';
 import type { Outcome } from '../../manage/outcome.ts';
 import { requireRoom } from '../../manage/room.ts';
-import { storeInTurns } from '../../manage/store-in-turns.ts';
 import { OPERATIONS } from '../../manage/table.ts';
 import { ANSWER_KEPT } from '../../ports/stored/account-store.ts';
 import type { Answer } from '../answer.ts';
@@ -19,6 +18,7 @@ import { outcomeAnswer, type Takes, takesOf } from './answered.ts';
 import { faultOf, NO_TOKEN, OTHER_REQUEST, refusalOf, tooLarge, WHICH_STATE } from './faults.ts';
 import type { Identity } from './identify.ts';
 import { inputReader } from './input.ts';
+import { storeInTurns } from './store-in-turns.ts';
 
 /** Where the operations are. */
 export const MANAGE = '/v1/manage';

@@ -1,4 +1,4 @@
-import type { StoreReads, StoreWrites } from '../ports/store.ts';
+import type { StoreReads, StoreWrites } from '../../ports/store.ts';
 
 type Store = StoreReads & StoreWrites;
 
