@@ -20,8 +20,13 @@ export interface Part {
 export interface World {
   readonly engine: string;
   readonly key: string;
-  /** Ports of links to what answers clients: signals and management are asked of the first, feeds of each. */
-  readonly ports: { readonly signals: readonly number[]; readonly manage: number; readonly feeds: readonly number[] };
+  /** Ports of links to what answers clients; `any` leads to one after the other of those of feeds. */
+  readonly ports: {
+    readonly signals: readonly number[];
+    readonly manage: number;
+    readonly feeds: readonly number[];
+    readonly any?: number;
+  };
   readonly targets: Targets;
   readonly parts: ReadonlyMap<string, Part>;
   readonly links: ReadonlyMap<string, Link>;
@@ -36,6 +41,12 @@ export interface World {
   readonly starts: () => number;
   /** Parts that have ended though nobody ended them, with what they said last. */
   readonly ended: string[];
+  /** How long after the last harm clients may wait for an answer, and feeds and whoever polls them may differ, ms. */
+  readonly patience: { readonly answers: number; readonly feeds: number };
+  /** Resolves when all its parts are there again. */
+  whole?(): Promise<void>;
+  /** What has to hold in this world besides, when all is well again; rejects with a violation. */
+  check?(): Promise<void>;
   stop(): Promise<void>;
 }
 
