@@ -9,6 +9,7 @@ import { PERMISSIONS } from '../../account/permission.ts';
 import { type Workspace, type WorkspacePatch, workspaceSettingsJson } from '../../account/workspace.ts';
 import { isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
+import { inPieces } from '../../pieces.ts';
 import type { AccountWrites, ChangeOptions } from '../../ports/stored/account-store.ts';
 import type { RuleWrites } from '../../ports/stored/rule-store.ts';
 import { redateDocuments } from '../document-record.ts';
@@ -115,7 +116,7 @@ export const accountChanges = {
     return true;
   },
   *touchKeys(_now, used) {
-    for (let at = 0; at < used.length; at += TOUCHED) yield* touchKeys(used.slice(at, at + TOUCHED));
+    for (const piece of inPieces(used, TOUCHED)) yield* touchKeys(piece);
   },
   *createList(now, workspaceId, name, settings, maxLists = 0, { by, once, id = randomUUID() } = {}) {
     const workspacePk = yield* changeWorkspace(workspaceId);
