@@ -1,11 +1,14 @@
 /** What bouncers told to have dropped, by list and day (D31.4), the same in both dialects. */
 import { dayOf } from '../../clock.ts';
 import { type HistoryWrites, type HitReport, type HitWindow, type ListHits, WINDOWS_KEPT } from '../../ports/history.ts';
+import { inPieces } from '../../pieces.ts';
 import { WORKSPACE_PK, workspacePk } from '../places.ts';
 import { all, allOf, type Changes, run, runRows, type Work } from '../work.ts';
 
 /** The row of a workspace in all. */
 const WHOLE = 0;
+/** Windows that one statement notes. */
+const AT_ONCE = 200;
 /** No sum is larger: programs that read it have doubles. */
 const MOST = Number.MAX_SAFE_INTEGER;
 
@@ -48,11 +51,10 @@ function* remember(workspace: number, windows: readonly HitWindow[], at: number)
   // Transactions that write the same rows wait for each other, and never in a circle: always in one order.
   const digests = windows.flatMap(({ digest }) => digest ?? []).sort();
   const unseen = new Set<string>();
-  for (let from = 0; from < digests.length; from += SLICE) {
-    const slice = digests.slice(from, from + SLICE);
-    const rows = slice.map((_, n) => `($1, $${n + 3}, $2)`);
+  for (const piece of inPieces(digests, AT_ONCE)) {
+    const rows = piece.map((_, n) => `($1, $${n + 3}, $2)`);
     const text = `INSERT INTO hit_windows (workspace_pk, digest, at) VALUES ${rows} ON CONFLICT DO NOTHING RETURNING digest`;
-    for (const row of yield* all(text, workspace, at, ...slice)) unseen.add(String(row.digest));
+    for (const row of yield* all(text, workspace, at, ...piece)) unseen.add(String(row.digest));
   }
   return unseen;
 }
