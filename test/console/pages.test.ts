@@ -522,6 +522,13 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.sees('example.com is a name');
   });
 
+  test('D18.100 the sentence has what the ASN of an address is called', async () => {
+    await page.show('/lookup?target=198.51.100.200', 'Look up');
+    await page.sees('198.51.100.200 (AS64500 Example) is blocked on no feed.');
+    await page.show('/lookup?target=AS64500', 'Look up');
+    await page.sees('AS64500 (Example) is');
+  });
+
   test('D18.52 the palette finds pages, lists, reasons and actions; what finds nothing is no fault', async () => {
     await page.show('/geo', 'Geo data');
     await page.press('/');

@@ -14,7 +14,7 @@ import { linkToFeed } from '../feeds/read-feeds.js';
  * @property {'block' | 'allow'} action
  * @property {PathFeed[]} feeds
  * @property {{ list: string, hits: number, hit_bytes: number, last_hit: string | null }[]} dropped
- * @property {{ country: string | null, asn: number | null } | null} [where]
+ * @property {{ country: string | null, asn: number | null, asn_name: string | null, attribution: string | null } | null} [where]
  * @property {{ by: number, of: number }} [enforced]
  * @property {number} [devices_left_out_feeds]
  * @property {any[]} [history]
