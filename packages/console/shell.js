@@ -83,8 +83,7 @@ const Help = ({ page: { title, help } }) => html`
 function Trouble() {
   const [trouble, setTrouble] = useState(/** @type {{ text: string, since: number } | undefined} */ (undefined));
   useEffect(() => {
-    const onTrouble = (/** @type {any} */ { detail }) =>
-      setTrouble((before) => (detail === undefined ? undefined : { text: detail, since: before?.since ?? Date.now() }));
+    const onTrouble = (/** @type {any} */ { detail }) => setTrouble(detail);
     addEventListener('weir-trouble', onTrouble);
     return () => removeEventListener('weir-trouble', onTrouble);
   }, []);
@@ -160,7 +159,13 @@ function PageFrame({ page, place, session }) {
     let gone = false;
     page.load().then(
       (module) => !gone && setLoaded({ Page: module.Page }),
-      () => !gone && setLoaded({ error: new Error('This page could not be loaded. weir may have been updated: load the console again.') }),
+      () =>
+        !gone &&
+        setLoaded({
+          error: new Error(
+            'This page could not be loaded: weir does not answer, or it was updated meanwhile. Try again loads the console anew.',
+          ),
+        }),
     );
     return () => {
       gone = true;

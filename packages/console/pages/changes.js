@@ -26,7 +26,7 @@ const LIMIT = 200;
 export function Page({ session, place }) {
   const names = useNames(session);
   const shownWindow = windowOf(place.query);
-  const { feed } = shownWindow;
+  const { feed, kind } = shownWindow;
   const feeds = useLiveWork('feeds', readFeeds, { every: 60_000 }).value ?? [];
   const { items, isWhole, error, refresh, onSight } = useKeyset('/changes', 'changes', { ...shownWindow }, { limit: LIMIT, keyOf });
   const [shown, setShown] = useState(/** @type {Change | undefined} */ (undefined));
@@ -39,7 +39,7 @@ export function Page({ session, place }) {
       ${read.length > 0 && html`<p class="small soft" role="status">${totalOf(read)}${!isWhole && ' There is more below.'}</p>`}
       ${
         read.length === 0 && isWhole
-          ? html`<${Empty} icon="changes" title="Nothing has changed"><p>Not in this time${feed !== undefined && ', not in this feed'}. Choose a longer one above.</p><//>`
+          ? html`<${Empty} icon="changes" title="Nothing is known to have changed"><p>Not in this time${feed !== undefined && ', not in this feed'}${kind !== undefined && ', not of this kind'}. Choose a longer one above.</p><//>`
           : html`<${LongList} label="Changes" columns=${columns(names.keyName)} rows=${read} keyOf=${keyOf} onSight=${onSight}
               total=${isWhole ? read.length : -1} onRow=${setShown} />`
       }

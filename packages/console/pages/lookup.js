@@ -123,7 +123,7 @@ const Dropped = ({ lists }) => html`
 
 /** Whom the licence of the data asks to name, with links. @param {{ text: string }} props */
 const Attribution = ({ text }) => html`
-  <p class="small soft">What an ASN is called: ${text.split(/(https:\/\/[\w./-]+\w)/).map((part, i) => (i % 2 === 1 ? html`<a key=${i} href=${part} target="_blank" rel="noopener">${part}</a>` : part))}.</p>
+  <p class="small soft">By the data on ASNs of ${text.split(/(https:\/\/[\w./-]+\w)/).map((part, i) => (i % 2 === 1 ? html`<a key=${i} href=${part} target="_blank" rel="noopener">${part}</a>` : part))}.</p>
 `;
 
 /** @param {{ answer: Answer, mayChange: boolean, maySet: boolean, onOpen: (open: Open) => void, onDone: () => void }} props */

@@ -147,7 +147,7 @@ function FullFeeds() {
           .toSorted((a, b) => b.share - a.share)
           .slice(0, 5);
         if (rows.length === 0)
-          return html`<${Empty} icon="feeds" title="No feed has been pulled yet"><p>A feed shows here once a device asks for it.</p><//>`;
+          return html`<${Empty} icon="feeds" title="No feed is counted yet"><p>A feed is counted when a device asks for it, or when the page of feeds is looked at.</p><//>`;
         return html`
           <ul class="full-feeds">
             ${rows.map(
