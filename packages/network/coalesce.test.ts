@@ -108,6 +108,20 @@ describe('4.3.4 deduplicated, coalesced, sorted', () => {
     }
   });
 
+  test('lossless: IPv6 ranges whose ends have a single bit, or all but one, anywhere', () => {
+    const all = 2n ** 128n - 1n;
+    for (let a = 0n; a < 128n; a += 18n) {
+      for (let b = 2n; b < 128n; b += 25n) {
+        for (const one of [2n ** a, all - 2n ** a]) {
+          for (const other of [2n ** b, all - 2n ** b]) {
+            const [start, end] = one < other ? [one, other] : [other, one];
+            assert.equal(v6([start, end]), slowCoalesce(6, [{ start, end }]).join(' '));
+          }
+        }
+      }
+    }
+  });
+
   test('lossless: neighbours on both sides of a boundary between 32-bit words become one', () => {
     for (const boundary of [2n ** 32n, 2n ** 64n, 2n ** 96n]) {
       assert.equal(

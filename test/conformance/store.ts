@@ -1303,7 +1303,7 @@ export function storeConformance(driver: StoreDriver): void {
     assert.equal((await store.findCaller(hash))?.feedId, again.get(feeds[1].id));
   });
 
-  test(`D5 Last-Modified, store ${name}: a newer snapshot with another hash moves since forward, an older one changes nothing`, async (t) => {
+  test(`D5, D35.2 Last-Modified, store ${name}: a newer snapshot with another hash moves since forward, an older one changes nothing unless the newer one is of a clock that was ahead`, async (t) => {
     const { store, workspace } = await fixture(t, driver);
     const key = { feedId: null, format: 'plain', family: 'v4', action: 'block' };
     const record = (hash: string, snapshotAt: number, second: number, of: typeof key = key) =>
@@ -1315,6 +1315,11 @@ export function storeConformance(driver: StoreDriver): void {
     assert.equal((await record('a', 4000, 70)).since, 71);
     assert.equal((await record('b', 5000, 60)).since, 72);
     assert.equal((await record('a', 1000, 10, { ...key, family: 'v6' })).since, 10);
+    // D35.2: read by a clock that was an hour ahead for a moment.
+    const now = Date.now();
+    assert.equal((await record('b', now + 3_600_000, 73)).since, 72);
+    assert.deepEqual(await record('c', now, 80), { hash: 'c', snapshotAt: now, since: 80 });
+    assert.equal((await record('d', now - 1, 90)).hash, 'c');
     const list = await store.createList(workspace.id, 'edge', NO_SETTINGS);
     assert.equal((await store.recordDocument(workspace.id, { ...key, feedId: list.id }, { hash: 'x', snapshotAt: 1, second: 5 })).since, 5);
     await assert.rejects(store.recordDocument(workspace.id, { ...key, feedId: randomUUID() }, { hash: 'x', snapshotAt: 1, second: 5 }));

@@ -342,7 +342,7 @@ export class MemoryStore
     const name = JSON.stringify([workspaceId, key.feedId, key.format, key.family, key.action]);
     let row = this.records.get(name);
     if (row === undefined) row = { hash: seen.hash, snapshotAt: seen.snapshotAt, since: seen.second };
-    else if (seen.snapshotAt >= row.snapshotAt) {
+    else if (seen.snapshotAt >= row.snapshotAt || row.snapshotAt > this.#clock.now() + 10_000) {
       const since = seen.hash === row.hash ? row.since : Math.max(seen.second, row.since + 1);
       row = { hash: seen.hash, snapshotAt: seen.snapshotAt, since };
     }
