@@ -3,6 +3,7 @@ import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { manage } from '../api.js';
 import { useLive, useLiveWork } from '../data.js';
+import { dateTime } from '../format.js';
 import { useKeyset } from '../keyset.js';
 import { useNames } from '../names.js';
 import { Badge } from '../ui/badge.js';
@@ -62,7 +63,7 @@ const columns = (keyName) => [
 const SORTS = /** @type {const} */ ([
   ['rules', 'Changes of rules'],
   ['settings', 'Changes of settings, lists and keys'],
-  ['refreshes', 'Refreshes of sources that failed'],
+  ['refreshes', 'Refreshes of sources that failed or were held back'],
 ]);
 
 /** Since when all is known, where that is less than what is asked for. @param {{ window: import('./changes/window.js').Window }} props */
@@ -72,7 +73,7 @@ function Known({ window: { since, until, feed } }) {
   const known = value.known_since;
   const late = SORTS.filter(([name]) => known[name] !== null && known[name] > value.since);
   return html`
-    ${late.map(([name, label]) => html`<${Notice} key=${name}>${label} are known since <${Ago} at=${known[name]} /> only; what was before is not in this list.<//>`)}
+    ${late.map(([name, label]) => html`<${Notice} key=${name}>${label} are known since ${dateTime(known[name])} only; what was before is not in this list.<//>`)}
     ${known.settings === null && html`<${Notice}>Changes of settings, lists and keys are for keys that may manage the workspace.<//>`}
   `;
 }

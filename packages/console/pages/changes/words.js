@@ -64,7 +64,7 @@ export const whereOf = ({ list_name: list, name, rule_kind: kind, object, from }
       ? 'a list that is gone'
       : kind === 'waf_rule'
         ? 'WAF rules'
-        : 'Smart Firewall rules');
+        : 'Smart firewall rules');
 
 /** What happened, in a few words. @param {Change} change */
 export function whatOf(change) {
