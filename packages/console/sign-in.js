@@ -11,7 +11,7 @@ import { Dialog } from './ui/dialog.js';
 import { TextField } from './ui/field.js';
 import { Notice } from './ui/states.js';
 
-const BRAND = new URL('weir.svg', import.meta.url).pathname;
+const BRAND = /** @type {HTMLLinkElement} */ (document.querySelector('link[rel=icon]')).href;
 /** Where the browser keeps the name for the next time. */
 const NAME = 'weir-name';
 

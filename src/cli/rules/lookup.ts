@@ -1,13 +1,10 @@
 /** `weir lookup`: which feeds have an address, and why (SPEC D10). */
 import type { Command } from 'commander';
-import { blockGuards } from '../../account/guard-rails.ts';
-import { instantOf, systemClock } from '../../clock.ts';
+import { instantOf } from '../../clock.ts';
 import { countText } from '../../count-text.ts';
 import { explain } from '../../document/explain/explain.ts';
 import type { FeedSource, Idle, Relation } from '../../document/explain/explanation.ts';
 import { WeirError } from '../../errors.ts';
-import { geoDatabase } from '../../geo/database.ts';
-import { loadGeo } from '../../geo/load.ts';
 import { whereabouts } from '../../geo/whereabouts.ts';
 import { findFeed, findList } from '../../manage/find.ts';
 import { droppedOf, type ListDropped } from '../../manage/hits.ts';
@@ -17,10 +14,10 @@ import { whereJson } from '../../manage/lookup/path.ts';
 import { namesIn, type RuleSource } from '../../manage/rules/rule-json.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { ACCESS_ACTIONS, type AccessAction } from '../../rule.ts';
-import { servedSettings } from '../../runtime/served-settings.ts';
 import { formatTarget } from '../../signal/target.ts';
 import type { AddCommand } from '../command.ts';
 import { printable } from '../context.ts';
+import { servedParts } from '../served.ts';
 import { inWorkspace, oneOf, pick, targetOf } from '../usage.ts';
 
 const lookupOptions = (c: Command): Command =>
@@ -36,23 +33,15 @@ export function lookupCommand(add: AddCommand): void {
   add('lookup <target>', 'which feeds have an address, network, ASN or country, and why', lookupOptions, {
     async run(context, [text], { workspace: name, feed, list, action, entries: counts }) {
       const target = targetOf(text);
-      const { config } = context;
-      const served = servedSettings(config);
       const store = await context.reads();
       const workspace = pick(await store.workspaces(), name, 'workspace');
-      const geo = await loadGeo(served.geo, config.dataDir);
-      const options = {
-        store,
-        geo: geoDatabase(geo),
-        guard: blockGuards(served.guardRails),
-        now: instantOf(systemClock),
-      };
+      const { geo, geoData, guard, clock } = await servedParts(context);
       const feedIds = await feedsAsked(store, workspace.id, { feed, list });
-      const explained = await explain({ workspace, target, action, feedIds, counts }, options);
+      const explained = await explain({ workspace, target, action, feedIds, counts }, { store, geo, guard, now: instantOf(clock) });
       const names = await namesIn(store, workspace.id);
       const feeds = explanationJson(explained, names);
-      const dropped = await droppedOf(store, workspace.id, explained, names, systemClock.now());
-      const where = whereJson(whereabouts(geo, target));
+      const dropped = await droppedOf(store, workspace.id, explained, names, clock.now());
+      const where = whereJson(whereabouts(geoData, target));
       return { target: formatTarget(target), where, workspace_id: workspace.id, workspace: workspace.name, action, feeds, dropped };
     },
     show: explanationText,
