@@ -78,7 +78,8 @@ export async function schemaOf({ databaseUrl, dataDir }: Config): Promise<Schema
 }
 
 /** Whether there is a stream to open: the embedded one is made where it is not. */
-export const isStreamThere = ({ kafkaBrokers, dataDir }: Config): boolean => kafkaBrokers !== undefined || existsSync(join(dataDir, STREAM_FILE));
+export const isStreamThere = ({ kafkaBrokers, dataDir }: Config): boolean =>
+  kafkaBrokers !== undefined || existsSync(join(dataDir, STREAM_FILE));
 
 /** Opens the stream in this thread; the embedded one appends in a thread of its own, and counts that in `appended`. */
 export async function openStream(config: Config, appended?: SharedArrayBuffer): Promise<Stream> {

@@ -229,6 +229,12 @@ test('D36.5 what is large lands in pieces of 4 MiB and one message at most, in i
   const value = JSON.stringify({ ...JSON.parse(VALUE), description: 'x'.repeat(1.5 * 2 ** 20) });
   for (const record of w.log.records) Object.assign(record, { value });
   await w.pass(1000);
-  assert.deepEqual([w.landings, w.landed], [[3, 3, 1], [0, 1, 2, 3, 4, 5, 6]]);
+  assert.deepEqual(
+    [w.landings, w.landed],
+    [
+      [3, 3, 1],
+      [0, 1, 2, 3, 4, 5, 6],
+    ],
+  );
   await w.close();
 });

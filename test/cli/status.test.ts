@@ -66,7 +66,11 @@ suite('weir status', () => {
     assert.equal(code, 1);
     assert.match(lines[1]!, /^ {2}the store does not answer: PostgreSQL does not answer: /);
     assert.equal(lines[2], '', 'nothing of the stream');
-    for (const line of ['store:        PostgreSQL, does not answer', 'stream:       embedded', 'landing:      0 messages, 0 seconds behind'])
+    for (const line of [
+      'store:        PostgreSQL, does not answer',
+      'stream:       embedded',
+      'landing:      0 messages, 0 seconds behind',
+    ])
       assert.ok(lines.includes(line), lines.join('\n'));
 
     const empty = join(folder, 'empty');

@@ -1,7 +1,7 @@
 /** What bouncers told to have dropped, by list and day (D31.4), the same in both dialects. */
 import { dayOf } from '../../clock.ts';
-import { type HistoryWrites, type HitReport, type HitWindow, type ListHits, WINDOWS_KEPT } from '../../ports/history.ts';
 import { inPieces } from '../../pieces.ts';
+import { type HistoryWrites, type HitReport, type HitWindow, type ListHits, WINDOWS_KEPT } from '../../ports/history.ts';
 import { WORKSPACE_PK, workspacePk } from '../places.ts';
 import { all, allOf, type Changes, run, runRows, type Work } from '../work.ts';
 
