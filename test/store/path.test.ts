@@ -122,7 +122,7 @@ test('D10.24, D10.25 property: the path of 1,000 addresses agrees with explain, 
       const whereabouts = () => ({ country: null, asn: null });
       const step = <T>(work: () => Promise<T>) => work();
       const path = await pathOf(
-        { store, workspaceId, feeds: undefined, whereabouts, now: () => clock.now(), step },
+        { store, workspaceId, whereabouts, now: () => clock.now(), step },
         asked,
         explained,
         names,
