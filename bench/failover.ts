@@ -1,6 +1,6 @@
 /**
  * What clients see while parts of a scaled-out weir go, with the times that Kafka has by itself: `node bench/failover.ts [--only NAME]`
- * prints a table (docs/deployment.md, "Failover"). Each kind of request is begun four times a second, whatever became of those before.
+ * prints a table (docs/deployment.md, "Failover"). Each kind of request is begun twice a second, whatever became of those before.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -12,7 +12,7 @@ import { BROKERS, DEFAULT_TIMES } from '../test/kill/scaled/brokers.ts';
 import { type Scaled, startScaled } from '../test/kill/scaled/scaled.ts';
 
 /** Between two requests of a kind, ms; how long each is waited for, ms. */
-const [INTERVAL, PATIENCE] = [250, 30_000];
+const [INTERVAL, PATIENCE] = [500, 30_000];
 /** How long before a harm all has been well, and afterwards is looked at, ms. */
 const [BEFORE, AFTER] = [3000, 20_000];
 /** How long a part is away, and how long until whoever watches PostgreSQL has the standby take over, ms. */

@@ -89,8 +89,9 @@ export async function openScene(startWorld: (origin: number) => Promise<World>):
   ]);
   const expiries = new Map<string, number>();
   // A process that starts cannot know what was told before where the clock was set back, or the store takes no writes.
-  const appliances = makeAppliances(world.ports.feeds, world.key, VIEWS, () => `, start ${world.starts()}`);
-  const bouncers = world.ports.feeds.map((port) => startBouncer(port, world.key, `kill/${port}`));
+  const appliances = makeAppliances(world, VIEWS, () => `, start ${world.starts()}`);
+  const { feeds, any } = world.ports;
+  const bouncers = [...feeds, ...(any === undefined ? [] : [any])].map((port) => startBouncer(port, world.key, `kill/${port}`));
   const senders = new Map(
     LISTS.map((list, n) => [list as string, openClient(world.ports.signals[n % world.ports.signals.length]!, world.key)]),
   );

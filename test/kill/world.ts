@@ -20,8 +20,13 @@ export interface Part {
 export interface World {
   readonly engine: string;
   readonly key: string;
-  /** Ports of links to what answers clients: signals and management are asked of the first, feeds of each. */
-  readonly ports: { readonly signals: readonly number[]; readonly manage: number; readonly feeds: readonly number[] };
+  /** Ports of links to what answers clients; `any` leads to one after the other of those of feeds. */
+  readonly ports: {
+    readonly signals: readonly number[];
+    readonly manage: number;
+    readonly feeds: readonly number[];
+    readonly any?: number;
+  };
   readonly targets: Targets;
   readonly parts: ReadonlyMap<string, Part>;
   readonly links: ReadonlyMap<string, Link>;

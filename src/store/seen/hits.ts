@@ -2,12 +2,10 @@
 import { dayOf } from '../../clock.ts';
 import { type HistoryWrites, type HitReport, type HitWindow, type ListHits, WINDOWS_KEPT } from '../../ports/history.ts';
 import { WORKSPACE_PK, workspacePk } from '../places.ts';
-import { all, type Changes, run, type Work } from '../work.ts';
+import { all, allOf, type Changes, run, runRows, type Work } from '../work.ts';
 
 /** The row of a workspace in all. */
 const WHOLE = 0;
-/** Names or rows of one statement: databases take so many values. */
-const SLICE = 200;
 /** No sum is larger: programs that read it have doubles. */
 const MOST = Number.MAX_SAFE_INTEGER;
 
@@ -64,17 +62,13 @@ function* listsOf(workspace: number, reports: readonly HitReport[]) {
     ['name', names],
     ['id', ids],
   ] as const) {
-    const asked = [...new Set(wanted)];
-    for (let from = 0; from < asked.length; from += SLICE) {
-      const slice = asked.slice(from, from + SLICE);
-      const where = `workspace_pk = $1 AND ${column} IN (${slice.map((_, n) => `$${n + 2}`)})`;
-      const rows = yield* all(`SELECT pk, id, name FROM lists WHERE ${where}`, workspace, ...slice);
-      // Of lists that share a name the oldest comes last.
-      for (const row of rows.sort((a, b) => Number(b.pk) - Number(a.pk))) {
-        const list = { pk: Number(row.pk), id: String(row.id) };
-        byName.set(String(row.name), list);
-        byId.set(list.id, list);
-      }
+    const text = (places: string) => `SELECT pk, id, name FROM lists WHERE workspace_pk = $1 AND ${column} IN (${places})`;
+    const rows = yield* allOf([...new Set(wanted)], text, workspace);
+    // Of lists that share a name the oldest comes last.
+    for (const row of rows.sort((a, b) => Number(b.pk) - Number(a.pk))) {
+      const list = { pk: Number(row.pk), id: String(row.id) };
+      byName.set(String(row.name), list);
+      byId.set(list.id, list);
     }
   }
   return { byName, byId };
@@ -82,13 +76,8 @@ function* listsOf(workspace: number, reports: readonly HitReport[]) {
 
 /** In the order in which a landing writes the same rows. */
 function* write(workspace: number, day: number, sums: ReadonlyMap<number, Counted>): Work<void> {
-  const rows = [...sums].sort(([a], [b]) => a - b);
-  for (let from = 0; from < rows.length; from += SLICE) {
-    const slice = rows.slice(from, from + SLICE);
-    const values = slice.map((_, n) => `($1, $${3 * n + 3}, $2, $${3 * n + 4}, $${3 * n + 5})`);
-    const text = `INSERT INTO feed_days (workspace_pk, list_pk, day, hits, hit_bytes) VALUES ${values} ${ADDED}`;
-    yield* run(text, workspace, day, ...slice.flatMap(([pk, { packets, bytes }]) => [pk, packets, bytes]));
-  }
+  const rows = [...sums].sort(([a], [b]) => a - b).map(([pk, { packets, bytes }]) => [workspace, pk, day, packets, bytes]);
+  yield* runRows(rows, (values) => `INSERT INTO feed_days (workspace_pk, list_pk, day, hits, hit_bytes) VALUES ${values} ${ADDED}`);
 }
 
 const sumOf = (column: string) => `CASE WHEN sum(d.${column}) > ${MOST} THEN ${MOST} ELSE sum(d.${column}) END`;

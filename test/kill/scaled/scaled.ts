@@ -26,6 +26,8 @@ const NAMES = Object.keys(ROLES) as Name[];
 const TIMES: Times = { 'broker.session.timeout.ms': 6000, 'broker.heartbeat.interval.ms': 500, 'replica.lag.time.max.ms': 8000 };
 /** So much starts anew at once that a machine that is busy needs minutes for it. */
 const PATIENCE = { answers: 300_000, feeds: 120_000 };
+/** How long a roaming client is led to one weir, ms. */
+const TURN = 1700;
 /** How often as long as other harms those take that others have to notice, which is after seconds. */
 const STRETCH = 5;
 /** The clock of one weir among others: as far ahead as no rule that is sent is short, and as far behind as one likes, ms. */
@@ -77,6 +79,10 @@ export async function startScaled(origin: number, times: Times = TIMES): Promise
   for (const out of BROKERS)
     parts.set(`brokers without ${out}`, both(BROKERS.filter((each) => each !== out).map((each) => brokers.kept.get(each)!)));
   const front = (name: Name) => links.get(`clients–${name}`)!.port;
+  // A balancer that ends what it has begun: whoever comes again is led to the next.
+  let turn = 0;
+  const any = await openLink(() => front(NAMES[turn++ % NAMES.length]!));
+  const turning = setInterval(() => any.cut(), TURN);
   const isReady = async (name: Name) => {
     const client = openClient(front(name), KEY);
     await insist(() => client.ask('/readyz'), [200], PATIENCE.answers).finally(() => client.close());
@@ -86,7 +92,7 @@ export async function startScaled(origin: number, times: Times = TIMES): Promise
 
   return {
     ...{ engine: 'scaled', key: KEY, patience: PATIENCE, brokers, pair, weirs, parts, links, ended },
-    ports: { signals: [front('one'), front('two')], manage: front('one'), feeds: NAMES.map(front) },
+    ports: { signals: [front('one'), front('two')], manage: front('one'), feeds: NAMES.map(front), any: any.port },
     targets: {
       kill: [...parts.keys()],
       ...{ 'kill twice': NAMES, term: [...NAMES, ...BROKERS.map((each) => `broker ${each}`)], pause: [...parts.keys()] },
@@ -133,11 +139,12 @@ export async function startScaled(origin: number, times: Times = TIMES): Promise
     },
     check: () => checkAgreement(NAMES.map(front), KEY, PATIENCE.feeds),
     async stop() {
+      clearInterval(turning);
       await Promise.all([...weirs.values()].map((each) => each.stop()));
       await Promise.all([
         brokers.stop(),
         pair.stop(),
-        ...[...NAMES.map((name) => links.get(`clients–${name}`)!), lists].map((each) => each.close()),
+        ...[...NAMES.map((name) => links.get(`clients–${name}`)!), lists, any].map((each) => each.close()),
       ]);
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
     },
