@@ -46,7 +46,11 @@ const LETS_THROUGH = {
   has: ['lets it through', 'let it through'],
   behind: ['not seen to let it through yet', 'not seen to let it through yet'],
 };
-const STATES = { has: ['has it', 'have it'], behind: ['not seen to have it yet', 'not seen to have it yet'], unknown: ['not known', 'not known'] };
+const STATES = {
+  has: ['has it', 'have it'],
+  behind: ['not seen to have it yet', 'not seen to have it yet'],
+  unknown: ['not known', 'not known'],
+};
 
 /** What a feed would say then. @param {PathFeed} feed @param {Outlook | undefined} outlook @returns {Verdict} */
 export function verdictThen(feed, outlook) {
