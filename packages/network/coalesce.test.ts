@@ -175,6 +175,19 @@ describe('4.6 the number of networks without building them', () => {
     assert.equal(decode(renderCidrs(coalesceV4(ranges), null, { separator: ' ' })), '0.0.0.8/29 0.0.0.100/32');
   });
 
+  test('many at once, before and behind others', () => {
+    const pairs = Uint32Array.from({ length: 400 }, (_, i) => 8 * (i >> 1) + (i & 1));
+    const [ranges, v6] = [new V4Ranges(), new V6Ranges()];
+    for (const add of [1, 2]) {
+      ranges.pushAll(pairs.map((word) => word + 4000 * add));
+      ranges.push(9000 * add, 9001 * add);
+      v6.pushAll(Uint32Array.from([...pairs].flatMap((word) => [0, 0, add, word])));
+      v6.push([0, 0, add, 9000, 0, 0, add, 9001], 0);
+    }
+    assert.deepEqual([countV4(ranges), ranges.length], [402, 401]);
+    assert.deepEqual([countV6(v6), v6.length], [402, 402]);
+  });
+
   test('the same for IPv6', () => {
     const ranges = new V6Ranges();
     ranges.pushAll(Uint32Array.of(0, 0, 0, 10, 0, 0, 0, 11, 0, 0, 0, 12, 0, 0, 0, 13));
