@@ -36,7 +36,7 @@ export function Path({ model, label }) {
         ${model.columns.map(
           ({ title, nodes, none = 'None' }) => html`
             <li key=${title}>
-              <h3>${title}</h3>
+              <h2>${title}</h2>
               ${
                 nodes.length === 0
                   ? html`<p class="small soft">${none}</p>`
