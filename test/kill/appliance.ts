@@ -117,19 +117,20 @@ const INTERVAL = 1000;
 
 /** Lets them poll until they are stopped; what is returned stops them, and rejects at the first broken promise. */
 export function letPoll(appliances: readonly Appliance[]): () => Promise<void> {
-  let stopped = false;
+  const stopped = new AbortController();
+  const pause = (ms: number) => sleep(ms, undefined, { signal: stopped.signal }).catch(() => {});
   const polling = Promise.all(
     appliances.map(async (each, n) => {
-      await sleep((INTERVAL * n) / appliances.length);
-      while (!stopped) {
+      await pause((INTERVAL * n) / appliances.length);
+      while (!stopped.signal.aborted) {
         await each.poll();
-        await sleep(INTERVAL);
+        await pause(INTERVAL);
       }
     }),
   );
   polling.catch(() => {});
   return async () => {
-    stopped = true;
+    stopped.abort();
     await polling;
   };
 }
