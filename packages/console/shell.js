@@ -84,8 +84,7 @@ const Help = ({ page: { title, help } }) => html`
 function Trouble() {
   const [trouble, setTrouble] = useState(/** @type {{ text: string, since: number } | undefined} */ (undefined));
   useEffect(() => {
-    const onTrouble = (/** @type {any} */ { detail }) =>
-      setTrouble((before) => (detail === undefined ? undefined : { text: detail, since: before?.since ?? Date.now() }));
+    const onTrouble = (/** @type {any} */ { detail }) => setTrouble(detail);
     addEventListener('weir-trouble', onTrouble);
     return () => removeEventListener('weir-trouble', onTrouble);
   }, []);

@@ -436,7 +436,7 @@ suite('D18 the console', { skip: needs('chromium'), timeout: 600_000 }, () => {
     );
   });
 
-  test('D18.55 what was typed outlives a key that is revoked, and Escape asks before it drops it; a service that is away is one banner, with what was read', async () => {
+  test('D18.55 D18.104 what was typed outlives a key that is revoked, and Escape asks before it drops it; a service that is away is one banner, with what was read', async () => {
     await page.look(1280, 800, 'light');
     const made = await ask(weir.url, '/v1/manage/keys', {
       method: 'POST',
@@ -469,5 +469,10 @@ suite('D18 the console', { skip: needs('chromium'), timeout: 600_000 }, () => {
     await page.sees('The service does not answer.');
     await page.sees('perimeter');
     assert.equal((await page.text()).split('does not answer').length, 2, 'once');
+    const banner = `document.querySelector('main .notice.bad').innerText`;
+    const told = await page.evaluate<string>(banner);
+    await page.click('perimeter');
+    await page.sees('Not read yet.');
+    assert.equal(await page.evaluate<string>(banner), told, 'D18.104 another page is no later beginning');
   });
 });
