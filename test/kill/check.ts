@@ -25,12 +25,12 @@ export async function checkRound(scene: Scene, { harms }: Round, sentBefore: num
   must(world.ended.length === 0, world.ended.join('\n'));
   scene.wasFull ||= harms.some(({ harm }) => harm.includes('disk'));
   const seen = await foldLanded(scene, sentBefore);
-  checkSeen(scene, seen);
   const clockWasSet = harms.some(({ harm }) => harm === 'clock');
   await checkRules(scene, clockWasSet);
   await adoptSettings(scene);
   note('read');
   await checkFeeds(scene);
+  checkSeen(scene, seen);
   note('fed');
   await world.check?.();
   const letters = told(await insist(() => manage.ask('/v1/manage/dead-letters'), [200]));

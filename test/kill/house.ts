@@ -89,7 +89,9 @@ export async function openScene(startWorld: (origin: number) => Promise<World>):
   ]);
   const expiries = new Map<string, number>();
   // A process that starts cannot know what was told before where the clock was set back, or the store takes no writes.
-  const appliances = makeAppliances(world, VIEWS, () => `, start ${world.starts()}`);
+  // Of a feed whose family is changed while the clock is set back, the other variant was told nothing before (D35.7).
+  const era = (view: string) => `, start ${world.starts()}${view === '/mixed' ? `, clock ${world.clock.off}` : ''}`;
+  const appliances = makeAppliances(world, VIEWS, era);
   const { feeds, any } = world.ports;
   const bouncers = [...feeds, ...(any === undefined ? [] : [any])].map((port) => startBouncer(port, world.key, `kill/${port}`));
   const senders = new Map(

@@ -35,7 +35,8 @@ export const faultOf = (error: unknown): string => {
   const frames = String((error as Error).stack)
     .split('\n')
     .slice(1);
-  return /[\w-]+\.ts:\d+/.exec(frames.find((frame) => !frame.includes('/api.ts')) ?? '')?.[0] ?? '';
+  const places = frames.flatMap((frame) => /[\w-]+\.ts:\d+/.exec(frame)?.[0] ?? []);
+  return places.find((place) => !place.startsWith('api.ts')) ?? '';
 };
 
 /**
