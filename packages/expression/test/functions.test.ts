@@ -15,7 +15,10 @@ const FIELD = 'http.request.path';
 function isTrue(expression: string, value: unknown): boolean {
   const parsed = parseExpression(expression.replace(/\bp\b/, FIELD), scheme);
   assert.ok(parsed.ok, expression);
-  return compileExpression(parsed.ast, layout)(requestOfJson(layout, { [FIELD]: value, 'http.request.content_length': value }));
+  return compileExpression(
+    parsed.ast,
+    layout,
+  )(requestOfJson(layout, { [FIELD]: value, 'http.request.content_length': value, 'ip.src': '2001:db8::ffff' }));
 }
 
 const bytes = (hex: string) => ({ base64: Buffer.from(hex, 'hex').toString('base64') });
@@ -34,6 +37,7 @@ const ROWS: Readonly<Record<string, readonly (readonly [expression: string, valu
     [TEXT, '{"a":"x"}x', false],
     [TEXT, '{"a":"x",}', false],
     [TEXT, '{a:"x"}', false],
+    [TEXT, '{xa":"x"}', false],
     [TEXT, '{"a""x"}', false],
     [TEXT, '{"a":"x","b":01}', false],
     [TEXT, '{"a":"x","b":1e400}', false],
@@ -81,6 +85,11 @@ const ROWS: Readonly<Record<string, readonly (readonly [expression: string, valu
     ['url_decode(p) == "%41 "', '%2541+', true],
     ['url_decode(p, "u") == "é%ud800"', '%u00e9%ud800', true],
   ],
+  'D19.5 cidr: no bit of a longer prefix is kept': [
+    ['cidr(ip.src, 24, 128) == 2001:db8::ffff', '', true],
+    ['cidr(ip.src, 24, 127) == 2001:db8::fffe', '', true],
+    ['cidr(ip.src, 24, 129) == ::', '', true],
+  ],
   'D19.5 remove_query_args compares whole names': [['remove_query_args(p, "a", "b") == "c=1&ab=2"', 'a&c=1&b=2&ab=2&a=', true]],
 };
 
@@ -103,8 +112,16 @@ test('D19.6 & of 64 bits', () => {
     ['-9223372036854775808', -1, true],
     ['-9223372036854775808', 1, false],
     ['-1', '9223372036854775807', true],
+    ['-1', 1099511627776, true],
     ['9007199254740993', '9007199254740992', true],
   ] as const) {
     assert.equal(isTrue(`http.request.content_length & ${right}`, value), expected, `${value} & ${right}`);
+  }
+});
+
+test('D19.7 bytes in base64 are refused where they are none', () => {
+  assert.equal(isTrue('p == ""', { base64: '' }), true);
+  for (const value of [{ base64: '!' }, { base64: 'QQ=' }, { base64: 7 }, {}, [], 7]) {
+    assert.throws(() => isTrue('p == ""', value), { code: 'request' }, JSON.stringify(value));
   }
 });
