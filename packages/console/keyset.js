@@ -1,7 +1,7 @@
 /** Lists that come in pages, of any length: read ahead of the reader, and kept fresh where he looks. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { ask, hasEnded, manage } from './api.js';
-import { noteRead, POLL } from './data.js';
+import { forgetRead, noteRead, POLL } from './data.js';
 
 /**
  * @typedef {object} Part A page as it was read.
@@ -107,7 +107,7 @@ export function useKeyset(path, name, query, { limit, keyOf }) {
     return () => {
       stopped = true;
       clearTimeout(timer);
-      noteRead(address);
+      forgetRead(address);
     };
   }, [address]);
 

@@ -38,12 +38,17 @@ export function Shell({ session }) {
   }, [place.path]);
 
   useEffect(() => {
+    if (!isMenuOpen) return;
+    const find = (/** @type {string} */ selector) => /** @type {HTMLElement | null} */ (document.querySelector(selector));
+    find('.side a')?.focus();
     const onKey = (/** @type {KeyboardEvent} */ event) => {
-      if (event.key === 'Escape') setMenuOpen(false);
+      if (event.key !== 'Escape') return;
+      setMenuOpen(false);
+      find('.menu-button')?.focus();
     };
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
-  }, []);
+  }, [isMenuOpen]);
 
   const closeMenu = (/** @type {MouseEvent} */ event) => {
     if (isMenuOpen && !(/** @type {Element} */ (event.target).closest('.side, .menu-button'))) setMenuOpen(false);
@@ -84,8 +89,7 @@ const Help = ({ page: { title, help } }) => html`
 function Trouble() {
   const [trouble, setTrouble] = useState(/** @type {{ text: string, since: number } | undefined} */ (undefined));
   useEffect(() => {
-    const onTrouble = (/** @type {any} */ { detail }) =>
-      setTrouble((before) => (detail === undefined ? undefined : { text: detail, since: before?.since ?? Date.now() }));
+    const onTrouble = (/** @type {any} */ { detail }) => setTrouble(detail);
     addEventListener('weir-trouble', onTrouble);
     return () => removeEventListener('weir-trouble', onTrouble);
   }, []);

@@ -9,5 +9,6 @@ import type { Context } from './context.ts';
 /** The geo data and guard rails of the server on this DATA_DIR. Rejects where a geo file cannot be used. */
 export async function servedParts({ config }: Pick<Context, 'config'>) {
   const { geo, guardRails } = servedSettings(config);
-  return { geo: geoDatabase(await loadGeo(geo, config.dataDir)), guard: blockGuards(guardRails), guardRails, clock: systemClock };
+  const geoData = await loadGeo(geo, config.dataDir);
+  return { geo: geoDatabase(geoData), geoData, guard: blockGuards(guardRails), guardRails, clock: systemClock };
 }

@@ -2,7 +2,8 @@
 import { WeirError } from '../errors.ts';
 import type { RuleWrites } from '../ports/stored/rule-store.ts';
 import { FEED_PK, FROM_FEED } from './places.ts';
-import { oneByKey, type Work } from './work.ts';
+import type { Row } from './rows.ts';
+import { oneByKey, run, type Work } from './work.ts';
 
 /** A snapshot cannot be of later than now. One that is by more than this, ms, was read by a clock that was ahead (SPEC D35.2). */
 const FAR_AHEAD = 10_000;
@@ -27,6 +28,23 @@ export function* recordDocument(now: string, ...[workspaceId, key, seen]: Parame
   const row = yield* oneByKey(recordText(now), workspaceId, feedId, format, family, action, seen.hash, seen.snapshotAt, seen.second);
   if (row === undefined) throw new WeirError('NOT_FOUND', 'the feed whose content is to be recorded is gone');
   return { hash: String(row.hash), snapshotAt: Number(row.snapshot_at), since: Number(row.since) };
+}
+
+/** What decides which variant of which feed is at an address that does not say it. */
+const DECIDING = ['name', 'format', 'family', 'action', 'target'];
+
+const redateText = (now: string) => {
+  const latest = '(SELECT max(since) FROM feed_records WHERE workspace_pk = $1 AND list_pk = $2)';
+  return `UPDATE feed_records SET since = CASE WHEN ${now} / 1000 > ${latest} THEN ${now} / 1000 ELSE ${latest} + 1 END
+    WHERE workspace_pk = $1 AND list_pk = $2`;
+};
+
+/**
+ * Gives all variants of the feed of a list, or of a composed feed (`place`: the list's number, or that of the feed below zero), a later date
+ * where a change of its row may have put one of them in the place of another (SPEC D35.7).
+ */
+export function* redateDocuments(now: string, workspacePk: number, place: number, before: Row, after: Row): Work<void> {
+  if (DECIDING.some((field) => before[field] !== after[field])) yield* run(redateText(now), workspacePk, place);
 }
 
 type DocumentRecord = Awaited<ReturnType<RuleWrites['recordDocument']>>;

@@ -1325,6 +1325,34 @@ export function storeConformance(driver: StoreDriver): void {
     await assert.rejects(store.recordDocument(workspace.id, { ...key, feedId: randomUUID() }, { hash: 'x', snapshotAt: 1, second: 5 }));
   });
 
+  test(`D35.7 Last-Modified, store ${name}: what puts one variant of a feed in the place of another gives all of them a later date`, async (t) => {
+    const { store, workspace } = await fixture(t, driver);
+    const list = await store.createList(workspace.id, 'edge', NO_SETTINGS);
+    const feed = await store.createFeed(workspace.id, { ...DEVICE, lists: [list.id] });
+    const second = Math.floor(Date.now() / 1000) - 100;
+    const since = (feedId: string, family: string, at: number) =>
+      store.recordDocument(
+        workspace.id,
+        { feedId, format: 'plain', family, action: 'block' },
+        { hash: family, snapshotAt: at, second: at },
+      );
+    const dates = async (feedId: string) => [(await since(feedId, 'v4', 0)).since, (await since(feedId, 'v6', 0)).since];
+    for (const { id } of [list, feed]) {
+      await since(id, 'v4', second);
+      await since(id, 'v6', second + 10);
+    }
+    await store.updateList(workspace.id, list.id, { maxEntries: 9 });
+    await store.updateFeed(workspace.id, feed.id, { maxEntries: 9, lists: null });
+    for (const { id } of [list, feed]) assert.deepEqual(await dates(id), [second, second + 10]);
+    await store.updateList(workspace.id, list.id, { family: 'v4' });
+    const [moved, ...rest] = await dates(list.id);
+    assert.ok(moved > second + 90 && rest.every((each) => each === moved));
+    assert.deepEqual(await dates(feed.id), [second, second + 10]);
+    await since(feed.id, 'both', second + 5000);
+    await store.updateFeed(workspace.id, feed.id, { target: 'ipset' });
+    assert.deepEqual(await dates(feed.id), [second + 5001, second + 5001]);
+  });
+
   test(`D2 store ${name}: a key is found by its hash until it is revoked; every change moves the key revision`, async (t) => {
     const { store, workspace, organization } = await fixture(t, driver);
     const hash = createHash('sha256').update('weir_x').digest();

@@ -473,6 +473,39 @@ describe('4.3 Last-Modified', () => {
     assert.deepEqual([next.status, next.body], [200, '']);
   });
 
+  test('D35.7 another variant, or another feed, at an address is told to who knows what was there by its date alone', async () => {
+    const { clock, store, list, replica } = world();
+    const other = store.addList('other');
+    for (const each of [list, other]) for (const target of ['192.0.2.1', '2001:db8::1']) store.add(each, target);
+    for (const target of ['/edge', '/edge?family=v6', '/other']) await replica.get(target);
+    await clock.advance(30_000);
+    const rule = store.add(list, '192.0.2.9');
+    await clock.advance(30_000);
+    let held = await replica.get('/edge');
+    const changes = [
+      () => store.setList(list, { family: 'v6' }),
+      () => store.setList(list, { family: null }),
+      () => store.setList(list, { format: 'csv_indicator' }),
+      () => {
+        store.setList(list, { name: 'old' });
+        store.setList(other, { name: 'edge' });
+      },
+    ];
+    for (const change of changes) {
+      await clock.advance(10_000);
+      // Variants that others poll stand ready.
+      await replica.get('/edge?family=v6');
+      change();
+      await clock.advance(30_000);
+      const next = await replica.get('/edge', { 'if-modified-since': held.headers['last-modified'] });
+      assert.equal(next.status, 200);
+      assert.notEqual(next.body, held.body);
+      assert.ok(lastModified(next) > lastModified(held));
+      held = next;
+    }
+    store.remove(rule);
+  });
+
   test('D35.2 a clock that was ahead for a moment: the next content is recorded, and dates prove what they did before', async () => {
     const { clock, store, list, replica } = world();
     const first = await replica.get('');

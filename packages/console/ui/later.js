@@ -37,7 +37,7 @@ export function later(load, name, meanwhile) {
   };
 }
 
-const NOT_LOADED = 'This could not be loaded. weir may have been updated: load the console again.';
+const NOT_LOADED = 'This could not be loaded: weir does not answer, or it was updated meanwhile. Load the console again.';
 
 /** Loads what may be opened on a page once that has rested: it opens at once then, also when weir was updated meanwhile. @param {Load} load */
 export function useAhead(load) {

@@ -27,16 +27,16 @@ export interface Path {
   readonly whole: object;
 }
 
-type Reads = Pick<ManageContext, 'store' | 'workspaceId' | 'feeds' | 'whereabouts' | 'now' | 'step'>;
+type Reads = Pick<ManageContext, 'store' | 'workspaceId' | 'whereabouts' | 'now' | 'step'>;
 
 /** Makes the path of what was explained, in steps: the ledger of a workspace may have thousands of devices. */
 export async function pathOf(
-  { store, workspaceId, feeds: known, whereabouts, now, step }: Reads,
+  { store, workspaceId, whereabouts, now, step }: Reads,
   { target, action }: { readonly target: Target; readonly action: AccessAction },
   { feeds, origins }: ExplainedTarget,
   names: Names,
 ): Promise<Path> {
-  const where = target.kind === 'ip' ? whereabouts(target.network) : null;
+  const where = whereabouts(target);
   const around = (await store.listCount(workspaceId)) <= LISTS ? targetsAround(target, where) : [formatTarget(target)];
   const versions = await store.ruleVersions(workspaceId, around, EVENTS);
   const concerned = feeds.map((feed, place) => ({ feed, place })).filter(({ feed }) => isConcerned(feed, versions));
@@ -47,8 +47,7 @@ export async function pathOf(
   for (const { feed, place } of first) {
     await step(async () => {
       const settled = settledAt(feed, versions, origins);
-      const built = known?.of({ workspaceId, feedId: feed.source.id }) ?? [];
-      const compared: Compared = { target, action, feedId: feed.source.id, settledAt: settled, built };
+      const compared: Compared = { target, action, feedId: feed.source.id, settledAt: settled };
       const pullers = [...devicesOf(devices, compared), ...bouncersOf(bouncers, compared)];
       if (feed.explanation.verdict !== 'out') {
         for (const puller of pullers) enforcing.set(idOf(puller), enforcing.get(idOf(puller)) === true || puller.state === 'has');
@@ -59,13 +58,17 @@ export async function pathOf(
   return {
     feeds: told,
     whole: {
-      where,
+      where: whereJson(where),
       enforced: { by: [...enforcing.values()].filter(Boolean).length, of: enforcing.size },
       devices_left_out_feeds: concerned.length - first.length,
       history: targetHistory(versions, names, now()).slice(0, EVENTS),
     },
   };
 }
+
+/** Where a target is, as it is told. */
+export const whereJson = (where: Whereabouts | null) =>
+  where && { country: where.country, asn: where.asn, asn_name: where.asnName, attribution: where.attribution };
 
 /** Lists of a workspace in which what was on the networks around a target is looked for, too: each is looked up for each of them. */
 const LISTS = 200;
@@ -162,17 +165,25 @@ export const FEED_PATH = {
       { total: Type.Integer(), has: Type.Integer(), behind: Type.Integer(), unknown: Type.Integer(), told: Type.Array(free) },
       {
         description:
-          'With path: the devices and bouncers that pull the feed in a family of the target. has: what it got says of the target what the feed says now; behind: it got older content; unknown. 20 are told, those that are behind first.',
+          'With path: the devices and bouncers that pull the feed in a family of the target. has: what it got says of the target what the feed says now; behind: it is not seen to have got that yet; unknown. 20 are told, those that are behind first.',
       },
     ),
   ),
 };
 
+const WHERE = {
+  country: nullable(Type.String()),
+  asn: nullable(Type.Integer()),
+  asn_name: nullable(Type.String()),
+  attribution: nullable(Type.String()),
+};
+
 /** The fields of the whole that `path` adds. */
 export const WHOLE_PATH = {
   where: Type.Optional(
-    nullable(Type.Object({ country: nullable(Type.String()), asn: nullable(Type.Integer()) }), {
-      description: 'With path: the country and the ASN of an address, by the geo data in use.',
+    nullable(Type.Object(WHERE), {
+      description:
+        'With path: the country and the ASN of an address, and what the ASN is called, by the geo data in use; null: of a country. attribution: whom the licence of these data asks to name where they are shown.',
     }),
   ),
   enforced: Type.Optional(

@@ -91,8 +91,8 @@ function meets({ rule, updatedAt }: StoredRule, conditions: RuleConditions): boo
 }
 
 /** Rules that are looked at in one step, and how many steps a page takes at most. */
-const STEP = 500;
-const MOST_STEPS = 60;
+const STEP = 250;
+const MOST_STEPS = 120;
 
 /** What a page of rules is read with. */
 export interface PageOptions {
@@ -125,21 +125,11 @@ export async function rulePage(
   const isPlain = !isNarrowing(conditions);
   const rules: StoredRule[] = [];
   let place = after;
-  for (let step = 0; step < MOST_STEPS; step += 1) {
-    if (step > 0) await pause();
-    const wanted = isPlain ? limit - rules.length : STEP;
-    const {
-      rules: looked,
-      places,
-      next,
-    } = await reads.ruleStep(workspaceId, {
-      kind,
-      now,
-      limit: wanted,
-      ...(listId !== undefined && { listId }),
-      ...(match !== undefined && { match }),
-      ...(place !== undefined && { after: place }),
-    });
+  for (let n = 0; n < MOST_STEPS; n += 1) {
+    if (n > 0) await pause();
+    const wanted = isPlain ? Math.min(STEP, limit - rules.length) : STEP;
+    const step = await reads.ruleStep(workspaceId, { kind, now, limit: wanted, listId, match, after: place });
+    const { rules: looked, places, next } = step;
     const found = await meeting(reads, workspaceId, conditions, looked);
     const taken = found.slice(0, limit - rules.length);
     rules.push(...taken);

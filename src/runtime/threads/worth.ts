@@ -5,10 +5,10 @@ import type { WorthDetail } from '../../document/worth/detail.ts';
 import type { WorkspaceWorth } from '../../document/worth/worth.ts';
 import { hasCode } from '../../errors.ts';
 import type { GeoData } from '../../geo/data.ts';
+import { inLine } from '../../in-line.ts';
 import type { WorthCounter } from '../../manage/worth.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { shared } from '../../serial.ts';
-import { inLine } from './in-line.ts';
 import type { ReadingData } from './reading.ts';
 import { threadAnswer } from './thread-answer.ts';
 

@@ -12,6 +12,7 @@ import { WeirError } from '../../errors.ts';
 import { inPieces } from '../../pieces.ts';
 import type { AccountWrites, ChangeOptions } from '../../ports/stored/account-store.ts';
 import type { RuleWrites } from '../../ports/stored/rule-store.ts';
+import { redateDocuments } from '../document-record.ts';
 import { keyOf, listOf, organizationOf, type Row, workspaceOf } from '../rows.ts';
 import { type Changes, one, run, type Work } from '../work.ts';
 import {
@@ -130,7 +131,8 @@ export const accountChanges = {
   },
   *updateList(now, workspaceId, listId, patch, { by, ifMatch } = {}) {
     const workspacePk = yield* changeWorkspace(workspaceId);
-    const before = listState(listOf(yield* listRow(workspacePk, listId), workspaceId));
+    const found = yield* listRow(workspacePk, listId);
+    const before = listState(listOf(found, workspaceId));
     requireState(before, ifMatch);
     const values = patchColumns(patch, LIST_SETTINGS);
     const sets = values.map(([column], i) => `${column} = $${i + 3}, `).join('');
@@ -141,6 +143,7 @@ export const accountChanges = {
       ...values.map(([, value]) => value),
     );
     const list = listOf(row!, workspaceId);
+    yield* redateDocuments(now, workspacePk, Number(found.pk), found, row!);
     yield* auditChange(now, 'list changed', listId, { workspacePk, by }, [before, listState(list)]);
     return list;
   },

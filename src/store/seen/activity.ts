@@ -35,16 +35,15 @@ function* writeActivity(counted: readonly Counted[]): Work<void> {
   yield* runRows(rows, (values) => `INSERT INTO activity (workspace_pk, step, slot, ${COLUMNS}) VALUES ${values} ${ADDED}`);
 }
 
+/** What entries become, of whichever kind of rule; an undo and rules that are changed in place are none. */
+const ENTRIES: ReadonlySet<string> = new Set(['upsert', 'delete', 'delete_by_value']);
+
 /** What landed of a landing at an instant (ms). Belongs into its transaction. */
 export function writeLanded(items: readonly NumberedItem[], now: number): Work<void> {
   const landed = new Map<number, number>();
   for (const { item, workspace } of items) {
     const { change } = item;
-    if (
-      change.change === 'delete_by_value' ||
-      ((change.change === 'upsert' || change.change === 'delete') && change.kind === 'access_rule')
-    )
-      landed.set(workspace, (landed.get(workspace) ?? 0) + 1);
+    if (ENTRIES.has(change.change)) landed.set(workspace, (landed.get(workspace) ?? 0) + 1);
   }
   const minute = Math.floor(now / 60_000);
   return writeActivity([...landed].map(([workspace, count]) => ({ workspace, minute, counts: { ...NO_ACTIVITY, landed: count } })));

@@ -1,15 +1,17 @@
 /** What bouncers told to have dropped, by list and day (D31.4), the same in both dialects. */
 import { dayOf } from '../../clock.ts';
+import { inPieces } from '../../pieces.ts';
 import { type HistoryWrites, type HitReport, type HitWindow, type ListHits, WINDOWS_KEPT } from '../../ports/history.ts';
 import { WORKSPACE_PK, workspacePk } from '../places.ts';
 import { all, allOf, type Changes, run, runRows, type Work } from '../work.ts';
 
 /** The row of a workspace in all. */
 const WHOLE = 0;
+/** Windows that one statement notes. */
+const AT_ONCE = 200;
 /** No sum is larger: programs that read it have doubles. */
 const MOST = Number.MAX_SAFE_INTEGER;
 
-const REMEMBER = 'INSERT INTO hit_windows (workspace_pk, digest, at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING';
 const FORGET = `DELETE FROM hit_windows WHERE workspace_pk = $1 AND at <
   (SELECT at FROM hit_windows WHERE workspace_pk = $1 ORDER BY at DESC LIMIT 1 OFFSET ${WINDOWS_KEPT.ofWorkspace})`;
 const added = (column: string) =>
@@ -28,8 +30,10 @@ function* record(workspaceId: string, reports: readonly HitReport[], at: number)
   const lists = yield* listsOf(workspace, reports);
   const sums = new Map<number, Counted>();
   const windows = reports.flatMap((report) => report.windows.map((window) => ({ ...window, listId: report.listId })));
-  for (const { digest, listId, hits } of windows.sort(byDigest)) {
-    if (digest !== null && (yield* run(REMEMBER, workspace, digest, at)) === 0) continue;
+  const unseen = yield* remember(workspace, windows, at);
+  for (const { digest, listId, hits } of windows) {
+    // One that comes twice in these reports counts once.
+    if (digest !== null && !unseen.delete(digest)) continue;
     for (const hit of hits) {
       const list = listId === null ? lists.byName.get(hit.list ?? '') : lists.byId.get(listId);
       for (const pk of list === undefined ? [WHOLE] : [list.pk, WHOLE]) addTo(sums, pk, hit);
@@ -42,8 +46,18 @@ function* record(workspaceId: string, reports: readonly HitReport[], at: number)
   return counted;
 }
 
-/** Transactions that write the same rows wait for each other, and never in a circle: always in one order. */
-const byDigest = (a: HitWindow, b: HitWindow) => ((a.digest ?? '') < (b.digest ?? '') ? -1 : 1);
+/** Notes windows; those that were not known. */
+function* remember(workspace: number, windows: readonly HitWindow[], at: number): Work<Set<string>> {
+  // Transactions that write the same rows wait for each other, and never in a circle: always in one order.
+  const digests = windows.flatMap(({ digest }) => digest ?? []).sort();
+  const unseen = new Set<string>();
+  for (const piece of inPieces(digests, AT_ONCE)) {
+    const rows = piece.map((_, n) => `($1, $${n + 3}, $2)`);
+    const text = `INSERT INTO hit_windows (workspace_pk, digest, at) VALUES ${rows} ON CONFLICT DO NOTHING RETURNING digest`;
+    for (const row of yield* all(text, workspace, at, ...piece)) unseen.add(String(row.digest));
+  }
+  return unseen;
+}
 
 function addTo(sums: Map<number, Counted>, pk: number, { packets, bytes }: HitWindow['hits'][number]): void {
   const known = sums.get(pk) ?? { packets: 0, bytes: 0 };

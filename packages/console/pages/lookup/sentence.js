@@ -6,9 +6,10 @@ import { countryName } from './targets.js';
 
 /** @typedef {import('./path-model.js').Answer} Answer */
 
-/** Where an address is: `(Germany, AS64500)`. @param {Answer} answer */
-export function whereText({ where }) {
-  const parts = [where?.country && countryName(where.country), where?.asn && `AS${where.asn}`].filter(Boolean);
+/** Where an address is: `(Germany, AS64500 Example)`; of an ASN its name. @param {Answer} answer */
+export function whereText({ target, where }) {
+  const asn = where?.asn && [`AS${where.asn}`, where.asn_name].filter((part) => part && part !== target).join(' ');
+  const parts = [where?.country && countryName(where.country), asn].filter(Boolean);
   return parts.length === 0 ? '' : ` (${parts.join(', ')})`;
 }
 
@@ -18,7 +19,9 @@ export const having = ({ feeds }) => feeds.filter(({ verdict }) => verdict !== '
 /** @param {{ answer: Answer }} props */
 export function Sentence({ answer }) {
   const { target, action, feeds, enforced } = answer;
-  const known = /^[A-Z]{2}$/.test(target) ? html`${countryName(target)} (${target})` : html`<bdi>${target}</bdi>${whereText(answer)}`;
+  const known = /^[A-Z]{2}$/.test(target)
+    ? html`${countryName(target)} (${target})`
+    : html`<bdi>${target}</bdi><bdi>${whereText(answer)}</bdi>`;
   const has = having(answer).length;
   const whole = feeds.filter(({ verdict }) => verdict === 'in').length;
   const does = action === 'block' ? 'blocked' : 'allowed';
@@ -30,9 +33,9 @@ export function Sentence({ answer }) {
   return html`${known} is ${on}, enforced by ${count(enforced.by)} of ${counted(enforced.of, 'device')}.`;
 }
 
-/** What devices may still do that have older content. @param {Answer} answer */
+/** What devices may still do that are not seen to have what the feed says now. @param {Answer} answer */
 function lateText({ action, feeds }) {
   const late = feeds.reduce((sum, { pulled_by: by }) => sum + (by?.behind ?? 0), 0);
   if (late === 0 || action !== 'block') return '';
-  return ` ${counted(late, 'device has', 'devices have')} older content, and may block it until the next pull.`;
+  return ` ${counted(late, 'device is', 'devices are')} not seen to let it through yet, and may block it until the next pull.`;
 }

@@ -1,8 +1,8 @@
 /** What a feed had more and less at one moment than at another, as the main thread sees it: found out on a thread of its own (SPEC D32.7). */
 import type { DifferenceAsked, FeedDiffer, FeedDifference } from '../../../document/difference/difference.ts';
 import type { GeoData } from '../../../geo/data.ts';
+import { inLine } from '../../../in-line.ts';
 import { shared } from '../../../serial.ts';
-import { inLine } from '../in-line.ts';
 import type { ReadingData } from '../reading.ts';
 import { threadAnswer } from '../thread-answer.ts';
 
