@@ -89,9 +89,10 @@ const MEANT: readonly RegExp[] = [
   /^SELECT count\(\*\) AS count FROM bouncers$/,
   /^SELECT workspace_pk, count\(\*\) AS count FROM bouncers GROUP BY workspace_pk$/,
   /^DELETE FROM bouncers WHERE workspace_pk = \S+ AND \(key_id, user_agent, address\) IN /,
-  // The few records of one deleted list or feed, and its days.
+  // The few records of one list or feed that is deleted or set, and its days.
   /^DELETE FROM feed_days WHERE .*list_pk = /,
   /^DELETE FROM feed_records WHERE list_pk = /,
+  /^UPDATE feed_records SET since = /,
   // The feeds of a workspace with their lists: management.
   /^SELECT f\.\* FROM workspaces w JOIN feeds f /,
   /^SELECT m\.feed_pk, m\.is_always, l\.id FROM feed_lists m JOIN feeds f .* WHERE f\.workspace_pk = /,

@@ -39,6 +39,8 @@ export interface World {
   passTime(): Promise<void>;
   /** How many processes have been started. */
   readonly starts: () => number;
+  /** Where what a process had on its way may arrive when it has ended: how many there have been. */
+  readonly lives?: () => number;
   /** Parts that have ended though nobody ended them, with what they said last. */
   readonly ended: string[];
   /** How long after the last harm clients may wait for an answer, and feeds and whoever polls them may differ, ms. */
@@ -53,6 +55,8 @@ export interface World {
 export interface SetClock {
   /** By which the clock of weir is off, ms. */
   off: number;
+  /** Whether somebody has set it. */
+  wasSet: boolean;
   /** The instant of weir's clock, ms. */
   now(): number;
   set(off: number): void;
@@ -62,14 +66,16 @@ export interface SetClock {
 export function clockIn(file: string): SetClock {
   const clock: SetClock = {
     off: 0,
+    wasSet: false,
     now: () => Date.now() + clock.off,
     set(off) {
       writeFileSync(`${file}.new`, String(off));
       renameSync(`${file}.new`, file);
-      clock.off = off;
+      Object.assign(clock, { off, wasSet: true });
     },
   };
   clock.set(0);
+  clock.wasSet = false;
   return clock;
 }
 

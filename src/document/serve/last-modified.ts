@@ -42,19 +42,12 @@ export interface Dated {
   readonly settlesAt: number;
 }
 
-/** Which variant of which document a record is of. */
-interface Recorded {
-  readonly workspaceId: string;
-  readonly feedId: string | null;
-  readonly variant: DocumentVariant;
-}
-
 /**
- * Tells the store of a content, and resolves to its record then. undefined where the store remembers none of this variant, and while it
+ * Tells the store of the content of a variant of a document, and resolves to its record then. undefined where the store remembers none of this variant, and while it
  * takes no writes: Last-Modified then lives in memory.
  */
 export async function recordContent(
-  { workspaceId, feedId, variant }: Recorded,
+  { workspaceId, feedId, variant }: { readonly workspaceId: string; readonly feedId: string | null; readonly variant: DocumentVariant },
   seen: Parameters<StoreWrites['recordDocument']>[2],
   store: Pick<StoreWrites, 'recordDocument'>,
   clock: Clock,
