@@ -1,7 +1,8 @@
 /** When the content of a representation first appeared (Last-Modified), the same in both dialects. */
 import { WeirError } from '../errors.ts';
-import type { RuleWrites } from '../ports/stored/rule-store.ts';
+import type { RuleReads, RuleWrites } from '../ports/stored/rule-store.ts';
 import { FEED_PK, FROM_FEED } from './places.ts';
+import type { Row } from './rows.ts';
 import { oneByKey, type Work } from './work.ts';
 
 // One statement, so that replicas at the same moment agree: a newer snapshot moves the row, and only another hash moves `since`.
@@ -15,12 +16,29 @@ const RECORD = `INSERT INTO feed_records AS stored (workspace_pk, list_pk, forma
     snapshot_at = CASE WHEN excluded.snapshot_at < stored.snapshot_at THEN stored.snapshot_at ELSE excluded.snapshot_at END
   RETURNING hash, snapshot_at, since`;
 
+const RECORDED = `SELECT r.hash, r.snapshot_at, r.since
+  FROM (SELECT w.pk AS workspace_pk, ${FEED_PK} AS list_pk ${FROM_FEED}) place
+  JOIN feed_records r ON r.workspace_pk = place.workspace_pk AND r.list_pk = place.list_pk AND r.format = $3 AND r.family = $4 AND r.action = $5`;
+
+/** `documentRecord` of the port. */
+export function* documentRecord(...[workspaceId, key]: Parameters<RuleReads['documentRecord']>): Work<DocumentRecord | undefined> {
+  const { feedId, format, family, action } = key;
+  const row = yield* oneByKey(RECORDED, workspaceId, feedId, format, family, action);
+  return row && recordOf(row);
+}
+
 /** `recordDocument` of the port; one statement, which needs no transaction around it. */
 export function* recordDocument(...[workspaceId, key, seen]: Parameters<RuleWrites['recordDocument']>): Work<DocumentRecord> {
   const { feedId, format, family, action } = key;
   const row = yield* oneByKey(RECORD, workspaceId, feedId, format, family, action, seen.hash, seen.snapshotAt, seen.second);
   if (row === undefined) throw new WeirError('NOT_FOUND', 'the feed whose content is to be recorded is gone');
-  return { hash: String(row.hash), snapshotAt: Number(row.snapshot_at), since: Number(row.since) };
+  return recordOf(row);
 }
+
+const recordOf = (row: Row): DocumentRecord => ({
+  hash: String(row.hash),
+  snapshotAt: Number(row.snapshot_at),
+  since: Number(row.since),
+});
 
 type DocumentRecord = Awaited<ReturnType<RuleWrites['recordDocument']>>;

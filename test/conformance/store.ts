@@ -1316,7 +1316,11 @@ export function storeConformance(driver: StoreDriver): void {
     assert.equal((await record('b', 5000, 60)).since, 72);
     assert.equal((await record('a', 1000, 10, { ...key, family: 'v6' })).since, 10);
     const list = await store.createList(workspace.id, 'edge', NO_SETTINGS);
+    assert.equal(await store.documentRecord(workspace.id, { ...key, feedId: list.id }), undefined);
     assert.equal((await store.recordDocument(workspace.id, { ...key, feedId: list.id }, { hash: 'x', snapshotAt: 1, second: 5 })).since, 5);
+    assert.deepEqual(await store.documentRecord(workspace.id, { ...key, feedId: list.id }), { hash: 'x', snapshotAt: 1, since: 5 });
+    assert.deepEqual(await store.documentRecord(workspace.id, key), { hash: 'b', snapshotAt: 5000, since: 72 });
+    assert.equal(await store.documentRecord(workspace.id, { ...key, feedId: randomUUID() }), undefined);
     await assert.rejects(store.recordDocument(workspace.id, { ...key, feedId: randomUUID() }, { hash: 'x', snapshotAt: 1, second: 5 }));
   });
 

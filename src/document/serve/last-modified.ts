@@ -1,6 +1,6 @@
 /** Last-Modified (SPEC D5.15) is decided here and nowhere else: from the store's record and what this process has served before. */
 import { type Clock, within } from '../../clock.ts';
-import type { StoreWrites } from '../../ports/store.ts';
+import type { StoreReads, StoreWrites } from '../../ports/store.ts';
 import type { BuildRequest } from '../builder.ts';
 import { type DocumentVariant, isRemembered, nameOf } from '../document.ts';
 import type { Representation } from './representation.ts';
@@ -57,6 +57,25 @@ export async function recordContent(
   if (!isRemembered(variant)) return undefined;
   const recording = store.recordDocument(workspaceId, { feedId, ...nameOf(variant) }, seen);
   return within(recording, RECORD_LIMIT, 'the store', clock).catch(() => undefined);
+}
+
+/**
+ * The store's record of a content that it was told of before and that has not changed since. It is looked up: most polled feeds are
+ * unchanged most of the time, and a write for each of them in every interval would be what the store does most. Told again it is where
+ * the record is of another content.
+ */
+export async function confirmContent(
+  of: Recorded,
+  seen: Parameters<StoreWrites['recordDocument']>[2],
+  store: Pick<StoreReads, 'documentRecord'> & Pick<StoreWrites, 'recordDocument'>,
+  clock: Clock,
+): Promise<DocumentRecord | undefined> {
+  if (!isRemembered(of.variant)) return undefined;
+  const reading = store.documentRecord(of.workspaceId, { feedId: of.feedId, ...nameOf(of.variant) });
+  return within(reading, RECORD_LIMIT, 'the store', clock).then(
+    (record) => (record?.hash === seen.hash ? record : recordContent(of, seen, store, clock)),
+    () => undefined,
+  );
 }
 
 /** Whether a record is of this content, with no later Last-Modified; another replica may have recorded otherwise. */

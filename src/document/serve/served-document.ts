@@ -6,7 +6,7 @@ import { stampText } from '../formats/stamp.ts';
 import type { Moment } from '../moment.ts';
 import type { FeedName, FeedWatch } from '../watch/feed-watch.ts';
 import { FAILING_STORE_TIMEOUT, type ServeContext, STORE_TIMEOUT } from './context.ts';
-import { agrees, type Dated, dateContent, heldUntil, LONGEST_WAIT, NEVER, recordContent } from './last-modified.ts';
+import { agrees, confirmContent, type Dated, dateContent, heldUntil, LONGEST_WAIT, NEVER, recordContent } from './last-modified.ts';
 import { confirmedBy, type DocumentRead, isOf, isOutdated, type KnownSnapshot, snapshotOf } from './reads.ts';
 import { type Representation, representationOf, type TooLarge } from './representation.ts';
 import type { SingleFlight } from './single-flight.ts';
@@ -201,7 +201,11 @@ export class ServedDocument {
     const { outcome } = current;
     const { confirmed } = snapshot;
     if (outcome.kind === 'document' && current.confirmed !== confirmed) {
-      const record = await this.#record(served, { hash: outcome.hash, snapshotAt: confirmed.takenAt, second: secondOf(now) });
+      const record = await this.#record(served, confirmContent, {
+        hash: outcome.hash,
+        snapshotAt: confirmed.takenAt,
+        second: secondOf(now),
+      });
       if (!agrees(record, outcome) || served.state.current !== current) return false;
     }
     const extended = { ...current, outcome: { ...outcome, staleSince: undefined }, confirmed, freshUntil: confirmed.freshUntil };
@@ -233,7 +237,7 @@ export class ServedDocument {
     const { confirmed } = snapshot;
     const record =
       result.kind === 'document' && staleSince === undefined
-        ? await this.#record(served, { hash: result.hash, snapshotAt: confirmed.takenAt, second: asOf })
+        ? await this.#record(served, recordContent, { hash: result.hash, snapshotAt: confirmed.takenAt, second: asOf })
         : undefined;
     if (this.#isOvertaken(result)) return;
     const isOver = result.kind === 'too_large';
@@ -258,9 +262,9 @@ export class ServedDocument {
     this.#update(served, withBuild(served.state, build, waits, now));
   }
 
-  #record({ variant }: ServedVariant, seen: Parameters<typeof recordContent>[1]): ReturnType<typeof recordContent> {
+  #record({ variant }: ServedVariant, how: typeof confirmContent, seen: Parameters<typeof confirmContent>[1]) {
     const { store, clock } = this.#context.options;
-    return recordContent({ workspaceId: this.#workspaceId, feedId: this.feedId, variant }, seen, store, clock);
+    return how({ workspaceId: this.#workspaceId, feedId: this.feedId, variant }, seen, store, clock);
   }
 
   #representation(result: BuiltDocument, dated: Dated, { variant, state }: ServedVariant): Representation {
