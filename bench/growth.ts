@@ -28,7 +28,7 @@ const COSTS = {
   ruleStored: 420,
   /** Of PostgreSQL: that a feed is asked for which was not for REBUILD_SECONDS, and an entry that lands (bench/ten-times.ts). */
   ask: 200,
-  write: 40,
+  write: 25,
   /** On the wire, bytes: a 304 with its request, and the packets of a connection (TLS adds some 4,000). */
   pollBytes: 580,
   connectionBytes: 500,
