@@ -7,11 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { openSqliteStore } from '../src/store/sqlite/store.ts';
 import { startBrowser } from '../test/support/browser.ts';
 import { consolePage } from '../test/support/console.ts';
 import { KEY, startWeir } from '../test/support/weir.ts';
-import { fill } from './support/fill.ts';
+import { fillStore } from './support/fill.ts';
 
 const { values } = parseArgs({ options: { rules: { type: 'string', default: '102000' }, seconds: { type: 'string', default: '20' } } });
 const [RULES, SECONDS] = [Number(values.rules), Number(values.seconds)];
@@ -23,9 +22,7 @@ const READ = `(() => {
 })()`;
 
 const dir = mkdtempSync(join(tmpdir(), 'weir-bench-'));
-const store = await openSqliteStore(dir);
-await fill(store, [{ name: 'default', rules: RULES, maxEntries: 131_072 }], () => Date.now() + 30 * 86_400_000);
-await store.close();
+await fillStore(dir, [{ name: 'default', rules: RULES, maxEntries: 131_072 }], () => Date.now() + 30 * 86_400_000);
 const weir = await startWeir({ DATA_DIR: dir, LOG_LEVEL: 'error', RATE_LIMIT_MANAGE: '0' });
 const browser = await startBrowser();
 const page = consolePage(await browser.page(), weir.url);

@@ -44,6 +44,21 @@ const LAST = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
  */
 export const isoTime = (ms: number | null): string | null => (ms === null ? null : new Date(ms > 0 ? Math.min(ms, LAST) : 0).toISOString());
 
+const INSTANT = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(?:Z|([+-]\d\d):?(\d\d))?)?$/;
+
+/**
+ * The instant that a text says in ISO 8601, ms since 1970; undefined where it says none. Without a zone it is of UTC, whatever the
+ * machine's zone is; a day has to exist.
+ */
+export function readInstant(text: unknown): number | undefined {
+  const [, day, time = '00:00', hours = '+00', minutes = '00'] = (typeof text === 'string' && INSTANT.exec(text)) || [];
+  // `Date.parse` takes the 30th of February for the 2nd of March.
+  const first = Date.parse(`${day}T00:00Z`);
+  if (Number.isNaN(first) || !new Date(first).toISOString().startsWith(day!)) return undefined;
+  const at = Date.parse(`${day}T${time}${hours}:${minutes}`);
+  return Number.isNaN(at) ? undefined : at;
+}
+
 /** In ms. */
 export const DAY = 86_400_000;
 

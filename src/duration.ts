@@ -1,3 +1,5 @@
+import { readInstant } from './clock.ts';
+
 const UNITS = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 } as const;
 
 /** The seconds of a duration such as `3600`, `90s`, `15m`, `12h`, `7d` or `2w`; undefined when the text is none. */
@@ -6,13 +8,7 @@ export function readDuration(text: string): number | undefined {
   return digits === undefined ? undefined : Number(digits) * UNITS[unit as keyof typeof UNITS];
 }
 
-/** An instant such as `2026-11-22T08:00:00Z`, ms; undefined when the text is none. */
-export function readInstant(text: string): number | undefined {
-  const at = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(at) ? undefined : at;
-}
-
-/** An instant, or how long before `now` (ms) it was, such as `2h`; undefined when the text is neither. */
+/** An instant (ms), or how long before `now` (ms) it was, such as `2h`; undefined when the text is neither. */
 export function readSince(text: string, now: number): number | undefined {
   const seconds = readDuration(text);
   return seconds === undefined ? readInstant(text) : now - seconds * 1000;

@@ -6,8 +6,15 @@ const CHOSEN = 'weir-workspace';
 /** The workspace that this tab shows: every request names it, so that no change lands in another. @type {string | null} */
 let workspace = sessionStorage.getItem(CHOSEN) ?? localStorage.getItem(CHOSEN);
 
+/** What opening/early.js has asked before the modules were there, each to be taken once. @type {Map<string, Promise<Response | undefined>>} */
+const early = /** @type {any} */ (globalThis).weirEarly ?? new Map();
+/** How long such an answer is good for, ms. */
+const GOOD_FOR = 10_000;
+setTimeout(() => early.clear(), GOOD_FOR);
+
 /** @param {string} id */
 export function showWorkspace(id) {
+  if (workspace !== null && workspace !== id) early.clear();
   workspace = id;
   sessionStorage.setItem(CHOSEN, id);
   localStorage.setItem(CHOSEN, id);
@@ -55,7 +62,10 @@ const held = new Map();
 const HELD = 100;
 
 /** Forgets what was read. */
-export const forgetAnswers = () => held.clear();
+export function forgetAnswers() {
+  held.clear();
+  early.clear();
+}
 
 /** Whether the session has ended: until somebody signs in again nothing is asked by itself. */
 let ended = false;
@@ -83,10 +93,14 @@ export async function ask(path, { method = 'GET', body, ifMatch, once, signal } 
   const before = method === 'GET' ? held.get(place) : undefined;
   if (before !== undefined) headers.set('If-None-Match', before.tag);
   const payload = body === undefined || typeof body === 'string' || body instanceof Blob ? body : JSON.stringify(body);
-  const response = await fetch(path, { method, headers, body: payload, signal, cache: 'no-store' }).catch((error) => {
-    if (error.name === 'AbortError') throw error;
-    throw new ApiError(0, 'The service does not answer.');
-  });
+  const request = () =>
+    fetch(path, { method, headers, body: payload, signal, cache: 'no-store' }).catch((error) => {
+      if (error.name === 'AbortError') throw error;
+      throw new ApiError(0, 'The service does not answer.');
+    });
+  const begun = method === 'GET' ? early.get(path) : undefined;
+  early.delete(path);
+  const response = (await begun) ?? (await request());
   if (response.status === 304 && before !== undefined) return { ...before.answer, body: structuredClone(before.answer.body) };
   const json = await response.json().catch(() => undefined);
   // The answer is late: it is asked for until it is there.

@@ -5,13 +5,16 @@ import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { readSession } from './session.js';
 import { Shell } from './shell.js';
-import { SignIn, SignInAgain } from './sign-in.js';
 import { cameBack } from './sign-in-with.js';
 import { applyTheme } from './theme.js';
+import { later, useAhead } from './ui/later.js';
 import { Failed } from './ui/states.js';
 import { Toasts } from './ui/toast.js';
 
 /** @typedef {import('./session.js').Session} Session */
+
+const signInForms = () => import('./sign-in.js');
+const [SignIn, SignInAgain] = [later(signInForms, 'SignIn'), later(signInForms, 'SignInAgain')];
 
 /**
  * What the service has said of the session.
@@ -20,6 +23,7 @@ import { Toasts } from './ui/toast.js';
 function App({ signedIn, waysIn, failure }) {
   const [session, setSession] = useState(signedIn);
   const [isRefused, setRefused] = useState(false);
+  useAhead(signInForms);
 
   useEffect(() => {
     // Any request may find that the session has ended.
@@ -42,12 +46,16 @@ function App({ signedIn, waysIn, failure }) {
 }
 
 applyTheme();
-// Until it is known who is signed in, the page shows what it came with (opening/).
-const known = await readSession().then(
-  ({ session, sign_in: waysIn }) => ({ signedIn: session, waysIn, failure: undefined }),
-  (failure) => ({ signedIn: undefined, waysIn: undefined, failure }),
-);
-if (known.signedIn) cameBack();
 const root = /** @type {HTMLElement} */ (document.getElementById('app'));
-root.replaceChildren();
-render(html`<${App} ...${known} />`, root);
+// Until it is known who is signed in, the page shows what it came with (opening/).
+void readSession()
+  .then(
+    ({ session, sign_in: waysIn }) => ({ signedIn: session, waysIn, failure: undefined }),
+    (failure) => ({ signedIn: undefined, waysIn: undefined, failure }),
+  )
+  .then(async (known) => {
+    if (known.signedIn) cameBack();
+    else await signInForms().catch(() => undefined);
+    root.replaceChildren();
+    render(html`<${App} ...${known} />`, root);
+  });

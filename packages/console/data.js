@@ -11,13 +11,21 @@ const known = new Map();
 /** @type {Map<string, string>} */
 const failing = new Map();
 
-/** Notes how a read went; undefined: it went well, or nobody wants it any more. @param {string} name @param {Error} [error] */
+/** What is told of that, and since when: until a read goes well, whatever page is shown meanwhile. @type {{ text: string, since: number } | undefined} */
+let trouble;
+
+/** Notes how a read went; undefined: it went well. @param {string} name @param {Error} [error] */
 export function noteRead(name, error) {
-  const before = failing.size;
   if (error !== undefined && isTrouble(error)) failing.set(name, error.message);
   else failing.delete(name);
-  if (failing.size !== before) dispatchEvent(new CustomEvent('weir-trouble', { detail: [...failing.values()][0] }));
+  const [text] = failing.values();
+  if (text === trouble?.text) return;
+  trouble = text === undefined ? undefined : { text, since: trouble?.since ?? Date.now() };
+  dispatchEvent(new CustomEvent('weir-trouble', { detail: trouble }));
 }
+
+/** Nobody wants it any more. @param {string} name */
+export const forgetRead = (name) => failing.delete(name);
 
 /** Whether an error is the service's, and not that of what was asked. @param {Error} error */
 export const isTrouble = (error) => error instanceof ApiError && (error.status === 0 || error.status >= 500);
@@ -98,7 +106,7 @@ export function useLiveWork(name, work, { every = POLL } = {}) {
     return () => {
       stopped = true;
       clearTimeout(timer);
-      if (name !== null) noteRead(name);
+      if (name !== null) forgetRead(name);
       document.removeEventListener('visibilitychange', onVisible);
     };
   }, [name, every]);

@@ -4,6 +4,7 @@ const COUNT = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 const SHORT = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
 const PERCENT = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 0 });
 const DATE_TIME = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
+const DATE = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' });
 const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
 /** `131,072` @param {number} value */
@@ -16,10 +17,13 @@ export const percent = (share) => (share > 0.99 && share < 1 ? '99%' : PERCENT.f
 export const dateTime = (at) => DATE_TIME.format(new Date(at));
 /** A day of UTC, `4 May`. @param {string | number} at */
 export const day = (at) => DAY.format(new Date(at));
+/** A day of UTC with its year, `4 May 2026`. @param {string | number} at */
+export const dayOf = (at) => DATE.format(new Date(at));
 /** `1 rule`, `3 rules` @param {number} value @param {string} one @param {string} [many] */
 export const counted = (value, one, many = `${one}s`) => `${count(value)} ${value === 1 ? one : many}`;
 
 const UNITS = /** @type {const} */ ([
+  ['y', 365 * 86_400_000],
   ['d', 86_400_000],
   ['h', 3_600_000],
   ['min', 60_000],
@@ -31,6 +35,9 @@ const FOR_GOOD = 50 * 365 * 86_400_000;
 
 /** Whether a duration in ms is as good as no end. @param {number} ms */
 export const isForGood = (ms) => ms >= FOR_GOOD;
+
+/** When something ends; `never` where that is as good as no end. @param {string | null} until */
+export const endText = (until) => (until === null || isForGood(Date.parse(until) - Date.now()) ? 'never' : dateTime(until));
 
 /** A time that is left, rounded up to its second unit, so that what was given 7 days has `7 d` and not `6 d 23 h`. @param {number} ms */
 export function timeLeft(ms) {
@@ -47,7 +54,9 @@ export function duration(ms) {
   const whole = Math.floor(ms / length);
   const smaller = UNITS[largest + 1];
   const rest = smaller === undefined ? 0 : Math.floor((ms - whole * length) / smaller[1]);
-  return rest === 0 || (unit === 'd' && whole > 9) ? `${whole} ${unit}` : `${whole} ${unit} ${rest} ${smaller?.[0]}`;
+  return rest === 0 || (unit === 'd' && whole > 9) || (unit === 'y' && whole > 9)
+    ? `${whole} ${unit}`
+    : `${whole} ${unit} ${rest} ${smaller?.[0]}`;
 }
 
 /** `5 min ago`, one unit. @param {number} at ms @param {number} now ms */

@@ -1,11 +1,12 @@
 /** Lists that come in pages, of any length: read ahead of the reader, and kept fresh where he looks. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { ask, hasEnded, manage } from './api.js';
-import { noteRead, POLL } from './data.js';
+import { forgetRead, noteRead, POLL } from './data.js';
 
 /**
  * @typedef {object} Part A page as it was read.
  * @property {string | undefined} after Where it begins.
+ * @property {number} limit Items that it was asked for.
  * @property {any[]} items
  * @property {string | null} next Where the next one begins; null: it is the last.
  */
@@ -20,6 +21,8 @@ import { noteRead, POLL } from './data.js';
 
 /** Items that are read beyond those in sight: as many as a fast scroll passes while a page is read. */
 const AHEAD = 2000;
+/** Items of the first page, which is there sooner, at most. */
+const FIRST = 100;
 /** Reads that one refresh of a page takes at most. */
 const MOST_READS = 5;
 
@@ -39,10 +42,10 @@ export function useKeyset(path, name, query, { limit, keyOf }) {
   if (current.current.address !== address) current.current = newReading(address);
   const list = current.current;
 
-  /** @param {string | undefined} after @returns {Promise<Part>} */
-  const readPart = async (after) => {
-    const { body } = await ask(manage(path, { ...query, limit, after }));
-    return { after, items: body[name], next: body.next };
+  /** @param {string | undefined} after @param {number} most @returns {Promise<Part>} */
+  const readPart = async (after, most) => {
+    const { body } = await ask(manage(path, { ...query, limit: most, after }));
+    return { after, limit: most, items: body[name], next: body.next };
   };
   /** @param {Part[]} changed */
   const show = (changed) => {
@@ -70,7 +73,7 @@ export function useKeyset(path, name, query, { limit, keyOf }) {
       const last = list.parts.at(-1);
       const known = list.parts.reduce((sum, part) => sum + part.items.length, 0);
       if (last?.next === null || (last !== undefined && known > list.sight.last + AHEAD)) return;
-      show([...list.parts, await readPart(last?.next ?? undefined)]);
+      show([...list.parts, await readPart(last?.next ?? undefined, last === undefined ? Math.min(FIRST, limit) : limit)]);
     }
   };
 
@@ -104,7 +107,7 @@ export function useKeyset(path, name, query, { limit, keyOf }) {
     return () => {
       stopped = true;
       clearTimeout(timer);
-      noteRead(address);
+      forgetRead(address);
     };
   }, [address]);
 
@@ -132,20 +135,20 @@ const newReading = (address) => ({ address, parts: [], sight: { first: 0, last: 
  * A page as it is now: up to where the page behind it begins, so that each item is in one page only.
  * @param {Part} part
  * @param {Part | undefined} behind
- * @param {(after: string | undefined) => Promise<Part>} readPart
+ * @param {(after: string | undefined, most: number) => Promise<Part>} readPart
  * @param {(item: any) => string | number} keyOf
  * @returns {Promise<Part>}
  */
 async function readAgain(part, behind, readPart, keyOf) {
-  const read = await readPart(part.after);
+  const read = await readPart(part.after, part.limit);
   if (behind === undefined) return read;
   const later = new Set(behind.items.map(keyOf));
   const isBehind = (/** @type {any} */ item) => later.has(keyOf(item));
   let { items, next } = read;
   for (let reads = 1; next !== null && next !== part.next && !items.some(isBehind) && reads < MOST_READS; reads += 1) {
-    const more = await readPart(next);
+    const more = await readPart(next, part.limit);
     items = [...items, ...more.items];
     next = more.next;
   }
-  return { after: part.after, items: items.filter((item) => !isBehind(item)), next: part.next };
+  return { ...part, items: items.filter((item) => !isBehind(item)) };
 }

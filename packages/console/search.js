@@ -2,11 +2,14 @@
 
 import { html } from 'htm/preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
-import { addressesIn, elsewhere, find, remember } from './palette.js';
-import { go } from './router.js';
+import { go, link } from './router.js';
 import { Icon } from './ui/icon.js';
+import { useAhead } from './ui/later.js';
 
 /** @typedef {import('./palette.js').Entry} Entry */
+
+/** What it finds is loaded when somebody goes to it. */
+const palette = () => import('./palette.js');
 
 /** How long typing rests before it is looked for, ms. */
 const REST = 150;
@@ -20,6 +23,7 @@ export function Search({ place, session }) {
   const [isOpen, setOpen] = useState(false);
   const [entries, setEntries] = useState(/** @type {Entry[]} */ ([]));
   const [chosen, setChosen] = useState(0);
+  useAhead(palette);
   useEffect(() => setText(lookedUp), [lookedUp]);
   useEffect(() => {
     const onKey = (/** @type {KeyboardEvent} */ event) => {
@@ -38,11 +42,15 @@ export function Search({ place, session }) {
     if (!isOpen) return;
     let gone = false;
     const timer = setTimeout(() => {
-      void find(text === lookedUp ? '' : text, session).then((found) => {
-        if (gone) return;
-        setEntries(found);
-        setChosen(0);
-      });
+      const found = palette().then(({ find }) => find(text === lookedUp ? '' : text, session));
+      // What cannot be loaded finds nothing; that the service is away is told elsewhere.
+      void found
+        .catch(() => [])
+        .then((found) => {
+          if (gone) return;
+          setEntries(found);
+          setChosen(0);
+        });
     }, REST);
     return () => {
       gone = true;
@@ -51,13 +59,16 @@ export function Search({ place, session }) {
   }, [text, isOpen]);
 
   const follow = (/** @type {Entry} */ entry) => {
-    remember(entry);
+    void palette().then(({ remember }) => remember(entry));
     setOpen(false);
     input.current?.blur();
     go(entry.href);
   };
   const submit = async (/** @type {Event} */ event) => {
     event.preventDefault();
+    const loaded = await palette().catch(() => undefined);
+    if (loaded === undefined) return go(`${link('/lookup')}?${new URLSearchParams({ target: text.trim() })}`);
+    const { addressesIn, elsewhere, find } = loaded;
     // Who is quicker than the list gets what it would have had first.
     const addresses = chosen === 0 ? addressesIn(text) : undefined;
     const found = addresses !== undefined ? [addresses] : text === lookedUp ? entries : await find(text, session);

@@ -24,6 +24,13 @@ export async function readSession() {
   return body;
 }
 
+/** The same where the session had ended: who is signed in again reads on. */
+export async function resumeSession() {
+  const read = await readSession();
+  if (read.session !== null) signedIn(true);
+  return read;
+}
+
 /**
  * @param {string} key
  * @param {string} name

@@ -12,12 +12,13 @@ import { Search } from './search.js';
 import { may, signOut, switchWorkspace } from './session.js';
 import { currentTheme, toggleTheme } from './theme.js';
 import { Icon } from './ui/icon.js';
-import { Empty, Failed, Loading, Notice } from './ui/states.js';
+import { later } from './ui/later.js';
+import { Empty, Loading, Notice } from './ui/states.js';
 
 /** @typedef {import('./session.js').Session} Session */
 
-/** Where the icon of the brand is: beside the modules. */
-const BRAND = new URL('weir.svg', import.meta.url).pathname;
+/** Where the icon of the brand is. */
+const BRAND = /** @type {HTMLLinkElement} */ (document.querySelector('link[rel=icon]')).href;
 
 /** @param {{ session: Session }} props */
 export function Shell({ session }) {
@@ -83,8 +84,7 @@ const Help = ({ page: { title, help } }) => html`
 function Trouble() {
   const [trouble, setTrouble] = useState(/** @type {{ text: string, since: number } | undefined} */ (undefined));
   useEffect(() => {
-    const onTrouble = (/** @type {any} */ { detail }) =>
-      setTrouble((before) => (detail === undefined ? undefined : { text: detail, since: before?.since ?? Date.now() }));
+    const onTrouble = (/** @type {any} */ { detail }) => setTrouble(detail);
     addEventListener('weir-trouble', onTrouble);
     return () => removeEventListener('weir-trouble', onTrouble);
   }, []);
@@ -153,20 +153,11 @@ const Where = ({ session: { workspaces, workspace_id: shown }, workspace }) =>
       </div>
     `;
 
-/** Loads the module of a page, and shows it. @param {{ page: import('./pages.js').PageRow, place: import('./router.js').Place, session: Session }} props */
+/** A page, loaded when it is opened first. @param {{ page: import('./pages.js').PageRow, place: import('./router.js').Place, session: Session }} props */
 function PageFrame({ page, place, session }) {
-  const [loaded, setLoaded] = useState(/** @type {{ Page: any } | { error: Error } | undefined} */ (undefined));
-  useEffect(() => {
-    let gone = false;
-    page.load().then(
-      (module) => !gone && setLoaded({ Page: module.Page }),
-      () => !gone && setLoaded({ error: new Error('This page could not be loaded. weir may have been updated: load the console again.') }),
-    );
-    return () => {
-      gone = true;
-    };
-  }, []);
-  if (loaded === undefined) return html`<${Loading} />`;
-  if ('error' in loaded) return html`<${Failed} error=${loaded.error} retry=${() => location.reload()} />`;
-  return html`<${loaded.Page} session=${session} place=${place} />`;
+  const Page = pageParts.get(page) ?? later(page.load, 'Page', html`<${Loading} />`);
+  pageParts.set(page, Page);
+  return html`<${Page} session=${session} place=${place} />`;
 }
+/** @type {Map<import('./pages.js').PageRow, any>} */
+const pageParts = new Map();

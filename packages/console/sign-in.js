@@ -4,14 +4,14 @@ import { html } from 'htm/preact';
 import { useEffect, useState } from 'preact/hooks';
 import { ApiError } from './api.js';
 import { useWork } from './data.js';
-import { readSession, signIn } from './session.js';
+import { readSession, resumeSession, signIn } from './session.js';
 import { beginWith, isToBegin, whyNot } from './sign-in-with.js';
 import { Button } from './ui/button.js';
 import { Dialog } from './ui/dialog.js';
 import { TextField } from './ui/field.js';
 import { Notice } from './ui/states.js';
 
-const BRAND = new URL('weir.svg', import.meta.url).pathname;
+const BRAND = /** @type {HTMLLinkElement} */ (document.querySelector('link[rel=icon]')).href;
 /** Where the browser keeps the name for the next time. */
 const NAME = 'weir-name';
 
@@ -62,11 +62,20 @@ export function SignInAgain({ onSignIn }) {
       ({ sign_in: told }) => setWaysIn(told ?? ONLY_KEYS),
       () => setWaysIn(ONLY_KEYS),
     );
+    // Who has signed in in another tab meanwhile goes on here.
+    const look = () =>
+      document.visibilityState === 'visible' &&
+      void resumeSession().then(
+        ({ session }) => session !== null && onSignIn(session),
+        () => undefined,
+      );
+    document.addEventListener('visibilitychange', look);
+    return () => document.removeEventListener('visibilitychange', look);
   }, []);
   return html`
     <${Dialog} title="You are signed out" onClose=${() => undefined} closes=${false}>
-      <${Notice} kind="warn">The key was revoked or has expired, or twelve hours have passed. What you have typed is kept: sign in to go on.<//>
-      ${waysIn?.providers.map(({ id, name }) => html`<a key=${id} class="button" href="/console/" target="_blank" rel="noopener">Sign in with ${name} in a new tab, then come back and reload</a>`)}
+      <${Notice} kind="warn">The key was revoked or has expired, your role was taken away, or twelve hours have passed. What you have typed is kept: sign in to go on.<//>
+      ${waysIn?.providers.map(({ id, name }) => html`<a key=${id} class="button" href="/console/" target="_blank" rel="noopener">Sign in with ${name} in a new tab, then come back to this one</a>`)}
       ${waysIn?.keys && html`<${WithKey} isFirst=${true} onSignIn=${onSignIn} />`}
     <//>
   `;

@@ -39,7 +39,7 @@ export const LIST_SETTINGS = [
   { field: 'format', label: 'Format', options: choices(FORMATS) },
   { field: 'family', label: 'Family', options: choices(FAMILIES) },
   { field: 'action', label: 'Action', options: choices(ACTIONS) },
-  { field: 'max_entries', label: 'Entry cap', hint: '131,072 when not set.' },
+  { field: 'max_entries', label: 'Entry cap', hint: 'When not set: what the device takes, else 131,072.' },
   { field: 'confidence', label: 'Confidence', options: choices(LEVELS) },
   { field: 'severity', label: 'Severity', options: choices(LEVELS) },
   { field: 'subtract_allow', label: 'Cut out never-block rules', options: choices(['on', 'workspace', 'off']) },

@@ -3,6 +3,9 @@ import { test } from 'node:test';
 import { parseExpression } from './parser.ts';
 import { loadSchemes, packagedSchemes, type Schemes } from './scheme.ts';
 
+const KINDS = Object.keys(packagedSchemes());
+const EXPECTED = `${KINDS.map((kind) => `"${kind}"`).join(', ')} or "functions"`;
+
 function load(json: unknown): Schemes {
   const schemes = loadSchemes(json);
   if (Array.isArray(schemes)) assert.fail(schemes.join('\n'));
@@ -63,7 +66,7 @@ test('2.4 faults of a scheme file come as readable lines', () => {
     ],
   });
   assert.deepEqual(faults, [
-    'access_rule: unknown; expected "waf_rule", "smart_firewall_rule" or "functions"',
+    `access_rule: unknown; expected ${EXPECTED}`,
     'waf_rule.x: "Float" is no type; expected Bool, Int, Ip, Bytes, Array(…) or Map(…)',
     'waf_rule.9lives: a name is letters, digits and "_" in parts joined by ".", and begins with no digit',
     'waf_rule.notable: a name that begins with "not" would be read as a negation',
@@ -74,9 +77,9 @@ test('2.4 faults of a scheme file come as readable lines', () => {
     'functions[1]: g: argument 1 is mandatory behind an optional one',
     'functions[2]: h: "type of first" is no type to return',
     'functions[3]: must be an object with "name", "args" and "returns"',
-    'functions[4]: kind must be one of: waf_rule, smart_firewall_rule',
+    `functions[4]: kind must be one of: ${KINDS.join(', ')}`,
   ]);
-  assert.deepEqual(loadSchemes(null), ['a scheme file must be an object with "waf_rule", "smart_firewall_rule" or "functions"']);
+  assert.deepEqual(loadSchemes(null), [`a scheme file must be an object with ${EXPECTED}`]);
 });
 
 test('2.4 types that no packaged field has are understood', () => {

@@ -39,12 +39,6 @@ export function union(sets: Iterable<AddressSet>): AddressSet {
 /** The addresses of both sets, merged. Merges both in place. */
 export const united = (one: AddressSet, other: AddressSet): AddressSet => ({ v4: one.v4.united(other.v4), v6: one.v6.united(other.v6) });
 
-/** Takes the addresses of `taken` out of a set. */
-export function subtract(from: AddressSet, taken: AddressSet): void {
-  from.v4.subtract(taken.v4);
-  from.v6.subtract(taken.v6);
-}
-
 /** The addresses of a set that another has not, merged. Merges both in place. */
 export const difference = (set: AddressSet, other: AddressSet): AddressSet => ({
   v4: set.v4.without(other.v4),

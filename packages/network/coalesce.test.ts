@@ -108,6 +108,20 @@ describe('4.3.4 deduplicated, coalesced, sorted', () => {
     }
   });
 
+  test('lossless: IPv6 ranges whose ends have a single bit, or all but one, anywhere', () => {
+    const all = 2n ** 128n - 1n;
+    for (let a = 0n; a < 128n; a += 18n) {
+      for (let b = 2n; b < 128n; b += 25n) {
+        for (const one of [2n ** a, all - 2n ** a]) {
+          for (const other of [2n ** b, all - 2n ** b]) {
+            const [start, end] = one < other ? [one, other] : [other, one];
+            assert.equal(v6([start, end]), slowCoalesce(6, [{ start, end }]).join(' '));
+          }
+        }
+      }
+    }
+  });
+
   test('lossless: neighbours on both sides of a boundary between 32-bit words become one', () => {
     for (const boundary of [2n ** 32n, 2n ** 64n, 2n ** 96n]) {
       assert.equal(
@@ -159,6 +173,19 @@ describe('4.6 the number of networks without building them', () => {
     ranges.pushAll(Uint32Array.of(14, 15, 100, 100));
     assert.equal(countV4(ranges), 2);
     assert.equal(decode(renderCidrs(coalesceV4(ranges), null, { separator: ' ' })), '0.0.0.8/29 0.0.0.100/32');
+  });
+
+  test('many at once, before and behind others', () => {
+    const pairs = Uint32Array.from({ length: 400 }, (_, i) => 8 * (i >> 1) + (i & 1));
+    const [ranges, v6] = [new V4Ranges(), new V6Ranges()];
+    for (const add of [1, 2]) {
+      ranges.pushAll(pairs.map((word) => word + 4000 * add));
+      ranges.push(9000 * add, 9001 * add);
+      v6.pushAll(Uint32Array.from([...pairs].flatMap((word) => [0, 0, add, word])));
+      v6.push([0, 0, add, 9000, 0, 0, add, 9001], 0);
+    }
+    assert.deepEqual([countV4(ranges), ranges.length], [402, 401]);
+    assert.deepEqual([countV6(v6), v6.length], [402, 402]);
   });
 
   test('the same for IPv6', () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { formatNetwork } from './format.ts';
 import { parseNetwork } from './parse.ts';
+import { newReading, readNetwork, textOf } from './read.ts';
 
 /** The canonical text, or the fault. */
 function canonical(text: string): string {
@@ -46,6 +47,7 @@ describe('2.1 D3 ip: what is taken', () => {
       ['::2:3:4:5:6:7:8', '0:2:3:4:5:6:7:8'],
       ['64:ff9b::192.0.2.33', '64:ff9b::c000:221'],
       ['1:2:3:4:5:6:192.0.2.33', '1:2:3:4:5:6:c000:221'],
+      ['ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255/128', 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff'],
     ],
   };
   for (const [title, pairs] of Object.entries(taken)) {
@@ -59,23 +61,40 @@ describe('2.1 D3 ip: what is a fault, and its words', () => {
   const faults: Record<string, string[]> = {
     'leading zeros are not allowed': ['010.0.0.1', '1.2.3.00', '::ffff:1.2.3.04', '10.0.0.0/08', '10.0.0.0/00', '::/064'],
     'zone ids are not allowed': ['fe80::1%eth0', 'fe80::1%25eth0/64', '1.2.3.4%1'],
-    'netmasks are not allowed, only prefix lengths': ['10.0.0.0/255.0.0.0', '10.0.0.0/0.0.0.255', '::/ffff::'],
+    'netmasks are not allowed, only prefix lengths': ['10.0.0.0/255.0.0.0', '10.0.0.0/0.0.0.255', '::/ffff::', '/255.0.0.0'],
     'blanks are not allowed': [' 1.2.3.4', '1.2.3.4 ', '1.2.3.4\n', '1.2.3.4 /8', '\t::1', '1.2.3.4\r'],
     'a prefix length must follow the slash': ['1.2.3.4/', '::/', '1.2.3.4/-1', '1.2.3.4/+8', '1.2.3.4//8'],
     'the prefix length must be 0 to 32': ['1.2.3.4/33', '1.2.3.4/255', '1.2.3.4/256', '1.2.3.4/999', '1.2.3.4/3200'],
     'the prefix length must be 0 to 128': ['::/129', '::ffff:1.2.3.4/129', '::/999'],
-    'an octet must be 0 to 255': ['256.1.1.1', '1.1.1.999', '::1.2.3.256'],
+    'an octet must be 0 to 255': ['256.1.1.1', '1.1.1.999', '::1.2.3.256', '1:1.2.3.256'],
     'a group has at most four digits': ['12345::', '::00001', '1:2:3:4:5:6:7:fffff'],
     '"::" may stand only once': ['1::2::3', '::1::'],
     'an IPv6 address has eight groups': [
       ...['1:2:3:4:5:6:7', '1:2:3:4:5:6:7:8:9', '1:2:3:4:5:6:7:8::', '::1:2:3:4:5:6:7:8', '1:2:3:4::5:6:7:8'],
       ...['1:2:3:4:5:6:7:1.2.3.4', '1:2:3:4:5:6::1.2.3.4'],
+      ...['1:2:3:4:5:6:7:8::9', '1::2:3:4:5:6:7:1.2.3.4'],
     ],
     'must not be empty': [''],
     'is too long for an IP address or network': ['0'.repeat(50), `::${':'.repeat(1000)}`],
     'is not an IP address or network': [
       ...['1.2.3', '1.2.3.4.5', '127.1', '0x7f.0.0.1', '2130706433', '1.2.3.4x', '1.2.3.4/8x', '.1.2.3', '1..2.3', '1.2.3.', '/8', '/'],
-      ...[':', ':::', ':1::', '1:', '1::2:', '::g', '[::1]', '1.2.3.4::', '::1.2.3.4:5', 'example.com', '1,2,3,4', '1.2.3.4-1.2.3.9'],
+      ...[
+        ':',
+        ':::',
+        ':1::',
+        ':12',
+        ':1:2:3:4:5:6:7:8',
+        '1:2.3',
+        '1:',
+        '1::2:',
+        '::g',
+        '[::1]',
+        '1.2.3.4::',
+        '::1.2.3.4:5',
+        'example.com',
+        '1,2,3,4',
+        '1.2.3.4-1.2.3.9',
+      ],
       // Digits that are not ASCII, and characters whose low byte is one.
       ...['１.2.3.4', '١.2.3.4', '\u0131.2.3.4', '1.2.3.4\u0000', '\ud800'],
     ],
@@ -93,4 +112,34 @@ test('2.1 D3 ip: no text leaves a trace in the next one', () => {
   parseNetwork('ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff');
   assert.deepEqual(parseNetwork('1::'), { family: 6, address: [0x10000, 0, 0, 0], prefix: 128 });
   assert.deepEqual(parseNetwork('255.255.255.255'), { family: 4, address: 0xffff_ffff, prefix: 32 });
+});
+
+test('2.1 D3 ip: what stands behind the end of a text is not part of it, and need not be there', () => {
+  const read = (text: string, behind: string) => {
+    const into = newReading();
+    const end = readNetwork(textOf(new TextEncoder().encode(text + behind)), 0, text.length, into);
+    const { family, prefix, words } = into;
+    return { end, ...(end === text.length && { family, prefix, words: [...words].slice(family === 4 ? 3 : 0) }) };
+  };
+  for (const text of [
+    '1.2.3.4',
+    '1.2.3.0/2',
+    '1.2.3',
+    '1',
+    '::',
+    '1::',
+    '::1',
+    '1:2:3:4:5:6:7',
+    '1:2:3:4:5:6:7:8',
+    '::1.2.3.4',
+    ':',
+    '::/1',
+    'a',
+    '',
+  ]) {
+    const alone = read(text, '');
+    for (const behind of ['0', '1', '32', 'a', ':', '::', '::1', ':8', '.', '.4', '.3.4', '/', '/8', '\n']) {
+      assert.deepEqual(read(text, behind), alone, `${text} before ${JSON.stringify(behind)}`);
+    }
+  }
 });

@@ -61,16 +61,6 @@ export class V4Ranges {
     this.#merged = true;
   }
 
-  /** Takes out the addresses of other ranges. Merges both in place. */
-  subtract(others: V4Ranges): void {
-    if (this.#length === 0 || others.length === 0) return;
-    this.merge();
-    others.merge();
-    const { words, length } = subtractV4(this.#pairs, this.#length, others.#pairs, others.#length);
-    this.#pairs = words;
-    this.#length = length;
-  }
-
   /** These addresses and those of other ranges, merged; this costs a pass over both and no sorting. Merges both in place. */
   united(others: V4Ranges): V4Ranges {
     this.merge();
@@ -176,16 +166,6 @@ export class V6Ranges {
     this.#words = words;
     this.#length = length;
     this.#merged = true;
-  }
-
-  /** Takes out the addresses of other ranges. Merges both in place. */
-  subtract(others: V6Ranges): void {
-    if (this.#length === 0 || others.length === 0) return;
-    this.merge();
-    others.merge();
-    const { words, length } = subtractV6(this.#words, this.#length, others.#words, others.#length);
-    this.#words = words;
-    this.#length = length;
   }
 
   /** These addresses and those of other ranges, merged; this costs a pass over both and no sorting. Merges both in place. */

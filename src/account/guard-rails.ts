@@ -1,5 +1,5 @@
 /** Guard rails (SPEC D7): which networks no block may reach, and how wide a block may be. */
-import { type AddressSet, addressSet, intersection, isEmpty, overlaps, subtract, union } from '@weir/network/address-set.ts';
+import { type AddressSet, addressSet, difference, intersection, isEmpty, overlaps, union } from '@weir/network/address-set.ts';
 import { formatNetwork } from '@weir/network/format.ts';
 import type { Network } from '@weir/network/network.ts';
 import { parseNetwork } from '@weir/network/parse.ts';
@@ -110,8 +110,7 @@ function namedPart(name: NetworkSet, self: readonly string[]): Part {
   if (name === 'self') return partOf(name, self);
   if (name === 'private') return partOf(name, PRIVATE_USE);
   const part = partOf(name, NOT_GLOBALLY_REACHABLE);
-  subtract(part.addresses, addressSet(REACHABLE_EXCEPTIONS.map(networkOf)));
-  return part;
+  return { ...part, addresses: difference(part.addresses, addressSet(REACHABLE_EXCEPTIONS.map(networkOf))) };
 }
 
 function partOf(name: NetworkSet | undefined, words: readonly string[]): Part {

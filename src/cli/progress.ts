@@ -1,23 +1,19 @@
 import { SingleBar } from 'cli-progress';
 import type { Context } from './context.ts';
 
-/** A bar on standard error, now and then a line of it where that is no terminal. */
-interface Progress {
-  update(done: number, counts?: Record<string, number>): void;
-  /** Makes room on a terminal for lines between two drawings of the bar. */
-  clear(): void;
-  stop(): void;
-}
-
-/** `counts` are shown behind the bar, such as `1200 rules`; without a `total`, when that is not known, they stand alone. */
-export function startProgress({ stderr }: Context, what: string, total: number | undefined, counts: Record<string, number> = {}): Progress {
+/**
+ * A bar on standard error, now and then a line of it where that is no terminal. `counts` are shown behind the bar, such as `1200 rules`;
+ * without a `total`, when that is not known, they stand alone.
+ */
+export function startProgress({ stderr }: Context, what: string, total: number | undefined, counts: Record<string, number> = {}) {
   const shown = Object.keys(counts).map((name) => `{${name}} ${name}`);
   const format = `${what} ${[...(total === undefined ? [] : ['{bar} {percentage}%']), ...shown].join(' | ')}`;
   const bar = new SingleBar({ stream: stderr, noTTYOutput: true, notTTYSchedule: 5000, format, hideCursor: true });
   const most = Math.max(total ?? 0, 1);
   bar.start(most, 0, counts);
   return {
-    update: (done, now) => bar.update(total === 0 ? most : Math.min(done, most), now),
+    update: (done: number, now?: Record<string, number>): void => bar.update(total === 0 ? most : Math.min(done, most), now),
+    /** Makes room on a terminal for lines between two drawings of the bar. */
     clear: () => void (stderr.isTTY && stderr.write('\r\x1b[K')),
     stop: () => bar.stop(),
   };

@@ -7,3 +7,6 @@ export interface Moment extends Instant {
 
 /** Earlier than every moment that a context hands out. */
 export const BEFORE_ALL: Moment = { wall: Number.NEGATIVE_INFINITY, monotonic: Number.NEGATIVE_INFINITY, sequence: -1 };
+
+/** Whether a read at `at` began before another one; not where there is none. */
+export const isBefore = (at: Moment, other: Moment | undefined): boolean => other !== undefined && at.monotonic < other.monotonic;

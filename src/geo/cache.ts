@@ -7,16 +7,16 @@ import type { GeoSources } from './sources.ts';
 
 /*
  * Compiled geo data on disk, so that a second start reads no CSV. One file per kind: CRC-32 of header and words, length of the
- * header, header (JSON), the table's words. Anything unexpected in the file counts as a miss, never as a fault.
+ * header, header (JSON), the table's words, the names. Anything unexpected in the file counts as a miss, never as a fault.
  */
 
 /** Raise this when the readers or the table change, so that data compiled by an older weir are not used. */
-const CACHE_VERSION = 2;
+const CACHE_VERSION = 3;
 const PREAMBLE_BYTES = 8;
 
 interface CacheHeader {
   readonly cacheVersion: number;
-  /** The data without the table's words, which follow the header. */
+  /** The data without the table's words and the names' bytes, which follow the header. */
   readonly data: GeoKindData;
 }
 
@@ -33,10 +33,18 @@ export async function readCache(dir: string, sources: GeoSources): Promise<GeoKi
     const header = await readExactly(file, Buffer.alloc(headerLength), PREAMBLE_BYTES);
     const { cacheVersion, data } = JSON.parse(header.toString('utf8')) as CacheHeader;
     if (cacheVersion !== CACHE_VERSION || data.signature !== sources.signature) return undefined;
-    const words = new SharedArrayBuffer(size - PREAMBLE_BYTES - headerLength);
-    const bytes = await readExactly(file, new Uint8Array(words), PREAMBLE_BYTES + header.length);
-    if (crc32(bytes, crc32(header)) !== preamble.readUInt32LE(0)) return undefined;
-    return { ...data, origin: sources.origin, table: { ...data.table, words } };
+    const begins = PREAMBLE_BYTES + headerLength;
+    const words = new SharedArrayBuffer(4 * data.table.lengths.reduce((sum, length) => sum + length, 0));
+    const bytes = await readExactly(file, new Uint8Array(words), begins);
+    const names = new SharedArrayBuffer(size - begins - words.byteLength);
+    const text = await readExactly(file, new Uint8Array(names), begins + words.byteLength);
+    if (crc32(text, crc32(bytes, crc32(header))) !== preamble.readUInt32LE(0)) return undefined;
+    return {
+      ...data,
+      origin: sources.origin,
+      table: { ...data.table, words },
+      ...(data.names && { names: { ...data.names, bytes: names } }),
+    };
   } catch {
     return undefined;
   }
@@ -54,13 +62,15 @@ export function writeCache(dir: string, data: GeoKindData): void {
   const temporary = `${target}.${process.pid}.tmp`;
   const words = new Uint8Array(data.table.words);
   const { words: _, ...table } = data.table;
-  const header = Buffer.from(JSON.stringify({ cacheVersion: CACHE_VERSION, data: { ...data, table } }));
+  const text = data.names === undefined ? new Uint8Array() : new Uint8Array(data.names.bytes);
+  const names = data.names && { count: data.names.count };
+  const header = Buffer.from(JSON.stringify({ cacheVersion: CACHE_VERSION, data: { ...data, table, names } }));
   const preamble = Buffer.alloc(PREAMBLE_BYTES);
-  preamble.writeUInt32LE(crc32(words, crc32(header)), 0);
+  preamble.writeUInt32LE(crc32(text, crc32(words, crc32(header))), 0);
   preamble.writeUInt32LE(header.length, 4);
   const isWritten = attempt(() => {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
-    writeFileSync(temporary, Buffer.concat([preamble, header, words]), { mode: 0o600 });
+    writeFileSync(temporary, Buffer.concat([preamble, header, words, text]), { mode: 0o600 });
     renameSync(temporary, target);
   });
   if (!isWritten) attempt(() => rmSync(temporary, { force: true }));

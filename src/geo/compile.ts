@@ -6,6 +6,7 @@ import { readCsv } from './csv.ts';
 import type { GeoKindData } from './data.ts';
 import { KINDS } from './kind.ts';
 import { isMmdb, readMmdb } from './mmdb.ts';
+import { packNames } from './names.ts';
 import { emptyRows, type RowSink } from './rows.ts';
 import { type GeoSources, sourcesLabel } from './sources.ts';
 import { buildTable, familyTables, type Overlaps } from './table.ts';
@@ -18,7 +19,7 @@ const OVERLAP_TOLERANCE = 1 / 1000;
 
 /** Reads the files of one kind into a table. Throws GEO_FILE when a file cannot be used. */
 export function compileSources(sources: GeoSources): GeoKindData {
-  const sink: RowSink = { v4: emptyRows(4), v6: emptyRows(6), skipped: 0, file: 0 };
+  const sink: RowSink = { v4: emptyRows(4), v6: emptyRows(6), skipped: 0, names: new Map(), file: 0 };
   const read = sources.files.map((file, index) => {
     sink.file = index;
     return explain(sources, file, () => readSource(sources, file, sink));
@@ -32,6 +33,7 @@ export function compileSources(sources: GeoSources): GeoKindData {
     const overlappingRows = overlaps.reduce((sum, { count }) => sum + count, 0);
     if (overlappingRows > rows * OVERLAP_TOLERANCE) throw new WeirError('GEO_FILE', overlapText(sources, overlaps, overlappingRows));
     const { v4, v6 } = familyTables(table);
+    const names = packNames(sink.names);
     return {
       kind: sources.kind,
       origin: sources.origin,
@@ -46,6 +48,7 @@ export function compileSources(sources: GeoSources): GeoKindData {
       rangesV4: v4.ranges.length / 2,
       rangesV6: v6.ranges.length / 8,
       table,
+      ...(names && { names }),
     };
   });
 }

@@ -11,6 +11,8 @@ export interface CsvLayout {
   /** The column of the last address; undefined when `start` holds a network. */
   readonly end: number | undefined;
   readonly key: number;
+  /** The column of what the key is called; undefined where there is none. */
+  readonly name: number | undefined;
   /** Whether the keys are GeoNames ids, which a Locations file maps to countries. */
   readonly isGeonameId: boolean;
   readonly hasHeader: boolean;
@@ -46,13 +48,16 @@ function headerLayout(fields: readonly string[], kind: GeoKind): CsvLayout {
   }
   if (key === undefined) throw new WeirError('GEO_FILE', `the header names none of the columns ${KINDS[kind].columns.join(', ')}`);
   const columns = [start, end, key].flatMap((index) => (index === undefined ? [] : [names[index]]));
-  return { format: `CSV with header (${columns})`, start, end, key, isGeonameId: names[key] === 'geoname_id', hasHeader: true };
+  const name = column(KINDS[kind].nameColumns);
+  return { format: `CSV with header (${columns})`, start, end, key, name, isGeonameId: names[key] === 'geoname_id', hasHeader: true };
 }
 
 function plainLayout(fields: readonly string[], kind: GeoKind): CsvLayout {
   const plain = { start: 0, isGeonameId: false, hasHeader: false };
-  if (fields[0].includes('/') && fields.length >= 2) return { ...plain, format: `CSV (network,${kind})`, end: undefined, key: 1 };
-  if (fields.length >= 3) return { ...plain, format: `CSV (start,end,${kind})`, end: 1, key: 2 };
+  // What stands behind the key is what it is called, of kinds that have names.
+  const named = (key: number) => ({ key, name: KINDS[kind].nameColumns.length > 0 ? key + 1 : undefined });
+  if (fields[0].includes('/') && fields.length >= 2) return { ...plain, format: `CSV (network,${kind})`, end: undefined, ...named(1) };
+  if (fields.length >= 3) return { ...plain, format: `CSV (start,end,${kind})`, end: 1, ...named(2) };
   throw new WeirError(
     'GEO_FILE',
     `expected start,end,${kind} or network,${kind} or a header, found ${JSON.stringify(fields.join(',').slice(0, 40))}`,

@@ -11,7 +11,7 @@ const v6Text = (address: bigint) =>
 
 /** The first and the last address of the only row of a file with this network. */
 function rangeOf(network: string, family: 4 | 6): bigint[] {
-  const sink = { v4: emptyRows(4), v6: emptyRows(6), skipped: 0, file: 0 };
+  const sink = { v4: emptyRows(4), v6: emptyRows(6), skipped: 0, names: new Map(), file: 0 };
   readCsv(Buffer.from(`network,country\n${network},AU\n`), 'country', sink, () => Buffer.alloc(0));
   const { count, words } = family === 4 ? sink.v4 : sink.v6;
   assert.equal(count, 1, network);

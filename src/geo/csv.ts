@@ -5,6 +5,7 @@ import { hasCode, WeirError } from '../errors.ts';
 import { readAddressOrNumber } from './address.ts';
 import { type CsvLayout, csvLayout } from './csv-layout.ts';
 import { type GeoKind, INVALID, type KeyReader, KINDS, readKeyText, SKIP } from './kind.ts';
+import { noteName } from './names.ts';
 import { addRow, type RowSink } from './rows.ts';
 
 const LF = 0x0a;
@@ -54,8 +55,9 @@ interface CsvReader {
   readonly readKey: KeyReader;
   /** What a key looks like, for messages. */
   readonly expectedKey: string;
-  /** How many fields of a row are read. */
+  /** How many fields a row has at least, and how many of them are read. */
   readonly wanted: number;
+  readonly most: number;
   /** The beginning and end of each of these fields. */
   readonly bounds: Uint32Array;
   /** The first and the last address of the row being read. */
@@ -66,6 +68,7 @@ interface CsvReader {
 function csvReader(bytes: Buffer, firstLine: Buffer, kind: GeoKind, locations: () => Buffer): CsvReader {
   const layout = csvLayout(firstLine.toString('utf8'), kind);
   const wanted = Math.max(layout.start, layout.end ?? 0, layout.key) + 1;
+  const most = Math.max(wanted, (layout.name ?? 0) + 1);
   return {
     text: textOf(bytes),
     layout,
@@ -73,7 +76,8 @@ function csvReader(bytes: Buffer, firstLine: Buffer, kind: GeoKind, locations: (
     readKey: layout.isGeonameId ? geonameKeys(locations()) : KINDS[kind].readKey,
     expectedKey: layout.isGeonameId ? 'a geoname_id of the Locations file' : KINDS[kind].expected,
     wanted,
-    bounds: new Uint32Array(2 * wanted),
+    most,
+    bounds: new Uint32Array(2 * most),
     first: newReading(),
     last: newReading(),
   };
@@ -84,15 +88,22 @@ const isHeader = ({ header }: CsvReader, bytes: Buffer, at: number, end: number)
   header !== undefined && bytes[at] === header[0] && header.equals(bytes.subarray(at, end));
 
 function readRow(reader: CsvReader, bytes: Buffer, at: number, end: number, line: number, sink: RowSink): void {
-  const { layout, wanted, bounds, first, last } = reader;
-  if (splitFields(bytes, at, end, wanted, bounds) < wanted) throw new WeirError('GEO_FILE', `expected at least ${wanted} fields`);
+  const { layout, wanted, most, bounds, first, last } = reader;
+  const fields = splitFields(bytes, at, end, most, bounds);
+  if (fields < wanted) throw new WeirError('GEO_FILE', `expected at least ${wanted} fields`);
   const family = readRange(reader, bytes);
   const from = bounds[2 * layout.key];
   const to = bounds[2 * layout.key + 1];
   const key = reader.readKey(bytes, from, to);
   if (key === INVALID) throw new WeirError('GEO_FILE', `expected ${reader.expectedKey}, found ${shown(bytes, from, to)}`);
-  if (key === SKIP) sink.skipped++;
-  else addRow(family === 4 ? sink.v4 : sink.v6, first.words, last.words, key, sink.file, line);
+  if (key === SKIP) {
+    sink.skipped++;
+    return;
+  }
+  addRow(family === 4 ? sink.v4 : sink.v6, first.words, last.words, key, sink.file, line);
+  const { name } = layout;
+  if (name === undefined || name >= fields || sink.names.has(key)) return;
+  noteName(sink.names, key, bytes.toString('utf8', bounds[2 * name], bounds[2 * name + 1]).replaceAll('""', '"'));
 }
 
 const MAX_SHOWN = 40;

@@ -1,4 +1,5 @@
 import type { GeoKind } from './kind.ts';
+import type { GeoNames } from './names.ts';
 import type { GeoOrigin } from './sources.ts';
 import type { GeoTable } from './table.ts';
 
@@ -24,6 +25,8 @@ export interface GeoKindData {
   readonly rangesV4: number;
   readonly rangesV6: number;
   readonly table: GeoTable;
+  /** What keys are called; absent where the files do not say. */
+  readonly names?: GeoNames;
 }
 
 /** Geo data of both kinds; `geoDatabase` gives access to them. */

@@ -23,6 +23,8 @@ interface KindTraits {
   readonly published: readonly [string, string];
   /** Names of the key column in headers, best first. */
   readonly columns: readonly string[];
+  /** Names of the column that says what a key is called. */
+  readonly nameColumns: readonly string[];
   /** Reads a key from a CSV field. */
   readonly readKey: KeyReader;
   /** What a key looks like, for messages. */
@@ -31,6 +33,8 @@ interface KindTraits {
   readonly called: string;
   /** The key's text in a decoded MMDB record; undefined when the record has none. */
   readonly recordKey: (record: Record<string, unknown>) => string | undefined;
+  /** What the key is called in such a record. */
+  readonly recordName: (record: Record<string, unknown>) => string | undefined;
 }
 
 const COUNTRY_LETTERS = 26;
@@ -91,21 +95,25 @@ export const KINDS: Readonly<Record<GeoKind, KindTraits>> = {
     packaged: { name: '@ip-location-db/asn-country', file: 'asn-country-ipv4.csv' },
     published: ['user-country-ipv4.csv', 'user-country-ipv6.csv'],
     columns: ['country_code', 'country_iso_code', 'iso_code', 'geoname_id', 'country'],
+    nameColumns: [],
     readKey: readCountry,
     expected: 'a two-letter country code',
     called: 'countries',
     // MaxMind and DB-IP nest it; IPinfo and ip-location-db are flat.
     recordKey: (record) => firstText(nested(record.country, 'iso_code'), record.country_code, record.country),
+    recordName: () => undefined,
   },
   asn: {
     setting: 'GEO_ASN_FILE',
     packaged: { name: '@ip-location-db/asn', file: 'asn-ipv4.csv' },
     published: ['origin-asn-ipv4.csv', 'origin-asn-ipv6.csv'],
     columns: ['asn', 'autonomous_system_number', 'as_number'],
+    nameColumns: ['autonomous_system_organization', 'as_name', 'as_organization', 'asn_name', 'organization', 'name'],
     readKey: readAsn,
     expected: 'an AS number such as 15169 or AS15169',
     called: 'ASNs',
     recordKey: (record) => firstText(record.autonomous_system_number, record.asn),
+    recordName: (record) => firstText(record.autonomous_system_organization, record.as_name, record.name),
   },
 };
 

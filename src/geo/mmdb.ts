@@ -4,6 +4,7 @@ import { type Metadata, parseMetadata } from 'mmdb-lib/lib/metadata.js';
 import walker from 'mmdb-lib/lib/reader/walker.js';
 import { WeirError } from '../errors.ts';
 import { type GeoKind, INVALID, KINDS, readKeyText, SKIP } from './kind.ts';
+import { noteName } from './names.ts';
 import { addRow, type RowSink } from './rows.ts';
 
 const METADATA_MARKER = Buffer.from('\xab\xcd\xefMaxMind.com', 'latin1');
@@ -25,7 +26,7 @@ const IPV4_ALIASES: readonly { readonly words: readonly number[]; readonly prefi
 /** Reads every network of a MaxMind DB into `sink`. Returns the name of the format and the date of the build. Throws GEO_FILE. */
 export function readMmdb(bytes: Buffer, kind: GeoKind, sink: RowSink): { format: string; date: Date } {
   const metadata = readMetadata(bytes);
-  const keyOf = recordKeys(bytes, metadata, kind);
+  const keyOf = recordKeys(bytes, metadata, kind, sink.names);
   walkTree(bytes, metadata, (first, last, family, record) => {
     const key = keyOf(record);
     if (key === SKIP) sink.skipped++;
@@ -44,15 +45,17 @@ function readMetadata(bytes: Buffer): Metadata {
   }
 }
 
-/** Returns a function that gives the key in the data that a tree record points to. Each data record is decoded once. */
-function recordKeys(bytes: Buffer, metadata: Metadata, kind: GeoKind): (record: number) => number {
+/** Returns a function that gives the key in the data that a tree record points to. Each data record is decoded once, and its name taken. */
+function recordKeys(bytes: Buffer, metadata: Metadata, kind: GeoKind, names: Map<number, string>): (record: number) => number {
   const { default: Decoder } = decoder;
   const data = new Decoder(bytes, metadata.searchTreeSize + SEPARATOR);
   const known = new Map<number, number>();
   const decode = (record: number): number => {
-    const text = KINDS[kind].recordKey(decodeRecord(data, record - metadata.nodeCount + metadata.searchTreeSize));
+    const found = decodeRecord(data, record - metadata.nodeCount + metadata.searchTreeSize);
+    const text = KINDS[kind].recordKey(found);
     const key = text === undefined ? SKIP : readKeyText(kind, text);
     if (key === INVALID) throw new WeirError('GEO_FILE', `expected ${KINDS[kind].expected}, found ${JSON.stringify(text)} in a record`);
+    if (key !== SKIP && !names.has(key)) noteName(names, key, KINDS[kind].recordName(found) ?? '');
     return key;
   };
   return (record) => {

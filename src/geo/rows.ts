@@ -54,6 +54,8 @@ export interface RowSink {
   readonly v4: Rows;
   readonly v6: Rows;
   skipped: number;
+  /** What keys are called, the first name of each. */
+  readonly names: Map<number, string>;
   /** The index of the file being read. */
   file: number;
 }

@@ -8,6 +8,9 @@ const PACKAGED_ATTRIBUTION: Readonly<Record<GeoKind, string>> = {
   asn: 'RouteViews, https://www.routeviews.org; DB-IP, https://db-ip.com; NRO, https://www.nro.net (CC BY 4.0), merged by ip-location-db',
 };
 
+/** Whom to name beside what these data say; null for other than the packaged data. */
+export const attributionOf = ({ origin, kind }: GeoKindData): string | null => (origin === 'packaged' ? PACKAGED_ATTRIBUTION[kind] : null);
+
 /** What `weir geo status` prints: the origin and age of the geo data in use. `now` is in ms since 1970. */
 export const geoStatus = (data: GeoData, now: number) => ({
   version: data.version,
@@ -35,5 +38,5 @@ const kindStatus = (data: GeoKindData, now: number) => ({
   ranges_v6: data.rangesV6,
   version: data.table.version,
   /** null for other than the packaged data, which have the terms of their source. */
-  attribution: data.origin === 'packaged' ? PACKAGED_ATTRIBUTION[data.kind] : null,
+  attribution: attributionOf(data),
 });

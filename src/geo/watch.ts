@@ -24,14 +24,6 @@ interface GeoWatchOptions {
   readonly log: (outcome: 'reloaded' | 'refused', text: string) => void;
 }
 
-/** A running watch. */
-interface GeoWatch {
-  /** Checks the files now (SIGHUP), and tries refused ones again. Resolves when the new data are in use or refused. */
-  reload(): Promise<void>;
-  /** Stops the watch. */
-  close(): void;
-}
-
 /** What the watch knows of one kind. */
 interface Watched {
   data: GeoKindData;
@@ -45,7 +37,7 @@ interface Watched {
  * Reloads geo data when the operator's files change. It polls, because editors and mounts replace files in ways that file
  * notifications miss, and it waits until a file stops changing, because a half-copied file may look complete.
  */
-export function watchGeo({ files, data, cacheDir, pollMs = POLL_MS, onChange, log }: GeoWatchOptions): GeoWatch {
+export function watchGeo({ files, data, cacheDir, pollMs = POLL_MS, onChange, log }: GeoWatchOptions) {
   const kinds = GEO_KINDS.filter((kind) => files[kind] !== undefined || files.downloads !== undefined);
   const watched = { country: startOf(data.country), asn: startOf(data.asn) };
   let inUse = data;
@@ -93,8 +85,9 @@ export function watchGeo({ files, data, cacheDir, pollMs = POLL_MS, onChange, lo
 
   if (kinds.length > 0) schedule();
   return {
+    /** Checks the files now (SIGHUP), and tries refused ones again. Resolves when the new data are in use or refused. */
     reload: () => enqueue(true),
-    close: () => {
+    close() {
       closed = true;
       clearTimeout(timer);
     },

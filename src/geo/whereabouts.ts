@@ -1,12 +1,22 @@
 /** Which country and ASN one address belongs to, found by going through the ranges once: a millisecond or two, and nothing is kept. */
 import type { Network } from '@weir/network/network.ts';
 import type { Whereabouts } from '../ports/geo.ts';
+import type { Target } from '../rule.ts';
 import type { GeoData } from './data.ts';
 import { countryText } from './kind.ts';
+import { nameOf } from './names.ts';
+import { attributionOf } from './status.ts';
 import { type FamilyTable, familyTables } from './table.ts';
 
-/** The country and the ASN of the first address of a network; where ranges overlap, those of the smallest. */
-export function whereabouts({ country, asn }: GeoData, network: Network): Whereabouts {
+/** Where a target is: of a network its first address, and where ranges overlap the smallest; of an ASN itself; null: of a country. */
+export function whereabouts(data: GeoData, target: Target): Whereabouts | null {
+  if (target.kind === 'country') return null;
+  const { country, asn } = target.kind === 'asn' ? { country: null, asn: target.asn } : addressIn(data, target.network);
+  const asnName = asn === null ? null : nameOf(data.asn.names, asn);
+  return { country, asn, asnName, attribution: asn === null ? null : attributionOf(data.asn) };
+}
+
+function addressIn({ country, asn }: GeoData, network: Network): Pick<Whereabouts, 'country' | 'asn'> {
   const family = network.family === 4 ? 'v4' : 'v6';
   const words = wordsOf(network);
   const code = keyAt(familyTables(country.table)[family], words);

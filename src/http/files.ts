@@ -1,35 +1,51 @@
 /** Files that are sent as they are. */
-import { gzipSync } from 'node:zlib';
+import { promisify } from 'node:util';
+import { brotliCompress, gzip, constants as zlib } from 'node:zlib';
 import { type Answer, NO_SNIFFING } from './answer.ts';
 import type { Call } from './call.ts';
 import { negotiateCoding } from './feeds/encoding.ts';
+
+/** How a file is compressed: at its best, for it is done once. */
+export type Packing = 'gzip' | 'br';
 
 /** One file as it is sent. */
 export interface File {
   readonly type: string;
   readonly bytes: Buffer;
-  /** Made at the first call. */
-  gzip(): Buffer;
+  /** Its bytes, compressed; made at the first call, beside the main thread. */
+  packed(packing: Packing): Promise<Buffer>;
 }
+
+const [pack, packSmaller] = [promisify(gzip), promisify(brotliCompress)];
+/** Bytes of the largest file that is compressed with Brotli: at its best that takes more than a second for each megabyte. */
+const MOST_BROTLI = 200_000;
+const BROTLI = { params: { [zlib.BROTLI_PARAM_MODE]: zlib.BROTLI_MODE_TEXT, [zlib.BROTLI_PARAM_QUALITY]: zlib.BROTLI_MAX_QUALITY } };
 
 /** A file of a media type. */
 export function fileOf(type: string, bytes: Buffer): File {
-  let compressed: Buffer | undefined;
+  const made = new Map<Packing, Promise<Buffer>>();
   return {
     type,
     bytes,
-    gzip() {
-      compressed ??= gzipSync(bytes, { level: 9 });
-      return compressed;
+    packed(packing) {
+      const packed = made.get(packing) ?? (packing === 'br' ? packSmaller(bytes, BROTLI) : pack(bytes, { level: 9 }));
+      made.set(packing, packed);
+      return packed;
     },
   };
 }
 
 /** The answer with a file, compressed where the client takes that. */
-export function fileAnswer({ request }: Call, file: File, own: readonly string[], vary = 'Accept-Encoding'): Answer {
-  const isGzip = negotiateCoding(request.headers['accept-encoding']) === 'gzip';
-  const body = isGzip ? file.gzip() : file.bytes;
-  const coding = isGzip ? ['Content-Encoding', 'gzip'] : [];
+export async function fileAnswer({ request }: Call, file: File, own: readonly string[], vary = 'Accept-Encoding'): Promise<Answer> {
+  const packing = packingFor(request.headers['accept-encoding'], file);
+  const body = packing === undefined ? file.bytes : await file.packed(packing);
+  const coding = packing === undefined ? [] : ['Content-Encoding', packing];
   const common = ['Content-Type', file.type, 'Content-Length', String(body.length), 'Vary', vary, ...NO_SNIFFING];
   return { status: 200, headers: [...common, ...coding, ...own], body };
+}
+
+/** Brotli for who names it without a weight, as browsers do, else gzip where that is taken. */
+function packingFor(accepted: string | undefined, { bytes }: File): Packing | undefined {
+  if (negotiateCoding(accepted) !== 'gzip') return undefined;
+  return bytes.length <= MOST_BROTLI && /(?:^|[\s,])br(?:[\s,]|$)/.test(accepted!) ? 'br' : 'gzip';
 }

@@ -1,5 +1,6 @@
 /** Operations of people over rules: put on the stream as batches, and waited for (SPEC D9). */
 import { type Sender, senderOf } from '../account/caller.ts';
+import { WeirError } from '../errors.ts';
 import type { StoreReads } from '../ports/store.ts';
 import type { Message } from '../ports/stream.ts';
 import type { RuleOperation } from '../rule.ts';
@@ -19,6 +20,12 @@ export interface RulePorts {
 export interface Operator extends Sender {
   readonly workspaceId: string;
   readonly organizationId: string;
+}
+
+/** Waits for what was accepted before. Rejects with REFUSED where that takes too long: what has not landed would be left out unsaid (D34.3). */
+export async function allLanded({ untilLanded }: Pick<RulePorts, 'untilLanded'>): Promise<void> {
+  const left = await untilLanded();
+  if (left > 0) throw new WeirError('REFUSED', `${left} messages that were accepted before have not landed: try again`);
 }
 
 /** An operation and the list whose rules it means; null where it means none. */

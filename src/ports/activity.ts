@@ -5,7 +5,7 @@ export interface ActivityCounts {
   /** Entries of signals that were accepted, and that failed. */
   accepted: number;
   failed: number;
-  /** Entries for access rules that landed; the landing itself counts them. */
+  /** Entries that landed, of whichever kind of rule; the landing itself counts them. */
   landed: number;
   /** Polls of feeds and other documents, and those of them that were answered 304. */
   pulls: number;

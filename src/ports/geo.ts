@@ -20,9 +20,13 @@ export interface GeoRanges {
   readonly v6: Uint32Array;
 }
 
-/** Where an address is; null: the data know it not. */
+/** Where an address is, or what an ASN is; null: the data know it not. */
 export interface Whereabouts {
   /** ISO 3166, two letters. */
   readonly country: string | null;
   readonly asn: number | null;
+  /** What the ASN is called. */
+  readonly asnName: string | null;
+  /** Whom the licence of the data of ASNs asks to name, with a link, where that is shown. */
+  readonly attribution: string | null;
 }

@@ -99,7 +99,7 @@ export function startManage(
     blockFaults: (caller) => guardOf(caller.guardRails).faults,
     isCountry,
     geo: () => geo.database(),
-    whereabouts: (network) => whereabouts(geo.data(), network),
+    whereabouts: (target) => whereabouts(geo.data(), target),
     sleep: (seconds) => sleep(seconds * 1000),
     stepsOf: (workspaceId) => (work) => steps(workspaceId, work),
     turnOf: (workspaceId) => beginnings(workspaceId, async () => undefined),

@@ -29,22 +29,17 @@ export type LandingReport = LandingStatus & {
   readonly landed?: number;
 };
 
-export interface ConsumerRole {
-  status(): LandingReport;
-  /** Ends housekeeping, and landing after the transaction that runs now. Stream and store stay open. */
-  stop(): Promise<void>;
-}
-
 /** Starts landing and housekeeping. */
-export function startConsumerRole({ stream, store, keeping, log, debug, onTraced }: ConsumerRoleParts): ConsumerRole {
+export function startConsumerRole({ stream, store, keeping, log, debug, onTraced }: ConsumerRoleParts) {
   const consumer = startConsumer({ stream, store, clock: systemClock, log, debug, onTraced });
   const stopHousekeeping = startHousekeeping(
     () => sweepSlice(stream, store, keeping, Date.now()),
     (error) => log('warn', `housekeeping will be tried again: ${error.message}`),
   );
   return {
-    status: () => ({ ...consumer.status(), oldest: consumer.oldest(), landed: consumer.landed() }),
-    async stop() {
+    status: (): LandingReport => ({ ...consumer.status(), oldest: consumer.oldest(), landed: consumer.landed() }),
+    /** Ends housekeeping, and landing after the transaction that runs now. Stream and store stay open. */
+    async stop(): Promise<void> {
       stopHousekeeping();
       await consumer.close();
     },

@@ -1,4 +1,6 @@
 /** Which engines a configuration names. Only this file and threads name drivers. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { MessagePort } from 'node:worker_threads';
 import type { Log } from '../ports/log.ts';
 import type { Store, StoreReads, StoreWrites } from '../ports/store.ts';
@@ -7,6 +9,7 @@ import type { TracedLanding } from '../ports/trace.ts';
 import type { Config } from '../settings/settings.ts';
 import type { OnMigrate, SchemaState } from '../store/migrate.ts';
 import { type Opening, openSqliteReads, openSqliteStore, sqliteSchema } from '../store/sqlite/store.ts';
+import { STREAM_FILE } from '../stream/sqlite/log.ts';
 import { newAppendCount, openSqliteStream } from '../stream/sqlite/stream.ts';
 import type { LandingReport } from './consumer-role.ts';
 import { openDataDir } from './data-dir.ts';
@@ -73,6 +76,10 @@ export async function schemaOf({ databaseUrl, dataDir }: Config): Promise<Schema
   if (databaseUrl === undefined) return sqliteSchema(dataDir);
   return (await import('../store/postgres/store.ts')).postgresSchema(databaseUrl);
 }
+
+/** Whether there is a stream to open: the embedded one is made where it is not. */
+export const isStreamThere = ({ kafkaBrokers, dataDir }: Config): boolean =>
+  kafkaBrokers !== undefined || existsSync(join(dataDir, STREAM_FILE));
 
 /** Opens the stream in this thread; the embedded one appends in a thread of its own, and counts that in `appended`. */
 export async function openStream(config: Config, appended?: SharedArrayBuffer): Promise<Stream> {

@@ -183,7 +183,7 @@ test('D3.30 an expiry as an instant is that very second, whenever within a secon
     assert.equal(judged(2, waf({ expires_at: '2020-01-01' })).envelope.expires_in, 1);
   }
   const wrong = 'expires_at: must be an instant in ISO 8601, such as 2027-01-31T12:00:00Z';
-  for (const bad of ['soon', 7, '2027', {}]) {
+  for (const bad of ['soon', 7, '2027', {}, '2027-02-29', '2027-04-31T12:00:00Z', '2027-01-31 noon']) {
     assert.equal(fault(1, v1({ ip: '1.1.1.1', expires_at: bad })), wrong);
     assert.equal(fault(2, access({ expires_at: bad })), wrong);
     assert.equal(fault(2, access({ op: 'delete', expires_at: bad })), '');
@@ -361,6 +361,12 @@ test('D3 unknown properties are ignored, __proto__ and constructor are plain dat
   );
   const event = JSON.parse('{"type":"access_rules","action":"block","ip":"1.1.1.1","__proto__":{"asn":"AS1"},"name":null,"y":[]}');
   assert.deepEqual(accepted(1, event), { version: 1, event: { type: 'access_rules', action: 'block', ip: '1.1.1.1', name: null } });
+  // Named like the members of a fault.
+  for (const extra of ['"expires_at":null,', '']) {
+    const alike = `${extra}"field":"expires_at","entry":12345678901234567890,"message":"m","isExpression":true,"version":1,"faults":[]`;
+    assert.deepEqual(errorsOf(1, `[{"type":"access_rules","action":"block","ip":"1.1.1.1",${alike}}]`), []);
+    assert.deepEqual(errorsOf(2, `[{"kind":"access_rule","op":"upsert","rule":{"target":{"ip":"1.1.1.1"}},${alike}}]`), []);
+  }
   assert.equal(JSON.stringify(JSON.parse('{"a":1e999}')), '{"a":null}');
   const infinite = JSON.stringify([entry]).replace('{"__proto__":{"a":1},"constructor":"c"}', '{"a":1e999}');
   assert.match(errorsOf(2, infinite)[0]!, /: labels: must not hold a number beyond/);

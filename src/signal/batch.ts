@@ -157,7 +157,7 @@ function judge(
     // Of a batch that is refused only the reasons count.
     if (refusedAlready) return undefined;
     const dated = 'expires_at' in entry ? withDuration(version, entry, check.receivedAt) : entry;
-    if (isFault(dated)) return fail({ faults: [dated] });
+    if (typeof dated === 'string') return fail({ faults: [{ field: 'expires_at', message: dated }] });
     const result = parseEntry(version, dated, check);
     if (!('version' in result)) return fail(result);
     if (check.noMoreRules !== undefined && addsRule(result)) return fail({ faults: [{ field: 'entry', message: check.noMoreRules }] });
@@ -170,8 +170,6 @@ function judge(
     return fail({ faults: [{ field: 'entry', message: 'could not be judged, because of a defect of this service' }] });
   }
 }
-
-const isFault = (dated: Fields | FieldFault): dated is FieldFault => 'field' in dated && dated.field === 'expires_at';
 
 const addsRule = (signal: Signal) => (signal.version === 1 ? signal.event.action === 'block' : signal.envelope.op === 'upsert');
 

@@ -1,17 +1,8 @@
 /** Expiries that are said as instants (SPEC D3.30): a signal's message has durations, which count from its acceptance. */
 
+import { readInstant } from '../clock.ts';
 import { LIMITS } from './limits.ts';
 import type { Fields } from './normalize.ts';
-import type { FieldFault } from './validate.ts';
-
-/** ISO 8601 with a day at least: what `Date.parse` makes of other texts depends on the machine. */
-const INSTANT = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/;
-
-/** The instant that a text says, ms since 1970; undefined where it says none. */
-export function readInstant(text: unknown): number | undefined {
-  const at = typeof text === 'string' && INSTANT.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(at) ? undefined : at;
-}
 
 /** Where each version says how long a rule lives, and what asks for none. */
 const DURATIONS = { 1: 'expiration', 2: 'expires_in' } as const;
@@ -21,14 +12,15 @@ const isGiven = (value: unknown) => value !== undefined && value !== null;
 /**
  * An entry that names its expiry as an instant with the seconds until then in its place, as of `receivedAt` (ms): its rule expires at exactly
  * this second. Ignored where nothing is made. An instant that has passed is as one within a second, one that is too far away as the longest expiry.
+ * A text says what is wrong with `expires_at`.
  */
-export function withDuration(version: 1 | 2, entry: Fields, receivedAt: number): Fields | FieldFault {
+export function withDuration(version: 1 | 2, entry: Fields, receivedAt: number): Fields | string {
   const { expires_at: said, ...others } = entry;
   if (!isGiven(said) || entry.action === 'unblock' || entry.op === 'delete') return others;
   const field = DURATIONS[version];
-  if (isGiven(entry[field])) return { field: 'expires_at', message: `is given beside ${field}: one of them is enough` };
+  if (isGiven(entry[field])) return `is given beside ${field}: one of them is enough`;
   const at = readInstant(said);
-  if (at === undefined) return { field: 'expires_at', message: 'must be an instant in ISO 8601, such as 2027-01-31T12:00:00Z' };
+  if (at === undefined) return 'must be an instant in ISO 8601, such as 2027-01-31T12:00:00Z';
   const seconds = Math.ceil(at / 1000) - Math.ceil(receivedAt / 1000);
   return { ...others, [field]: Math.min(Math.max(seconds, 1), LIMITS.expirySeconds) };
 }

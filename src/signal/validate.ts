@@ -144,11 +144,11 @@ function typeMessage(type: string | readonly string[], schema: Limits): string {
   return `must be ${main === 'object' || main === 'array' ? 'an' : 'a'} ${main}${other === undefined ? '' : ` or ${other}`}`;
 }
 
-/** Reads a value of a shape, or says its first fault. */
-export function reader<S extends TSchema>(shape: S): (value: unknown) => Static<S> | string {
+/** Reads values of a shape: what `read` makes of one, or its first fault. */
+export function reader<S extends TSchema, A extends unknown[], T>(shape: S, read: (value: Static<S>, ...more: A) => T) {
   const faults = compile(shape);
-  return (value) => {
+  return (value: unknown, ...more: A): T | string => {
     const [fault] = faults(value);
-    return fault === undefined ? (value as Static<S>) : [fault.field, fault.message].filter(Boolean).join(': ');
+    return fault === undefined ? read(value as Static<S>, ...more) : [fault.field, fault.message].filter(Boolean).join(': ');
   };
 }

@@ -3,18 +3,24 @@ import { WeirError } from '../errors.ts';
 import type { RuleReads, RuleWrites } from '../ports/stored/rule-store.ts';
 import { FEED_PK, FROM_FEED } from './places.ts';
 import type { Row } from './rows.ts';
-import { oneByKey, type Work } from './work.ts';
+import { oneByKey, run, type Work } from './work.ts';
+
+/** A snapshot cannot be of later than now. One that is by more than this, ms, was read by a clock that was ahead (SPEC D35.2). */
+const FAR_AHEAD = 10_000;
 
 // One statement, so that replicas at the same moment agree: a newer snapshot moves the row, and only another hash moves `since`.
-const RECORD = `INSERT INTO feed_records AS stored (workspace_pk, list_pk, format, family, action, hash, snapshot_at, since)
+const recordText = (now: string) => {
+  const isOlder = `excluded.snapshot_at < stored.snapshot_at AND stored.snapshot_at <= ${now} + ${FAR_AHEAD}`;
+  return `INSERT INTO feed_records AS stored (workspace_pk, list_pk, format, family, action, hash, snapshot_at, since)
   SELECT w.pk, ${FEED_PK}, $3, $4, $5, $6, $7, $8
   ${FROM_FEED}
   ON CONFLICT (workspace_pk, list_pk, format, family, action) DO UPDATE SET
-    since = CASE WHEN excluded.snapshot_at < stored.snapshot_at OR excluded.hash = stored.hash THEN stored.since
+    since = CASE WHEN (${isOlder}) OR excluded.hash = stored.hash THEN stored.since
                  WHEN excluded.since > stored.since THEN excluded.since ELSE stored.since + 1 END,
-    hash = CASE WHEN excluded.snapshot_at < stored.snapshot_at THEN stored.hash ELSE excluded.hash END,
-    snapshot_at = CASE WHEN excluded.snapshot_at < stored.snapshot_at THEN stored.snapshot_at ELSE excluded.snapshot_at END
+    hash = CASE WHEN ${isOlder} THEN stored.hash ELSE excluded.hash END,
+    snapshot_at = CASE WHEN ${isOlder} THEN stored.snapshot_at ELSE excluded.snapshot_at END
   RETURNING hash, snapshot_at, since`;
+};
 
 const RECORDED = `SELECT r.hash, r.snapshot_at, r.since
   FROM (SELECT w.pk AS workspace_pk, ${FEED_PK} AS list_pk ${FROM_FEED}) place
@@ -27,10 +33,10 @@ export function* documentRecord(...[workspaceId, key]: Parameters<RuleReads['doc
   return row && recordOf(row);
 }
 
-/** `recordDocument` of the port; one statement, which needs no transaction around it. */
-export function* recordDocument(...[workspaceId, key, seen]: Parameters<RuleWrites['recordDocument']>): Work<DocumentRecord> {
+/** `recordDocument` of the port; one statement, which needs no transaction around it. `now` is the store's clock, as an expression. */
+export function* recordDocument(now: string, ...[workspaceId, key, seen]: Parameters<RuleWrites['recordDocument']>): Work<DocumentRecord> {
   const { feedId, format, family, action } = key;
-  const row = yield* oneByKey(RECORD, workspaceId, feedId, format, family, action, seen.hash, seen.snapshotAt, seen.second);
+  const row = yield* oneByKey(recordText(now), workspaceId, feedId, format, family, action, seen.hash, seen.snapshotAt, seen.second);
   if (row === undefined) throw new WeirError('NOT_FOUND', 'the feed whose content is to be recorded is gone');
   return recordOf(row);
 }
@@ -40,5 +46,22 @@ const recordOf = (row: Row): DocumentRecord => ({
   snapshotAt: Number(row.snapshot_at),
   since: Number(row.since),
 });
+
+/** What decides which variant of which feed is at an address that does not say it. */
+const DECIDING = ['name', 'format', 'family', 'action', 'target'];
+
+const redateText = (now: string) => {
+  const latest = '(SELECT max(since) FROM feed_records WHERE workspace_pk = $1 AND list_pk = $2)';
+  return `UPDATE feed_records SET since = CASE WHEN ${now} / 1000 > ${latest} THEN ${now} / 1000 ELSE ${latest} + 1 END
+    WHERE workspace_pk = $1 AND list_pk = $2`;
+};
+
+/**
+ * Gives all variants of the feed of a list, or of a composed feed (`place`: the list's number, or that of the feed below zero), a later date
+ * where a change of its row may have put one of them in the place of another (SPEC D35.7).
+ */
+export function* redateDocuments(now: string, workspacePk: number, place: number, before: Row, after: Row): Work<void> {
+  if (DECIDING.some((field) => before[field] !== after[field])) yield* run(redateText(now), workspacePk, place);
+}
 
 type DocumentRecord = Awaited<ReturnType<RuleWrites['recordDocument']>>;

@@ -91,7 +91,7 @@ function* restoreFeed(now: string, workspacePk: number, feed: SavedFeed): Work<s
     return id;
   }
   const { id: _, ...patch } = feed;
-  yield* changeFeed(workspacePk, own, patch);
+  yield* changeFeed(now, workspacePk, own, patch);
   return String(own.id);
 }
 

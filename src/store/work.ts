@@ -3,6 +3,7 @@
  * what each of them did. SQLite drives it without a pause, so that no other statement of its connection comes between two of them;
  * PostgreSQL awaits each.
  */
+import { inPieces } from '../pieces.ts';
 import type { Row } from './rows.ts';
 
 export type Value = string | number | null | Uint8Array;
@@ -98,6 +99,25 @@ export function* allArrays(text: string, ...values: Value[]): Work<unknown[][]> 
 /** The first row of a statement. */
 export function* one(text: string, ...values: Value[]): Work<Row | undefined> {
   return (yield* all(text, ...values))[0];
+}
+
+/** The places of values in a statement, the first one being `$from`. */
+export const placesOf = (values: readonly unknown[], from = 1): string => values.map((_, i) => `$${from + i}`).join(', ');
+
+/** Values, and rows, of one statement: databases take so many. */
+const [VALUES, ROWS] = [400, 100];
+
+/** The rows of a statement that asks for any number of values, some at a time: `text` is given their places, which follow those of `before`. */
+export function* allOf(values: readonly Value[], text: (places: string) => string, ...before: Value[]): Work<Row[]> {
+  const rows: Row[] = [];
+  for (const piece of inPieces(values, VALUES)) rows.push(...(yield* all(text(placesOf(piece, before.length + 1)), ...before, ...piece)));
+  return rows;
+}
+
+/** Runs a statement with any number of rows, some at a time: `text` is given them as they stand behind VALUES. */
+export function* runRows(rows: Iterable<readonly Value[]>, text: (values: string) => string): Work<void> {
+  for (const piece of inPieces(rows, ROWS))
+    yield* run(text(piece.map((row, i) => `(${placesOf(row, i * row.length + 1)})`).join(', ')), ...piece.flat());
 }
 
 /** The first row of a statement that tells others that something has changed. */

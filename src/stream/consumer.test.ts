@@ -15,6 +15,7 @@ function world(t: TestContext, trouble: { land?: string; join?: string; read?: s
   const log = { id: 'first', start: 0, records: [] as StreamRecord[] };
   const positions = new Map<string, number>();
   const landed: number[] = [];
+  const landings: number[] = [];
   const told: string[] = [];
   const counts = { joined: 0, failed: 0 };
   const failing = (reason: string | undefined) => {
@@ -65,6 +66,7 @@ function world(t: TestContext, trouble: { land?: string; join?: string; read?: s
       );
       positions.set(streamId, to);
       landed.push(...items.map(({ record }) => record.offset));
+      landings.push(items.length);
       return 'landed' as const;
     },
   };
@@ -78,6 +80,7 @@ function world(t: TestContext, trouble: { land?: string; join?: string; read?: s
     log,
     positions,
     landed,
+    landings,
     told,
     trouble,
     consumer,
@@ -217,5 +220,21 @@ test('D4.13 a message that weir fails to decode is a dead letter; the log names 
     /^a defect of weir: a message \(partition 0, offset 1\) could not be decoded and is a dead letter now: Error: boom\n/,
   );
   w.trouble.poison = [];
+  await w.close();
+});
+
+test('D36.5 what is large lands in pieces of 4 MiB and one message at most, in its order', async (t) => {
+  const w = world(t);
+  w.append(7);
+  const value = JSON.stringify({ ...JSON.parse(VALUE), description: 'x'.repeat(1.5 * 2 ** 20) });
+  for (const record of w.log.records) Object.assign(record, { value });
+  await w.pass(1000);
+  assert.deepEqual(
+    [w.landings, w.landed],
+    [
+      [3, 3, 1],
+      [0, 1, 2, 3, 4, 5, 6],
+    ],
+  );
   await w.close();
 });

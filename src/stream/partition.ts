@@ -91,22 +91,25 @@ async function landFrom(parts: PartitionParts, { from, next }: Position): Promis
       begun = Number.NEGATIVE_INFINITY;
       continue;
     }
-    if (records.length > 0) {
-      begun = clock.monotonic();
-      const to = records[records.length - 1].offset + 1;
-      const { items, poison, defects } = await decodeRecords(records);
+    if (records.length > 0) begun = clock.monotonic();
+    for (let rest = records; rest.length > 0; ) {
+      const started = clock.monotonic();
+      const { items, poison, defects, taken } = await decodeRecords(rest);
+      const piece = rest.slice(0, taken);
+      const to = piece[taken - 1].offset + 1;
       const result = await store.apply({ streamId, partition, from, to, items, poison, now: clock.now() });
       if (result === 'fenced') return 'fenced';
-      onLanded(records.length);
-      tell(parts, records, clock.monotonic() - begun);
+      onLanded(piece.length);
+      tell(parts, piece, clock.monotonic() - started);
       for (const { offset, defect } of defects) {
         const place = `${partitionName(partition)}, offset ${offset}`;
         log('error', `a defect of weir: a message (${place}) could not be decoded and is a dead letter now: ${stackOf(defect)}`);
       }
-      onRead(undefined);
       from = to;
       next = to;
+      rest = rest.slice(taken);
     }
+    if (records.length > 0) onRead(undefined);
     onProgress();
     // Reading and landing may wait for nothing at all: calls from other threads must get their turn.
     await turn();
@@ -132,6 +135,8 @@ function tell({ partition, clock, log, debug = false, onTraced }: PartitionParts
 }
 
 interface DecodedRecords {
+  /** How many of the records. */
+  readonly taken: number;
   readonly items: readonly LandingItem[];
   readonly poison: readonly PoisonRecord[];
   /** What of the poison is weir's own fault. */
@@ -141,29 +146,34 @@ interface DecodedRecords {
 /** Records, and characters of them, that are decoded in one turn of the event loop: calls from other threads get on in between. */
 const DECODED = 500;
 const DECODED_TEXT = 1 << 19;
+/** Characters that are decoded, and landed, at once: as objects they may take thirty times as much. */
+const LANDED_TEXT = 1 << 22;
 
-/** Decodes what was read: items to land, and poison with its reason. */
+/** Decodes the first of what was read: items to land, and poison with its reason. */
 async function decodeRecords(records: readonly StreamRecord[]): Promise<DecodedRecords> {
   const items: LandingItem[] = [];
   const poison: PoisonRecord[] = [];
   const defects: { offset: number; defect: unknown }[] = [];
   const headers = headerReader();
-  let text = 0;
-  for (const [i, record] of records.entries()) {
-    if (i % DECODED === 0 || text >= DECODED_TEXT) {
+  let [taken, text, whole] = [0, 0, 0];
+  for (const record of records) {
+    if (whole >= LANDED_TEXT) break;
+    if (taken % DECODED === 0 || text >= DECODED_TEXT) {
       await turn();
       text = 0;
     }
+    taken += 1;
     const decoded = decodeSignalRecord(record, headers);
     if (!('poison' in decoded)) {
       items.push({ record, ...decoded });
       text += record.value.length;
+      whole += record.value.length;
     } else {
       poison.push({ record, reason: decoded.poison });
       if (decoded.defect !== undefined) defects.push({ offset: record.offset, defect: decoded.defect });
     }
   }
-  return { items, poison, defects };
+  return { taken, items, poison, defects };
 }
 
 const stackOf = (error: unknown) => (error instanceof Error ? (error.stack ?? error.message) : String(error));

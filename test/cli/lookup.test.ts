@@ -93,6 +93,17 @@ describe('D10 look-up', () => {
     ]);
   });
 
+  test('D18.100 where it is stands behind it, with what the ASN is called', async () => {
+    for (const [target, first] of [
+      ['198.51.100.7', '198.51.100.7 (AS64500 Example) in the block feeds'],
+      ['AS64500', 'AS64500 (Example) in the block feeds'],
+      ['DE', 'DE in the block feeds'],
+    ] as const)
+      assert.equal((await text('lookup', target, '--no-entries')).split('\n')[0], first);
+    const { where } = await json<{ where: Json }>('lookup', '198.51.100.7', '--no-entries');
+    assert.deepEqual(where, { country: null, asn: 64500, asn_name: 'Example', attribution: null });
+  });
+
   test('D10.2 never-block rules and protected networks that keep an address out are told', async () => {
     const scanners = await text('lookup', '203.0.113.200', '--list', 'scanners', '--no-entries');
     assert.match(

@@ -1,6 +1,6 @@
 /** `weir status` and `weir send --dry-run` beside a real server. */
 import assert from 'node:assert/strict';
-import { existsSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, suite, test } from 'node:test';
@@ -59,7 +59,24 @@ suite('weir status', () => {
     assert.match(aged.lines[1]!, /^ {2}ASN data are 91 days old/);
     assert.equal(aged.code, 3);
     utimesSync(geo.GEO_ASN_FILE, new Date(), new Date());
+  });
 
+  test('D36.1 while the store is away the stream and what servers know are told all the same, and no stream is made to be asked', async () => {
+    const { code, lines } = await status({ DATABASE_URL: 'postgres://127.0.0.1:1/weir' });
+    assert.equal(code, 1);
+    assert.match(lines[1]!, /^ {2}the store does not answer: PostgreSQL does not answer: /);
+    assert.equal(lines[2], '', 'nothing of the stream');
+    for (const line of [
+      'store:        PostgreSQL, does not answer',
+      'stream:       embedded',
+      'landing:      0 messages, 0 seconds behind',
+    ])
+      assert.ok(lines.includes(line), lines.join('\n'));
+
+    const empty = join(folder, 'empty');
+    mkdirSync(empty);
+    assert.match((await status({ DATA_DIR: empty })).lines[2]!, /^ {2}the stream does not answer: there is no stream in DATA_DIR /);
+    assert.ok(!readdirSync(empty).includes('stream.db'));
     const elsewhere = await status({ DATA_DIR: join(folder, 'nowhere') });
     assert.equal(elsewhere.code, 1);
     assert.match(elsewhere.lines[1]!, /^ {2}the store does not answer: /);

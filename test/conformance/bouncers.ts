@@ -97,6 +97,20 @@ export function bouncerConformance({ name, open }: StoreDriver): void {
     assert.deepEqual(await record(T0 + 2 * DAY, null, windowOf('a', hit('edge', 1)), windowOf('b', hit('edge', 1))), { [edge.id]: 1 });
   });
 
+  test(`D36.6, D31.5 store ${name}: the newest 20,000 windows of a workspace are known, and those of another take nothing from it`, async (t) => {
+    const { store, workspace } = await fixture(t, { name, open });
+    const other = await store.createWorkspace((await store.organizations())[0]!.id, 'other');
+    const windowOf = (digest: string) => ({ digest, hits: [{ list: null, packets: 1, bytes: 0 }] });
+    const counted = async (of: string, at: number, ...digests: string[]) =>
+      (await store.recordHits(of, [{ listId: null, windows: digests.map(windowOf) }], at)).get(null) ?? 0;
+    assert.deepEqual([await counted(other.id, T0, 'first'), await counted(workspace.id, T0, 'first')], [1, 1]);
+    assert.equal(await counted(workspace.id, T0 + 1, ...Array.from({ length: 20_000 }, (_, n) => `w${n}`)), 20_000);
+    assert.equal(await counted(workspace.id, T0 + 2, 'last', 'w7', 'last'), 1);
+    assert.equal(await counted(workspace.id, T0 + 3, 'first'), 1, 'it was forgotten');
+    assert.equal(await counted(workspace.id, T0 + 3, 'w19999', 'last'), 0);
+    assert.equal(await counted(other.id, T0 + 3, 'first'), 0);
+  });
+
   test(`D14.13, D15.8 store ${name}: a bouncer is noted with its first and its last pull and its last metrics, and is forgotten`, async (t) => {
     const { store, workspace } = await fixture(t, { name, open });
     const other = await store.createWorkspace((await store.organizations())[0].id, 'other');

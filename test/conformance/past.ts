@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import type { DeviceDocument, SeenDevice } from '../../src/account/device.ts';
 import { NO_SETTINGS } from '../../src/account/list.ts';
-import { access, fixture, ip, type StoreDriver, T0, upsert } from './store.ts';
+import { access, fixture, ip, type StoreDriver, T0, upsert, waf } from './store.ts';
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
@@ -99,16 +99,20 @@ export function pastConformance(driver: StoreDriver): void {
     ]);
     await (await again()).noteActivity([{ ...counts, workspaceId: workspace.id, minute: minute + 1 }]);
     await land(
-      [upsert(access(ip('192.0.2.1'))), { change: 'delete_by_value', kind: 'access_rule', action: 'block', target: ip('192.0.2.1') }],
+      [
+        upsert(access(ip('192.0.2.1'))),
+        { change: 'delete_by_value', kind: 'access_rule', action: 'block', target: ip('192.0.2.1') },
+        { change: 'upsert', kind: 'waf_rule', rule: waf('w-1') },
+      ],
       T0 + MINUTE,
     );
     const told = (step: number) =>
       store.activity(workspace.id, { step, from: Math.floor(minute / step), to: Math.floor((minute + 1) / step) });
     assert.deepEqual(await told(1), [
       { ...counts, slot: minute },
-      { ...counts, landed: 2, slot: minute + 1 },
+      { ...counts, landed: 3, slot: minute + 1 },
     ]);
-    assert.deepEqual(await told(60), [{ accepted: 6, failed: 2, landed: 2, pulls: 10, notModified: 8, slot: minute / 60 }]);
+    assert.deepEqual(await told(60), [{ accepted: 6, failed: 2, landed: 3, pulls: 10, notModified: 8, slot: minute / 60 }]);
     const sweep = (now: number) => store.sweep({ now, rulesExpiredBefore: 0, auditBefore: 0, limit: 99 });
     await sweep(T0 + DAY);
     assert.equal((await told(1)).length, 2);

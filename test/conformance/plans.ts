@@ -75,6 +75,8 @@ const MEANT: readonly RegExp[] = [
   /^DELETE FROM access_rules WHERE .* WHERE list_pk = \S+ LIMIT /,
   /^DELETE FROM access_rules_before WHERE .* WHERE list_pk = \S+ LIMIT /,
   /^DELETE FROM deleted_lists WHERE list_pk = \S+ AND NOT EXISTS /,
+  // Whether a list has any rule: the first one of an index.
+  /^SELECT pk, id FROM lists l .* AND EXISTS \(SELECT 1 FROM access_rules r WHERE r\.list_pk = l\.pk\) ORDER BY pk$/,
   // An undo may have kept rules in any list of its workspace.
   /^DELETE FROM access_rules_before WHERE .* b JOIN lists l ON l\.workspace_pk = b\.workspace_pk /,
   // A thousand keys at a time.

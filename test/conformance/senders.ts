@@ -1,7 +1,9 @@
 /** What every store has to tell of where the entries of a feed come from, and what counting that may cost. */
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { NO_SETTINGS } from '../../src/account/list.ts';
+import { DEFAULT_GUARDS } from '../../src/account/source.ts';
 import type { SharesRequest } from '../../src/document/builder.ts';
 import { shareCounter } from '../../src/document/make/share-counter.ts';
 import { sharesText } from '../../src/document/shares.ts';
@@ -60,6 +62,14 @@ export function senderConformance(driver: StoreDriver): void {
     );
     assert.equal(await ask({ feed: edge.id, family: 'v4' }), 'Before neighbours are put together, by list: edge 4; by key: ids 2, soc 2.');
     assert.equal(await ask({ feed: edge.id, action: 'allow' }), 'Before neighbours are put together, by list: none; by key: none.');
+
+    const reading = { format: null, paths: [], condition: null, collection: null };
+    const settings = { url: 'https://lists.example/', purpose: 'block' as const, every: 3600, reading, guards: DEFAULT_GUARDS };
+    const given = { ...settings, credential: null, copies: [], catalogue: null, id: randomUUID(), name: 'drop', list: NO_SETTINGS };
+    const { source } = await store.createSource(workspace.id, { ...given, secret: null }, { maxSources: 0, maxLists: 0 });
+    await land([{ change: block('192.0.2.21'), keyId: source.id, listId: source.listId, batchId: '018f0000-0000-7000-8000-000000000001' }]);
+    const kept = 'Before neighbours are put together, by list: drop 1; by key: source drop 1.';
+    assert.equal(await ask({ feed: source.listId }), kept, 'what a refresh has sent is of no key that is gone');
 
     const steps = async (limit: number) => {
       const counts: SenderCount[] = [];

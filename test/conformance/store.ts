@@ -1303,7 +1303,7 @@ export function storeConformance(driver: StoreDriver): void {
     assert.equal((await store.findCaller(hash))?.feedId, again.get(feeds[1].id));
   });
 
-  test(`D5 Last-Modified, store ${name}: a newer snapshot with another hash moves since forward, an older one changes nothing`, async (t) => {
+  test(`D5, D35.2 Last-Modified, store ${name}: a newer snapshot with another hash moves since forward, an older one changes nothing unless the newer one is of a clock that was ahead`, async (t) => {
     const { store, workspace } = await fixture(t, driver);
     const key = { feedId: null, format: 'plain', family: 'v4', action: 'block' };
     const record = (hash: string, snapshotAt: number, second: number, of: typeof key = key) =>
@@ -1315,6 +1315,11 @@ export function storeConformance(driver: StoreDriver): void {
     assert.equal((await record('a', 4000, 70)).since, 71);
     assert.equal((await record('b', 5000, 60)).since, 72);
     assert.equal((await record('a', 1000, 10, { ...key, family: 'v6' })).since, 10);
+    // D35.2: read by a clock that was an hour ahead for a moment.
+    const now = Date.now();
+    assert.equal((await record('b', now + 3_600_000, 73)).since, 72);
+    assert.deepEqual(await record('c', now, 80), { hash: 'c', snapshotAt: now, since: 80 });
+    assert.equal((await record('d', now - 1, 90)).hash, 'c');
     const list = await store.createList(workspace.id, 'edge', NO_SETTINGS);
     assert.equal(await store.documentRecord(workspace.id, { ...key, feedId: list.id }), undefined);
     assert.equal((await store.recordDocument(workspace.id, { ...key, feedId: list.id }, { hash: 'x', snapshotAt: 1, second: 5 })).since, 5);
@@ -1322,6 +1327,34 @@ export function storeConformance(driver: StoreDriver): void {
     assert.deepEqual(await store.documentRecord(workspace.id, key), { hash: 'b', snapshotAt: 5000, since: 72 });
     assert.equal(await store.documentRecord(workspace.id, { ...key, feedId: randomUUID() }), undefined);
     await assert.rejects(store.recordDocument(workspace.id, { ...key, feedId: randomUUID() }, { hash: 'x', snapshotAt: 1, second: 5 }));
+  });
+
+  test(`D35.7 Last-Modified, store ${name}: what puts one variant of a feed in the place of another gives all of them a later date`, async (t) => {
+    const { store, workspace } = await fixture(t, driver);
+    const list = await store.createList(workspace.id, 'edge', NO_SETTINGS);
+    const feed = await store.createFeed(workspace.id, { ...DEVICE, lists: [list.id] });
+    const second = Math.floor(Date.now() / 1000) - 100;
+    const since = (feedId: string, family: string, at: number) =>
+      store.recordDocument(
+        workspace.id,
+        { feedId, format: 'plain', family, action: 'block' },
+        { hash: family, snapshotAt: at, second: at },
+      );
+    const dates = async (feedId: string) => [(await since(feedId, 'v4', 0)).since, (await since(feedId, 'v6', 0)).since];
+    for (const { id } of [list, feed]) {
+      await since(id, 'v4', second);
+      await since(id, 'v6', second + 10);
+    }
+    await store.updateList(workspace.id, list.id, { maxEntries: 9 });
+    await store.updateFeed(workspace.id, feed.id, { maxEntries: 9, lists: null });
+    for (const { id } of [list, feed]) assert.deepEqual(await dates(id), [second, second + 10]);
+    await store.updateList(workspace.id, list.id, { family: 'v4' });
+    const [moved, ...rest] = await dates(list.id);
+    assert.ok(moved > second + 90 && rest.every((each) => each === moved));
+    assert.deepEqual(await dates(feed.id), [second, second + 10]);
+    await since(feed.id, 'both', second + 5000);
+    await store.updateFeed(workspace.id, feed.id, { target: 'ipset' });
+    assert.deepEqual(await dates(feed.id), [second + 5001, second + 5001]);
   });
 
   test(`D2 store ${name}: a key is found by its hash until it is revoked; every change moves the key revision`, async (t) => {

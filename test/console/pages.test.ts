@@ -522,6 +522,13 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.sees('example.com is a name');
   });
 
+  test('D18.100 the sentence has what the ASN of an address is called', async () => {
+    await page.show('/lookup?target=198.51.100.200', 'Look up');
+    await page.sees('198.51.100.200 (AS64500 Example) is ');
+    await page.show('/lookup?target=AS64500', 'Look up');
+    await page.sees('AS64500 (Example) is');
+  });
+
   test('D18.52 the palette finds pages, lists, reasons and actions; what finds nothing is no fault', async () => {
     await page.show('/geo', 'Geo data');
     await page.press('/');
@@ -907,5 +914,22 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.sees(/with 200 rules/);
     await page.click('Delete', 'footer');
     await page.sees('No sources yet');
+  });
+
+  test('D18.77, D18.105 where there are too many rules to move, it is said how else; what is not there is told as that, by no id', async () => {
+    const rules = Array.from({ length: 501 }, (_, i) => ({
+      ...{ kind: 'smart_firewall_rule', op: 'upsert', rule_ref: `many-${i}` },
+      rule: { type: 'custom', action: 'block', expression: `ip.src == 192.0.2.${i % 250}`, order: i },
+    }));
+    assert.equal((await postSignals(weir.url, KEY, rules, '/v2/signal')).status, 200);
+    await eventually(async () => assert.equal((await read('/rules/count?kind=smart_firewall_rule')).rules > 500, true));
+    await page.show('/rules/smart-firewall', 'Rules');
+    await page.click('Change the order');
+    await page.sees(/no more than 500 are moved here[\s\S]*give it an Order[\s\S]*weir send rules\.json/);
+    for (const gone of ['/feeds/list/', '/feeds/composed/', '/sources/', '/batches/']) {
+      await page.open(`${weir.url}/console${gone}0199f3c2-8a51-7c3e-9d0b-4f1e2a6b7000`);
+      await page.sees('It is not there');
+      assert.doesNotMatch(await page.evaluate<string>(`document.querySelector('main .empty').innerText`), /0199f3c2/);
+    }
   });
 });

@@ -38,7 +38,8 @@ const sorted = (values: Iterable<string>) => [...values].sort();
 const values = (choices: readonly Choice[]) => sorted(choices.map(({ value }) => value));
 
 test('the console offers the formats, families, actions and levels that there are', () => {
-  assert.equal(String(readConsole().files.get('formats.js')?.bytes), `export const FORMATS = ${JSON.stringify(FORMAT_NAMES)};\n`);
+  const formats = `const FORMATS = ${JSON.stringify(FORMAT_NAMES)};\n`;
+  assert.ok([...readConsole().files.values()].some(({ bytes }) => bytes.includes(formats)));
   assert.deepEqual(sorted(words.FAMILIES), sorted(FAMILIES));
   assert.deepEqual(sorted(words.ACTIONS), sorted(ACCESS_ACTIONS));
   assert.deepEqual(sorted(words.LEVELS), sorted(LEVELS));

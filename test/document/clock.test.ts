@@ -23,6 +23,29 @@ describe('4.3 caching: D5 snapshot', () => {
     assert.equal((await replica.get('')).body, '192.0.2.1/32\n');
   });
 
+  for (const target of ['', '/edge'])
+    test(`D35.4 the first poll of one format of the feed ${target} is answered though another one is read anew before it is recorded`, async () => {
+      const { clock, store, list, replica } = world({ rebuildSeconds: 1 });
+      store.add(list, '192.0.2.1');
+      const { recordDocument } = store;
+      const late = Promise.withResolvers<void>();
+      store.recordDocument = async (...args) => {
+        store.recordDocument = recordDocument;
+        await late.promise;
+        return recordDocument.apply(store, args);
+      };
+      const first = replica.get(`${target}?format=csv_indicator`);
+      await settled();
+      store.add(list, '192.0.2.9');
+      await clock.advance(1_000);
+      assert.equal((await replica.get(target)).body, '192.0.2.1/32\n192.0.2.9/32\n');
+      late.resolve();
+      const { status, body } = await first;
+      assert.deepEqual([status, body], [200, '192.0.2.1,IP,high,high\n']);
+      await clock.advance(1_000);
+      assert.equal((await replica.get(`${target}?format=csv_indicator`)).body, '192.0.2.1,IP,high,high\n192.0.2.9,IP,high,high\n');
+    });
+
   test('D5 a snapshot whose revision has not moved is not rebuilt', async () => {
     const { clock, store, list, replica } = world();
     store.add(list, '192.0.2.1');
@@ -429,7 +452,7 @@ describe('4.3 Last-Modified', () => {
     assert.deepEqual((await replica.get('')).headers, second.headers);
   });
 
-  test('D5.15 where the store takes no writes, another content has the instant of the one before, which proves nothing then', async () => {
+  test('D5.15, D35.1 where the store takes no writes, another content has a date before all others, which proves nothing', async () => {
     const { clock, store, list, replica } = world();
     const first = await replica.get('');
     store.readOnly = true;
@@ -437,13 +460,124 @@ describe('4.3 Last-Modified', () => {
     await clock.advance(30_000);
     const since = { 'if-modified-since': first.headers['last-modified'] };
     const second = await replica.get('', since);
-    assert.deepEqual([second.status, second.body, lastModified(second)], [200, '192.0.2.1/32\n', lastModified(first)]);
+    assert.deepEqual([second.status, second.body, lastModified(second)], [200, '192.0.2.1/32\n', 0]);
     assert.equal((await replica.get('', { 'if-none-match': second.headers.etag })).status, 304);
+    assert.equal((await replica.get('', { 'if-modified-since': second.headers['last-modified'] })).status, 200);
     store.readOnly = false;
     await clock.advance(30_000);
     const third = await replica.get('', since);
     assert.deepEqual([third.body, lastModified(third)], [second.body, lastModified(first) + 60]);
     assert.equal((await replica.get('', { 'if-modified-since': third.headers['last-modified'] })).status, 304);
+  });
+
+  test('D35.1 a content that could not be recorded, then a start anew: who has it by date is told that the one before is back', async () => {
+    const { clock, store, list, replica } = world();
+    const rule = store.add(list, '192.0.2.1');
+    await replica.get('');
+    store.readOnly = true;
+    store.remove(rule);
+    await clock.advance(30_000);
+    const held = await replica.get('');
+    assert.deepEqual([held.status, held.body], [200, '']);
+    store.readOnly = false;
+    store.add(list, '192.0.2.1');
+    const next = await new Replica(clock, store).get('', { 'if-modified-since': held.headers['last-modified'] });
+    assert.deepEqual([next.status, next.body], [200, '192.0.2.1/32\n']);
+  });
+
+  test('D35.1 a process that starts while the store takes no writes, then a clock set back: who has a content by date is told of the next', async () => {
+    const { clock, store, list, replica } = world();
+    const rule = store.add(list, '192.0.2.1');
+    store.readOnly = true;
+    const held = await replica.get('');
+    store.readOnly = false;
+    clock.set(-20_000);
+    store.remove(rule);
+    const next = await new Replica(clock, store).get('', { 'if-modified-since': held.headers['last-modified'] });
+    assert.deepEqual([next.status, next.body], [200, '']);
+  });
+
+  test('D35.7 another variant, or another feed, at an address is told to who knows what was there by its date alone', async () => {
+    const { clock, store, list, replica } = world();
+    const other = store.addList('other');
+    for (const each of [list, other]) for (const target of ['192.0.2.1', '2001:db8::1']) store.add(each, target);
+    for (const target of ['/edge', '/edge?family=v6', '/other']) await replica.get(target);
+    await clock.advance(30_000);
+    const rule = store.add(list, '192.0.2.9');
+    await clock.advance(30_000);
+    let held = await replica.get('/edge');
+    const changes = [
+      () => store.setList(list, { family: 'v6' }),
+      () => store.setList(list, { family: null }),
+      () => store.setList(list, { format: 'csv_indicator' }),
+      () => {
+        store.setList(list, { name: 'old' });
+        store.setList(other, { name: 'edge' });
+      },
+    ];
+    for (const change of changes) {
+      await clock.advance(10_000);
+      // Variants that others poll stand ready.
+      await replica.get('/edge?family=v6');
+      change();
+      await clock.advance(30_000);
+      const next = await replica.get('/edge', { 'if-modified-since': held.headers['last-modified'] });
+      assert.equal(next.status, 200);
+      assert.notEqual(next.body, held.body);
+      assert.ok(lastModified(next) > lastModified(held));
+      held = next;
+    }
+    store.remove(rule);
+  });
+
+  test('D35.2 a clock that was ahead for a moment: the next content is recorded, and dates prove what they did before', async () => {
+    const { clock, store, list, replica } = world();
+    const first = await replica.get('');
+    clock.set(3_600_000);
+    await clock.advance(30_000);
+    await replica.get('');
+    clock.set(-3_600_000);
+    store.add(list, '192.0.2.1');
+    await clock.advance(30_000);
+    const second = await replica.get('');
+    assert.equal(lastModified(second), lastModified(first) + 60);
+    const restarted = new Replica(clock, store);
+    const third = await restarted.get('', { 'if-modified-since': first.headers['last-modified'] });
+    assert.deepEqual([third.status, third.body], [200, '192.0.2.1/32\n']);
+    assert.equal((await restarted.get('', { 'if-modified-since': second.headers['last-modified'] })).status, 304);
+  });
+
+  test('D35.3 what changed by a clock that was ahead is not built again at each interval until it has caught up', async () => {
+    let builds = 0;
+    const gates: NonNullable<Parameters<typeof world>[0]>['gates'] = (call) =>
+      ((...args) => {
+        builds += 1;
+        return call(...args);
+      }) as typeof call;
+    const { clock, store, list, replica } = world({ gates });
+    await replica.get('');
+    clock.set(3_600_000);
+    store.add(list, '192.0.2.1');
+    await clock.advance(30_000);
+    await replica.get('');
+    clock.set(-3_600_000);
+    for (const more of ['', '192.0.2.9']) {
+      if (more !== '') store.add(list, more);
+      for (let round = 0; round < 3; round++) {
+        await clock.advance(33_000);
+        await replica.get('');
+      }
+      builds = 0;
+      for (let round = 0; round < 5; round++) {
+        await clock.advance(33_000);
+        assert.equal((await replica.get('')).body, `192.0.2.1/32\n${more && `${more}/32\n`}`);
+      }
+      assert.equal(builds, 0);
+    }
+    await clock.advance(3_600_000);
+    const caughtUp = await replica.get('');
+    await clock.advance(33_000);
+    assert.equal((await replica.get('', { 'if-modified-since': caughtUp.headers['last-modified'] })).status, 304);
   });
 
   test('D5.15 a replica whose store is away gives no date by which another one would take its content for newer than it is', async () => {

@@ -4,8 +4,8 @@ import { corpusOf } from './corpus.ts';
 import { TARGETS } from './targets.ts';
 
 // Found and kept by `npm run fuzz`.
-for (const [name, { run }] of Object.entries(TARGETS)) {
-  test(`${name === 'network' || name === 'sets' ? '4.3.4' : '2.4'} the corpus of the fuzzers holds: ${name}`, () => {
+for (const [name, { run, rule }] of Object.entries(TARGETS)) {
+  test(`${rule} the corpus of the fuzzers holds: ${name}`, () => {
     const texts = corpusOf(name);
     assert.ok(texts.length > 30);
     for (const text of texts) {

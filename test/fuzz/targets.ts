@@ -3,10 +3,13 @@ import { packagedSchemes } from '../../packages/expression/scheme.ts';
 import { expressions, regexes } from '../../packages/expression/test/corpus.ts';
 import { oneExpression, oneRegex } from './expression-targets.ts';
 import { oneNetwork, setsOfNetworks } from './network-targets.ts';
+import { BATCH_WORDS, BATCHES, oneBatch } from './signal-targets.ts';
 
 /** A target: a text goes in; what must hold is asserted. */
 export interface Target {
   readonly run: (text: string) => void;
+  /** The rule that is tried. */
+  readonly rule: string;
   /** Folder whose blocks steer. */
   readonly folder: string;
   readonly seeds: readonly string[];
@@ -29,12 +32,14 @@ const NETWORKS = [
 export const TARGETS: Readonly<Record<string, Target>> = {
   network: {
     run: oneNetwork,
+    rule: '4.3.4',
     folder: '/packages/network/',
     seeds: [...NETWORKS, '192.0.2.1-192.0.2.9', '2001:db8::1-2001:db8::ffff', '1:2:3:4:5:6:7.8.9.10/128'],
     words: [...NETWORKS, '::', ':0', '/0', '/32', '/128', '.0', '-', 'ffff'],
   },
   sets: {
     run: setsOfNetworks,
+    rule: '4.3.4',
     folder: '/packages/network/',
     seeds: [
       NETWORKS.join(' '),
@@ -45,6 +50,7 @@ export const TARGETS: Readonly<Record<string, Target>> = {
   },
   expression: {
     run: oneExpression,
+    rule: '2.4',
     folder: '/packages/expression/',
     seeds: expressions.map(({ expression }) => expression),
     words: [
@@ -56,6 +62,7 @@ export const TARGETS: Readonly<Record<string, Target>> = {
   },
   regex: {
     run: oneRegex,
+    rule: '2.4',
     folder: '/packages/expression/regex/',
     seeds: regexes.map(({ pattern }) => pattern),
     words:
@@ -63,4 +70,5 @@ export const TARGETS: Readonly<Record<string, Target>> = {
         .split('|')
         .concat('|'),
   },
+  signals: { run: oneBatch, rule: '4.2', folder: '/src/signal/', seeds: BATCHES, words: BATCH_WORDS },
 };

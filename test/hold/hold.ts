@@ -12,6 +12,7 @@ import { promisify } from 'node:util';
 import { type Figure, holds, limitText } from '../../bench/support/figures.ts';
 import { printTable } from '../../bench/support/load.ts';
 import { noPostgres, startPostgres } from '../support/postgres.ts';
+import { addressFloods } from './addresses.ts';
 import { bouncerFilters, bouncerNames } from './bouncers.ts';
 import { deafClients, keyFlood, type Settings, slowPosts, whileLanding } from './checks.ts';
 import { filesOfWorkspaces } from './files.ts';
@@ -66,6 +67,7 @@ const ofOneTenant = (engine: 'embedded' | 'PostgreSQL'): readonly Part[] => [
   check('slow sign-ins', engine, slowSignIns),
   check('growth', engine, growthOfOne),
   check('hostile geo data', engine, hostileGeo),
+  check('addresses', engine, (settings) => addressFloods(settings)),
 ];
 
 // Of a few hundred polls the slowest one is their p99.9: the machine's share is of thousands.

@@ -24,8 +24,8 @@ export interface Client {
   close(): void;
 }
 
-/** A client of a service on a port of this machine, with a connection of its own that it keeps. */
-export function openClient(port: number, key: string): Client {
+/** A client of a service on a port of this machine, with a connection of its own that it keeps; `patience`: how long it waits, ms. */
+export function openClient(port: number, key: string, patience = PATIENCE): Client {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   return {
     ask: (path, { method = 'GET', headers = {}, body } = {}) =>
@@ -33,7 +33,7 @@ export function openClient(port: number, key: string): Client {
         const text = body === undefined ? undefined : JSON.stringify(body);
         const sent = request(
           {
-            ...{ host: '127.0.0.1', port, path, method, agent, signal: AbortSignal.timeout(PATIENCE) },
+            ...{ host: '127.0.0.1', port, path, method, agent, signal: AbortSignal.timeout(patience) },
             headers: { authorization: `Bearer ${key}`, ...(text && { 'content-length': Buffer.byteLength(text) }), ...headers },
           },
           (answer) => {

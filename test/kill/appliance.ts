@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { must, openClient } from './api.ts';
 import type { View } from './views.ts';
+import type { World } from './world.ts';
 
 /** By what it asks. */
 export const HABITS = ['tag', 'date', 'both', 'gzip', 'nothing'] as const;
@@ -24,6 +25,8 @@ class Witness {
     const [digest, at] = [createHash('sha256').update(body).digest('hex'), Date.parse(date)];
     must((this.#contents.get(etag) ?? digest) === digest, `${etag} names two contents at ${place}`);
     this.#contents.set(etag, digest);
+    // The first instant of all is no date (D35.1).
+    if (at === 0) return;
     must(at >= latest, `Last-Modified goes back at ${place}: ${date} after ${new Date(latest).toUTCString()}`);
     this.#dates.set(place, Math.max(at, this.latest(place)));
   }
@@ -31,6 +34,8 @@ class Witness {
 
 export interface Appliance {
   readonly name: string;
+  /** It asks one replica after the other, which may be a moment apart. */
+  readonly roams: boolean;
   readonly view: View;
   /** What it enforces; null: nothing yet; undefined: the feed is over its cap, and it keeps what it has. */
   readonly held: string | null;
@@ -42,9 +47,16 @@ export interface Appliance {
   close(): void;
 }
 
-function makeAppliance(port: number, key: string, view: View, habit: Habit, witness: Witness, era: () => string): Appliance {
+interface Place {
+  readonly port: number;
+  readonly roams: boolean;
+  /** Another text when dates may go back (D5.18). */
+  era(): string;
+}
+
+function makeAppliance({ port, roams, era }: Place, key: string, view: View, habit: Habit, witness: Witness): Appliance {
   const client = openClient(port, key);
-  const name = `${view || 'workspace'} by ${habit} at ${port}`;
+  const name = `${view || 'workspace'} by ${habit} at ${roams ? 'any' : port}`;
   let held: { readonly text: string; readonly etag: string; readonly date: string } | null = null;
   let status: number | undefined;
 
@@ -76,7 +88,7 @@ function makeAppliance(port: number, key: string, view: View, habit: Habit, witn
   }
 
   const appliance: Appliance = {
-    ...{ name, view, poll, close: () => client.close() },
+    ...{ name, view, roams, poll, close: () => client.close() },
     got: [],
     get held() {
       return held?.text ?? null;
@@ -88,12 +100,16 @@ function makeAppliance(port: number, key: string, view: View, habit: Habit, witn
   return appliance;
 }
 
-/** One device of each habit for each view, over the ports in turn. `era`: another text when dates may go back (D5.18). */
-export function makeAppliances(ports: readonly number[], key: string, views: readonly View[], era: () => string): Appliance[] {
+/** One device of each habit for each view, over the ports of feeds in turn, and one more for each view that roams. `era`: of the moment. */
+export function makeAppliances({ ports, key }: Pick<World, 'ports' | 'key'>, views: readonly View[], era: () => string): Appliance[] {
   const witness = new Witness();
-  return views.flatMap((view, at) =>
-    HABITS.map((habit, n) => makeAppliance(ports[(at + n) % ports.length]!, key, view, habit, witness, era)),
-  );
+  let polls = 0;
+  const fixed = ports.feeds.map((port): Place => ({ port, roams: false, era }));
+  const roaming = ports.any === undefined ? [] : [{ port: ports.any, roams: true, era: () => `, poll ${++polls}` }];
+  return views.flatMap((view, at) => [
+    ...HABITS.map((habit, n) => makeAppliance(fixed[(at + n) % fixed.length]!, key, view, habit, witness)),
+    ...roaming.map((place) => makeAppliance(place, key, view, HABITS[at % HABITS.length]!, witness)),
+  ]);
 }
 
 /** Between two polls of a device, ms. */

@@ -8,8 +8,8 @@ interface Decision {
 }
 
 export interface Bouncer {
-  /** What it enforces now. */
-  held(): string[];
+  /** What it enforces now, each with the ms for which it was told. */
+  held(): Map<string, number>;
   /** Rejects at the first broken promise. */
   stop(): Promise<void>;
 }
@@ -24,10 +24,10 @@ export function millisecondsOf(duration: string): number {
 /** Between two pulls, ms. */
 const INTERVAL = 700;
 
-/** Starts to pull at once; `hasWhole`: every pull is its first, as of a program that starts anew each time. */
+/** Starts to pull at once. */
 export function startBouncer(port: number, key: string, name: string): Bouncer {
   const client = openClient(port, key);
-  const until = new Map<string, number>();
+  const held = new Map<string, { readonly until: number; readonly told: number }>();
   let [isFirst, stopped] = [true, false];
 
   async function pull(): Promise<void> {
@@ -40,8 +40,11 @@ export function startBouncer(port: number, key: string, name: string): Bouncer {
     const { new: come, deleted } = told(reply) as { new: Decision[] | null; deleted: Decision[] | null };
     const back = (come ?? []).filter(({ value }) => deleted?.some((each) => each.value === value));
     must(back.length === 0, `the bouncer ${name} is told that ${back[0]?.value} came and went`);
-    for (const { value } of deleted ?? []) until.delete(value);
-    for (const { value, duration } of come ?? []) until.set(value, performance.now() + millisecondsOf(duration));
+    for (const { value } of deleted ?? []) held.delete(value);
+    for (const { value, duration } of come ?? []) {
+      const told = millisecondsOf(duration);
+      held.set(value, { until: performance.now() + told, told });
+    }
   }
 
   const pulling = (async () => {
@@ -53,7 +56,7 @@ export function startBouncer(port: number, key: string, name: string): Bouncer {
   })();
   pulling.catch(() => {});
   return {
-    held: () => [...until].filter(([, ends]) => ends > performance.now()).map(([value]) => value),
+    held: () => new Map([...held].filter(([, { until }]) => until > performance.now()).map(([value, { told }]) => [value, told])),
     async stop() {
       stopped = true;
       await pulling;

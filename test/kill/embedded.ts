@@ -66,6 +66,7 @@ export async function startEmbedded(origin: number): Promise<World> {
   return {
     engine: 'embedded',
     key: KEY,
+    patience: { answers: 120_000, feeds: 45_000 },
     ports: { signals: [clients.port], manage: clients.port, feeds: [clients.port] },
     targets: {
       ...{ kill: ['weir'], 'kill twice': ['weir'], term: ['weir'], pause: ['weir'], clock: ['weir'] },
@@ -78,8 +79,8 @@ export async function startEmbedded(origin: number): Promise<World> {
       ['origin', lists],
     ]),
     own: {
-      disk: (ms) => fillDisk(disk, ms),
-      'kill on a full disk': async (ms) => {
+      disk: ({ ms }) => fillDisk(disk, ms),
+      'kill on a full disk': async ({ ms }) => {
         await Promise.all([fillDisk(disk, ms), sleep(ms / 2).then(() => weir.kill(0))]);
       },
     },

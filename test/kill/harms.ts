@@ -39,7 +39,7 @@ export async function harmAll(world: World, harms: readonly Harm[]): Promise<voi
   await Promise.all(
     harms.map(async (harm) => {
       await sleep(harm.at);
-      await (world.own[harm.harm]?.(harm.ms) ?? HARMS[harm.harm]!(world, harm));
+      await (world.own[harm.harm]?.(harm) ?? HARMS[harm.harm]!(world, harm));
     }),
   );
 }

@@ -28,6 +28,8 @@ export interface Scene {
   readonly expiries: Map<string, number>;
   readonly appliances: readonly Appliance[];
   readonly bouncers: readonly Bouncer[];
+  /** Whether the disk was full at some time. */
+  wasFull: boolean;
   /** Sets what the source's origin has. */
   publish(content: readonly number[]): void;
   /** What is so at an instant of weir's clock. */
@@ -41,7 +43,7 @@ const MARK = '20.99.0.1';
 const DAYS = '100d';
 
 /** Waits until weir answers something with one of `statuses`. */
-export async function insist(ask: () => Promise<Reply | undefined>, statuses: readonly number[], ms = 90_000): Promise<Reply> {
+export async function insist(ask: () => Promise<Reply | undefined>, statuses: readonly number[], ms = 180_000): Promise<Reply> {
   for (const deadline = performance.now() + ms; ; ) {
     const reply = await ask();
     if (reply !== undefined && statuses.includes(reply.status)) return reply;
@@ -87,8 +89,9 @@ export async function openScene(startWorld: (origin: number) => Promise<World>):
   ]);
   const expiries = new Map<string, number>();
   // A process that starts cannot know what was told before where the clock was set back, or the store takes no writes.
-  const appliances = makeAppliances(world.ports.feeds, world.key, VIEWS, () => `, start ${world.starts()}`);
-  const bouncers = world.ports.feeds.map((port) => startBouncer(port, world.key, `kill/${port}`));
+  const appliances = makeAppliances(world, VIEWS, () => `, start ${world.starts()}`);
+  const { feeds, any } = world.ports;
+  const bouncers = [...feeds, ...(any === undefined ? [] : [any])].map((port) => startBouncer(port, world.key, `kill/${port}`));
   const senders = new Map(
     LISTS.map((list, n) => [list as string, openClient(world.ports.signals[n % world.ports.signals.length]!, world.key)]),
   );
@@ -106,7 +109,7 @@ export async function openScene(startWorld: (origin: number) => Promise<World>):
 
   return {
     ...{ world, manage, senders, setter, models, listIds, set, expiries, appliances, bouncers, publish },
-    ...{ sent: [], known: new Set(), settings: new Map() },
+    ...{ sent: [], known: new Set(), settings: new Map(), wasFull: false },
     house: (now) => ({
       lists: new Map([
         ...[...models].map(([list, model]) => [list, model.rules().filter((rule) => isActive(rule, now, expiries))] as const),

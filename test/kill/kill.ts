@@ -1,6 +1,6 @@
 /**
  * `npm run test:kill`: rounds in which clients work and an adversary harms; after each everything has to be as the contract says.
- * `--rounds N` (20), `--seed S` (1), `--engine embedded`. A run that fails writes its steps to a file; `--replay FILE` does these
+ * `--rounds N` (20), `--seed S` (1), `--scaled`: three weirs on three brokers and a PostgreSQL with a standby. A run that fails writes its steps to a file; `--replay FILE` does these
  * again, `--shrink FILE` looks for fewer that fail.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -10,9 +10,10 @@ import { parseArgs } from 'node:util';
 import { startEmbedded } from './embedded.ts';
 import { planRound, type Round } from './plan.ts';
 import { runRounds, type Tally } from './rounds.ts';
+import { startScaled } from './scaled/scaled.ts';
 import { shrink } from './shrink.ts';
 
-const ENGINES = { embedded: startEmbedded };
+const ENGINES = { embedded: startEmbedded, scaled: (origin: number) => startScaled(origin) };
 /** Rounds on the same data, before a fresh world is made. */
 const EPISODE = 20;
 
@@ -20,7 +21,7 @@ const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '20' },
     seed: { type: 'string', default: '1' },
-    engine: { type: 'string', default: 'embedded' },
+    scaled: { type: 'boolean', default: false },
     replay: { type: 'string' },
     shrink: { type: 'string' },
     quiet: { type: 'boolean', default: false },
@@ -51,7 +52,7 @@ if (values.shrink !== undefined) {
   await runRounds(ENGINES[engine], rounds, fresh(), console.log);
   console.log('nothing is broken');
 } else {
-  const engine = values.engine as keyof typeof ENGINES;
+  const engine = values.scaled ? 'scaled' : 'embedded';
   const [total, begun] = [fresh(), performance.now()];
   for (let seed = Number(values.seed); total.rounds < Number(values.rounds); seed += 1) {
     const done: Round[] = [];

@@ -1,5 +1,6 @@
 /** Whether what landed is what was sent (D3.20, D4.4, D4.10): every acknowledged batch once, whole, in its order; others at most as often as they were tried. */
 import { type Client, must, told } from './api.ts';
+import { insist } from './house.ts';
 import type { Sent } from './senders.ts';
 
 /** A batch as `GET /v1/manage/batches` tells it. */
@@ -14,8 +15,7 @@ export interface Told {
 export async function readLanded(client: Client, known: Set<string>): Promise<Told[]> {
   const fresh: Told[] = [];
   for (let after = ''; ; ) {
-    const reply = await client.ask(`/v1/manage/batches?limit=200${after}`);
-    must(reply?.status === 200, `batches are answered ${reply?.status}`);
+    const reply = await insist(() => client.ask(`/v1/manage/batches?limit=200${after}`), [200]);
     const { batches, next } = told(reply) as { batches: Told[]; next: string | null };
     const unseen = batches.filter(({ id }) => !known.has(id));
     fresh.push(...unseen);

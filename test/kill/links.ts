@@ -18,8 +18,8 @@ export interface Link {
 /** How much goes at once over a slow link, bytes, and the pause after it, ms. */
 const SLOW = { bytes: 512, pause: 20 };
 
-/** Opens a link to a port of this machine; `port`: its own, where somebody has to know it beforehand. */
-export async function openLink(target: number, port?: number): Promise<Link> {
+/** Opens a link to a port of this machine, which may become another one; `port`: its own, where somebody has to know it beforehand. */
+export async function openLink(target: number | (() => number), port?: number): Promise<Link> {
   let mode: Mode = 'pass';
   let changed = Promise.withResolvers<void>();
   const open = new Set<Socket>();
@@ -45,7 +45,7 @@ export async function openLink(target: number, port?: number): Promise<Link> {
 
   const server = createServer({ allowHalfOpen: true }, (near) => {
     if (mode === 'refuse') return void near.destroy();
-    const far = connect({ port: target, host: '127.0.0.1', allowHalfOpen: true });
+    const far = connect({ port: typeof target === 'number' ? target : target(), host: '127.0.0.1', allowHalfOpen: true });
     for (const [socket, other] of [
       [near, far],
       [far, near],
@@ -81,3 +81,13 @@ export async function openLink(target: number, port?: number): Promise<Link> {
     },
   };
 }
+
+/** Several links that are broken together. */
+export const together = (links: readonly Link[]): Link => ({
+  port: links[0]!.port,
+  set: (mode) => links.forEach((each) => void each.set(mode)),
+  cut: () => links.forEach((each) => void each.cut()),
+  async close() {
+    await Promise.all(links.map((each) => each.close()));
+  },
+});

@@ -140,6 +140,8 @@ function planChange(random: Random): Change {
   return { set, field, value: random.pick(fields[field]!) };
 }
 
+/** Of the stops of the only weir one in so many is so many times as long: up to a minute. */
+const LONG_STOP = { of: 'weir', oneIn: 6, times: 20 };
 const SECOND = 1000;
 const HOUR = 3_600_000;
 const OFFSETS = [0, 0, -1.5 * SECOND, 1.5 * SECOND, -60 * SECOND, 60 * SECOND, -HOUR, HOUR, 24 * HOUR];
@@ -147,5 +149,6 @@ const OFFSETS = [0, 0, -1.5 * SECOND, 1.5 * SECOND, -60 * SECOND, 60 * SECOND, -
 function planHarm(random: Random, targets: Targets): Harm {
   const harm = random.pick(Object.keys(targets));
   const [at, to, ms] = [random.below(1500), random.pick(targets[harm]!), 100 + random.below(random.pick([300, 1500, 3000]))];
-  return harm === 'clock' ? { at, harm, to, ms, off: random.pick(OFFSETS) } : { at, harm, to, ms };
+  if (harm === 'clock') return { at, harm, to, ms, off: random.pick(OFFSETS) };
+  return { at, harm, to, ms: harm === 'pause' && to === LONG_STOP.of && ms % LONG_STOP.oneIn === 0 ? ms * LONG_STOP.times : ms };
 }

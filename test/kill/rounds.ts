@@ -19,10 +19,14 @@ export interface Tally {
   harms: number;
 }
 
-/** Everything that was sent has to be answered in this time after the last harm, ms. */
-const STUCK = 120_000;
-
-async function runRound(scene: Scene, round: Round, tally: Tally): Promise<void> {
+/** Where its seconds went. */
+async function runRound(scene: Scene, round: Round, tally: Tally): Promise<string> {
+  const times: string[] = [];
+  let begun = performance.now();
+  const note = (what: string) => {
+    times.push(`${((performance.now() - begun) / 1000).toFixed(1)} s ${what}`);
+    begun = performance.now();
+  };
   const { world, senders, sent, setter, settings, publish } = scene;
   const from = sent.length;
   const stop = letPoll(scene.appliances);
@@ -32,11 +36,14 @@ async function runRound(scene: Scene, round: Round, tally: Tally): Promise<void>
   ]);
   sending.catch(() => {});
   await harmAll(world, round.harms);
+  note('harmed');
   const stuck = Promise.withResolvers<never>();
-  const timer = setTimeout(() => stuck.reject(new Error('clients get no answer although all is well')), STUCK);
+  const timer = setTimeout(() => stuck.reject(new Error('clients get no answer although all is well')), world.patience.answers);
   await Promise.race([sending, stuck.promise]).finally(() => clearTimeout(timer));
+  note('sent');
   await stop();
-  await checkRound(scene, round, from);
+  note('polled');
+  await checkRound(scene, round, from, note);
   const mine = sent.slice(from);
   tally.rounds += 1;
   tally.harms += round.harms.length;
@@ -44,6 +51,7 @@ async function runRound(scene: Scene, round: Round, tally: Tally): Promise<void>
     .filter(({ outcome }) => outcome === 'taken')
     .reduce((sum, { what }) => sum + ('entries' in what ? what.entries.length : 1), 0);
   tally.failed += mine.filter(({ outcome }) => outcome !== 'taken' && outcome !== 'nothing').length;
+  return times.join(', ');
 }
 
 /** Runs rounds in a fresh world; rejects at the first broken promise, with the number of its round in `tally`. */
@@ -56,11 +64,8 @@ export async function runRounds(
   const scene = await openScene(startWorld);
   try {
     for (const round of typeof rounds === 'function' ? rounds(scene.world) : rounds) {
-      const begun = performance.now();
-      await runRound(scene, round, tally);
-      report(
-        `round ${tally.rounds}: ${round.harms.map(({ harm, to }) => `${harm} ${to}`).join(', ')} (${((performance.now() - begun) / 1000).toFixed(1)} s)`,
-      );
+      const times = await runRound(scene, round, tally);
+      report(`round ${tally.rounds}: ${round.harms.map(({ harm, to }) => `${harm} ${to}`).join(', ')} (${times})`);
     }
     must(scene.world.ended.length === 0, scene.world.ended.join('\n'));
   } finally {

@@ -71,11 +71,13 @@ async function manage(
     const reply = await client.ask(`/v1/manage/${path}`, { method: 'POST', body });
     const of = (reply: Reply) => (reply.status === 409 ? [] : told(reply).batches) as string[] | undefined;
     must([undefined, 200, 202, 409, 500].includes(reply?.status), `${path} is answered ${reply?.status}: ${reply?.body}`);
-    if (reply !== undefined && reply.status !== 500 && of(reply) !== undefined) {
+    // Nothing was done, because what came before has not landed yet (D34.3).
+    const isEarly = reply?.status === 409 && reply.body.includes('have not landed: try again');
+    if (reply !== undefined && reply.status !== 500 && !isEarly && of(reply) !== undefined) {
       const batch = of(reply)![0];
       return note({ list, what, ...(batch === undefined ? { outcome: 'nothing' } : { outcome: 'taken', batch }) });
     }
-    note({ list, what, outcome: reply?.status === 500 ? 'refused' : 'unknown' });
+    if (!isEarly) note({ list, what, outcome: reply?.status === 500 ? 'refused' : 'unknown' });
     await sleep(PAUSE);
   }
 }

@@ -5,7 +5,7 @@ import { renameSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MAIN, testEnvironment } from '../support/weir.ts';
 import type { Link } from './links.ts';
-import type { Targets } from './plan.ts';
+import type { Harm, Targets } from './plan.ts';
 
 /** A process that somebody kills. */
 export interface Part {
@@ -20,13 +20,18 @@ export interface Part {
 export interface World {
   readonly engine: string;
   readonly key: string;
-  /** Ports of links to what answers clients: signals and management are asked of the first, feeds of each. */
-  readonly ports: { readonly signals: readonly number[]; readonly manage: number; readonly feeds: readonly number[] };
+  /** Ports of links to what answers clients; `any` leads to one after the other of those of feeds. */
+  readonly ports: {
+    readonly signals: readonly number[];
+    readonly manage: number;
+    readonly feeds: readonly number[];
+    readonly any?: number;
+  };
   readonly targets: Targets;
   readonly parts: ReadonlyMap<string, Part>;
   readonly links: ReadonlyMap<string, Link>;
   /** What only this world can do, by the name of the harm. */
-  readonly own: Readonly<Record<string, (ms: number) => Promise<void>>>;
+  readonly own: Readonly<Record<string, (harm: Harm) => Promise<void>>>;
   readonly clock: SetClock;
   /** Where sources are fetched from: a port that leads to the server of lists. */
   readonly origin: number;
@@ -36,6 +41,12 @@ export interface World {
   readonly starts: () => number;
   /** Parts that have ended though nobody ended them, with what they said last. */
   readonly ended: string[];
+  /** How long after the last harm clients may wait for an answer, and feeds and whoever polls them may differ, ms. */
+  readonly patience: { readonly answers: number; readonly feeds: number };
+  /** Resolves when all its parts are there again. */
+  whole?(): Promise<void>;
+  /** What has to hold in this world besides, when all is well again; rejects with a violation. */
+  check?(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -62,18 +73,36 @@ export function clockIn(file: string): SetClock {
   return clock;
 }
 
-/** A weir that is started again whenever it ends, as an init system does it; from now on until `stop`. */
+/** A process that is started again whenever it ends, as an init system does it; from now on until `stop`. */
 export interface Kept extends Part {
   term(): Promise<void>;
   starts(): number;
   stop(): Promise<void>;
 }
 
-/** Before a weir that ended by itself is started again, ms. */
+/** How a process has ended. */
+export interface End {
+  readonly code: number | null;
+  /** How it was asked to. */
+  readonly asked: NodeJS.Signals | undefined;
+  /** It had said that it is ready. */
+  readonly isReady: boolean;
+}
+
+export interface Kind {
+  readonly name: string;
+  begin(): ChildProcess;
+  /** What it prints on standard output when it is ready. */
+  readonly ready: string;
+  /** Whether it may end so. */
+  mayEnd(end: End): boolean;
+}
+
+/** Before a process that ended by itself is started again, ms. */
 const PAUSE = 200;
 
 /** `ended` is told of ends that nobody asked for. */
-export function keepWeir(name: string, settings: Readonly<Record<string, string>>, ended: string[]): Kept {
+export function keep({ name, begin, ready, mayEnd }: Kind, ended: string[]): Kept {
   let child: ChildProcess;
   // How the present process was asked to end, and when the next one begins.
   let asked: NodeJS.Signals | undefined;
@@ -84,17 +113,15 @@ export function keepWeir(name: string, settings: Readonly<Record<string, string>
   async function run(): Promise<void> {
     let [isReady, log] = [false, ''];
     [asked, pause, starts] = [undefined, PAUSE, starts + 1];
-    child = spawn(process.execPath, [MAIN, 'serve'], { env: testEnvironment(settings), stdio: ['ignore', 'pipe', 'pipe'] });
+    child = begin();
     child.stdout!.setEncoding('utf8').on('data', (text: string) => {
-      isReady ||= text.includes('weir ready on');
+      isReady ||= text.includes(ready);
     });
     child.stderr!.setEncoding('utf8').on('data', (text: string) => {
       log = (log + text).slice(-3000);
     });
     const [code] = (await once(child, 'close')) as [number | null];
-    // Before it is ready it may find its engine or its disk away (D1.25), and nobody has to wait for it (D1.4).
-    const isFine = asked === 'SIGKILL' || stopped || (isReady ? asked === 'SIGTERM' && code === 0 : code === 1 || asked === 'SIGTERM');
-    if (!isFine) ended.push(`${name} ended with ${code}: ${log}`);
+    if (asked !== 'SIGKILL' && !stopped && !mayEnd({ code, asked, isReady })) ended.push(`${name} ended with ${code}: ${log}`);
     if (!stopped) await sleep(pause);
   }
   const running = (async () => {
@@ -125,3 +152,16 @@ export function keepWeir(name: string, settings: Readonly<Record<string, string>
     },
   };
 }
+
+/** A weir that is kept so. */
+export const keepWeir = (name: string, settings: Readonly<Record<string, string>>, ended: string[]): Kept =>
+  keep(
+    {
+      name,
+      begin: () => spawn(process.execPath, [MAIN, 'serve'], { env: testEnvironment(settings), stdio: ['ignore', 'pipe', 'pipe'] }),
+      ready: 'weir ready on',
+      // Before it is ready it may find its engine or its disk away (D1.25), and nobody has to wait for it (D1.4).
+      mayEnd: ({ code, asked, isReady }) => (isReady ? asked === 'SIGTERM' && code === 0 : code === 1 || asked === 'SIGTERM'),
+    },
+    ended,
+  );

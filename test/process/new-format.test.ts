@@ -84,7 +84,7 @@ suite('a format that is one row more', { timeout: 600_000 }, () => {
     const files: typeof import('../../src/http/console/files.ts') = await import(
       pathToFileURL(join(copy, 'src/http/console/files.ts')).href
     );
-    assert.match(String(files.readConsole().files.get('formats.js')?.bytes), /"acme_wall","acme_csv"/);
+    assert.ok([...files.readConsole().files.values()].some(({ bytes }) => bytes.includes('"acme_wall","acme_csv"')));
   });
 
   test('D5.10 it shows the instant, so that the tag moves with it: the same content at another time has other bytes', async () => {

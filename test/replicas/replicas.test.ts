@@ -121,36 +121,43 @@ describe('D5 replicas', { skip: noPostgres() || noKafkaAtAll(), timeout: 600_000
     await other.kill('SIGKILL');
   });
 
-  test('D1.4 stop: behind a balancer that asks /readyz a rolling restart of signal and feed processes fails no request', async (t) => {
+  test('D1.4 stop: behind a balancer that asks /readyz a rolling restart of three processes fails no request and loses no signal', async (t) => {
     const deployment = await newDeployment('rolling');
     const [tenant] = await deployment.tenants();
-    await deployment.start({ ROLES: 'consumer' });
-    const start = () => deployment.start({ ROLES: 'signals,feeds', DRAIN_SECONDS: '3' });
-    const processes = await Promise.all([start(), start()]);
+    const start = () => deployment.start({ ROLES: 'signals,consumer,feeds', DRAIN_SECONDS: '3', FEED_REBUILD_SECONDS: '1' });
+    const processes = await Promise.all([start(), start(), start()]);
     const balancer = balance(processes.map(({ url }) => url));
-    await eventually(() => assert.equal(balancer.ready().length, 2));
+    await eventually(() => assert.equal(balancer.ready().length, 3));
     let rolling = true;
-    let answered = 0;
+    let [asked, posted] = [0, 0];
     const clients = Array.from({ length: 4 }, async (_, n) => {
       while (rolling) {
         const urls = balancer.ready();
-        if (urls.length > 0) {
-          await request(urls[answered % urls.length], tenant, n % 2 === 0);
-          answered += 1;
-        }
+        asked += 1;
+        if (n % 2 === 0) await post(urls[asked % urls.length]!, tenant, addressOf(posted++));
+        else await poll(urls[asked % urls.length]!, tenant);
         // Leaves the processors to the servers and to whoever asks for their readiness.
         await sleep(20);
       }
     });
-    for (const n of [0, 1]) {
-      processes[n] = await deployment.restart(processes[n], 'SIGTERM');
-      await eventually(() => assert.equal(balancer.ready().length, 2));
+    for (const n of processes.keys()) {
+      processes[n] = await deployment.restart(processes[n]!, 'SIGTERM');
+      await eventually(() => assert.equal(balancer.ready().length, 3));
     }
     rolling = false;
     await Promise.all(clients);
     await balancer.stop();
-    assert.ok(answered > 100);
-    t.diagnostic(`${answered} requests answered`);
+    await deployment.landed();
+    const wanted = Array.from({ length: posted }, (_, n) => `${addressOf(n)}/32`);
+    for (const { url } of processes)
+      await eventually(async () => {
+        const feed = new Set((await poll(url, tenant)).split('\n'));
+        assert.deepEqual(
+          wanted.filter((each) => !feed.has(each)),
+          [],
+        );
+      });
+    t.diagnostic(`${asked} requests answered, ${posted} of them signals`);
   });
 });
 
@@ -177,11 +184,25 @@ function balance(urls: readonly string[]): { ready(): string[]; stop(): Promise<
   };
 }
 
-/** One request, which must be answered with 200. */
-async function request(url: string, { key }: Tenant, isPost: boolean): Promise<void> {
-  const headers = { authorization: `Bearer ${key}` };
-  const body = JSON.stringify([{ type: 'access_rules', action: 'block', ip: '192.0.2.1' }]);
-  const asked = isPost ? fetch(`${url}/v1/signal`, { method: 'POST', headers, body }) : fetch(`${url}/v1/threat/feeds`, { headers });
-  const response = await asked;
-  assert.equal(response.status, 200, await response.text());
+/** No two of them are one network. */
+const addressOf = (n: number) => `198.18.${n >> 7}.${2 * (n & 127)}`;
+
+/** What has to be answered with 200. */
+async function answered(response: Response): Promise<string> {
+  const text = await response.text();
+  assert.equal(response.status, 200, text);
+  return text;
 }
+
+const authorization = ({ key }: Tenant) => ({ authorization: `Bearer ${key}` });
+
+const post = async (url: string, tenant: Tenant, ip: string) =>
+  answered(
+    await fetch(`${url}/v1/signal`, {
+      method: 'POST',
+      headers: authorization(tenant),
+      body: JSON.stringify([{ type: 'access_rules', action: 'block', ip }]),
+    }),
+  );
+
+const poll = async (url: string, tenant: Tenant) => answered(await fetch(`${url}/v1/threat/feeds`, { headers: authorization(tenant) }));

@@ -33,14 +33,14 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   'without a record a content begins now': {
     in: 'feeds',
     file: 'document/serve/last-modified.ts',
-    from: 'dated(known, before === undefined || isOther ? { sharesInstant: true } : {})',
+    from: 'dated(Math.max(Math.min(Math.floor(takenAt / 1000), second), shown), { sharesInstant: true, isTold: false })',
     to: 'dated(Math.max(second, earliest))',
   },
   'dates go back': {
     in: 'feeds',
     file: 'document/serve/last-modified.ts',
-    from: 'dated(Math.max(older, shown))',
-    to: 'dated(older)',
+    from: 'dated(Math.max(older, shown), { sharesInstant: true })',
+    to: 'dated(older, { sharesInstant: true })',
   },
   'a snapshot is confirmed by any read': {
     in: 'feeds',

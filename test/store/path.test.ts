@@ -119,7 +119,7 @@ test('D10.24, D10.25 property: the path of 1,000 addresses agrees with explain, 
       const target: Target = { kind: 'ip', network: networkAt(at, 0) };
       const asked = { workspace, target, action: 'block', counts: false, outlook: { listId: lists[0]! } } as const;
       const explained = await explain(asked, { store, geo, guard: options.guard, now: instantOf(clock) });
-      const whereabouts = () => ({ country: null, asn: null });
+      const whereabouts = () => ({ country: null, asn: null, asnName: null, attribution: null });
       const step = <T>(work: () => Promise<T>) => work();
       const path = await pathOf(
         { store, workspaceId, feeds: undefined, whereabouts, now: () => clock.now(), step },

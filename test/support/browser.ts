@@ -27,15 +27,17 @@ export interface Page {
   evaluate<T>(expression: string): Promise<T>;
   /** Types a text where the focus is. */
   type(text: string): Promise<void>;
-  /** Presses a key, such as `Enter` or `/`. */
-  press(key: string): Promise<void>;
+  /** Presses a key, such as `Enter` or `/`; with Shift held where that is said. */
+  press(key: string, held?: { readonly shift?: boolean }): Promise<void>;
   /** The size of the window in CSS pixels, and which colours the system prefers. */
   look(width: number, height: number, scheme: 'light' | 'dark'): Promise<void>;
   /** A picture of the window, or of the whole page, as PNG. */
   picture(whole?: boolean): Promise<Buffer>;
+  /** A command of the protocol as it is. */
+  command(method: string, params?: Params): Promise<Params>;
 }
 
-interface Browser {
+export interface Browser {
   page(): Promise<Page>;
   close(): Promise<void>;
 }
@@ -53,7 +55,7 @@ export async function startBrowser(): Promise<Browser> {
     if (child.exitCode === null && child.signalCode === null) process.kill(-child.pid!, 'SIGKILL');
   };
   process.once('exit', kill);
-  const socket = new WebSocket(await devToolsAddress(child));
+  const socket = new WebSocket(await saidBy(child, /^DevTools listening on (ws:\S+)$/m));
   await new Promise((resolve, reject) => {
     socket.onopen = resolve;
     socket.onerror = reject;
@@ -99,15 +101,16 @@ export async function startBrowser(): Promise<Browser> {
         async type(text) {
           await call('Input.insertText', { text }, sessionId);
         },
-        async press(key) {
+        async press(key, { shift = false } = {}) {
+          const modifiers = shift ? 8 : 0;
           const text = key.length === 1 ? key : { Enter: '\r' }[key];
           const windowsVirtualKeyCode = KEY_CODES[key] ?? key.toUpperCase().charCodeAt(0);
           await call(
             'Input.dispatchKeyEvent',
-            { type: text === undefined ? 'rawKeyDown' : 'keyDown', key, text, windowsVirtualKeyCode },
+            { type: text === undefined ? 'rawKeyDown' : 'keyDown', key, text, modifiers, windowsVirtualKeyCode },
             sessionId,
           );
-          await call('Input.dispatchKeyEvent', { type: 'keyUp', key, windowsVirtualKeyCode }, sessionId);
+          await call('Input.dispatchKeyEvent', { type: 'keyUp', key, modifiers, windowsVirtualKeyCode }, sessionId);
         },
         async look(width, height, scheme) {
           await call('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: 1, mobile: false }, sessionId);
@@ -121,6 +124,7 @@ export async function startBrowser(): Promise<Browser> {
           );
           return Buffer.from(data, 'base64');
         },
+        command: (method, params) => call(method, params, sessionId),
       };
     },
     async close() {
@@ -142,13 +146,13 @@ function note(method: string, params: Params, requests: string[], complaints: st
   else if (method === 'Log.entryAdded' && (params.entry as { level: string }).level === 'error') complaints.push(text);
 }
 
-/** Where the browser listens, which it says on standard error. */
-function devToolsAddress(child: ChildProcess): Promise<string> {
+/** Where a browser listens, which it says on standard error. */
+export function saidBy(child: ChildProcess, where: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {
     let said = '';
     child.stderr!.setEncoding('utf8').on('data', (text: string) => {
       said = (said + text).slice(-10_000);
-      const found = /^DevTools listening on (ws:\S+)$/m.exec(said);
+      const found = where.exec(said);
       if (found !== null) resolve(found[1]!);
     });
     child.once('error', reject);

@@ -153,6 +153,7 @@ export class MemoryStore
   setFeed(id: string, change: Partial<MemoryFeed>): void {
     this.#revision += 1;
     this.#feeds = this.#feeds.map((feed) => (feed.id === id ? { ...feed, ...change, revision: feed.revision + this.#revision } : feed));
+    this.#redate(id, change);
   }
 
   #found({ lists, ...feed }: MemoryFeed): FoundFeed {
@@ -182,6 +183,15 @@ export class MemoryStore
   setList(id: string, change: Partial<AccessList>): void {
     this.#revision += 1;
     this.#lists = this.#lists.map((list) => (list.id === id ? { ...list, ...change, revision: this.#revision } : list));
+    this.#redate(id, change);
+  }
+
+  /** As `store/document-record.ts` does. */
+  #redate(id: string, change: object): void {
+    if (!['name', 'format', 'family', 'action', 'target'].some((field) => field in change)) return;
+    const own = [...this.records].filter(([name]) => JSON.parse(name)[1] === id);
+    const since = Math.max(Math.floor(this.#clock.now() / 1000), ...own.map(([, row]) => row.since + 1));
+    for (const [name, row] of own) this.records.set(name, { ...row, since });
   }
 
   list(id: string): AccessList {
@@ -347,7 +357,7 @@ export class MemoryStore
     const name = JSON.stringify([workspaceId, key.feedId, key.format, key.family, key.action]);
     let row = this.records.get(name);
     if (row === undefined) row = { hash: seen.hash, snapshotAt: seen.snapshotAt, since: seen.second };
-    else if (seen.snapshotAt >= row.snapshotAt) {
+    else if (seen.snapshotAt >= row.snapshotAt || row.snapshotAt > this.#clock.now() + 10_000) {
       const since = seen.hash === row.hash ? row.since : Math.max(seen.second, row.since + 1);
       row = { hash: seen.hash, snapshotAt: seen.snapshotAt, since };
     }

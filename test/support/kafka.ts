@@ -62,6 +62,9 @@ export async function startKafka({ secured = false, lasts = false } = {}): Promi
   return startBroker(jars, { secured, lasts, options: [`-XX:SharedArchiveFile=${join(jars, CLASSES)}`] });
 }
 
+/** What Java is told for a broker: its jars, and their classes as they were loaded before. */
+export const javaForKafka = (jars: string): string[] => [...JAVA, `-XX:SharedArchiveFile=${join(jars, CLASSES)}`, '-cp', `${jars}/*`];
+
 /** Starts a broker of these jars with more options for Java. */
 async function startBroker(
   jars: string,
@@ -186,7 +189,7 @@ async function makeCertificates(folder: string): Promise<void> {
 }
 
 /** The folder with the jars, which Maven fills once, and with their classes as Java has loaded them. */
-async function kafkaJars(): Promise<string> {
+export async function kafkaJars(): Promise<string> {
   const folder = join(CACHE, `kafka-${createHash('sha256').update(readFileSync(POM)).digest('hex').slice(0, 12)}`);
   if (!existsSync(folder)) await fetchJars(folder);
   if (!existsSync(join(folder, CLASSES))) await keepClasses(folder);

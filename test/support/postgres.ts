@@ -2,12 +2,13 @@
  * A real PostgreSQL for tests and benchmarks: started here on a free port in a temporary folder, or, with TEST_DATABASE_URL,
  * somebody else's server, on which every test gets a database of its own all the same.
  */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chownSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { freePort } from './http.ts';
 import { locate, needs } from './programs.ts';
@@ -55,7 +56,7 @@ export async function startOwnPostgres(settings: Record<string, string> = {}, st
   const initdb = ['-D', data, '-U', 'weir', '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync'];
   const copy = ['-D', data, '-U', 'weir', '-h', '127.0.0.1', '-p', String(standbyOf), '-R', '-c', 'fast', '--no-sync'];
   const [program, args] = standbyOf === undefined ? (['initdb', initdb] as const) : (['pg_basebackup', copy] as const);
-  execFileSync(locate(program)!, args, { ...user, stdio: ['ignore', 'ignore', 'pipe'], cwd: folder });
+  await promisify(execFile)(locate(program)!, args, { ...user, cwd: folder });
   const port = await freePort();
   const lines = Object.entries({
     listen_addresses: '127.0.0.1',

@@ -12,6 +12,7 @@ const PACKAGES = {
   'crowdsec-firewall-bouncer': 'crowdsec-firewall-bouncer',
   curl: 'curl',
   'fail2ban-server': 'fail2ban',
+  'firefox-esr': 'firefox-esr',
   flock: 'util-linux',
   go: 'golang-go',
   gzip: 'gzip',

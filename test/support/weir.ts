@@ -1,7 +1,10 @@
 /** A running weir as a process of its own, as an operator starts it. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { loadGeo } from '../../src/geo/load.ts';
 
 /** As `weir`, the unit and the image start Node. */
 const NODE_FLAGS = ['--max-semi-space-size=8'];
@@ -33,6 +36,21 @@ export function testEnvironment(settings: Environment): NodeJS.ProcessEnv {
   return { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE, HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'warn', ...settings };
 }
 
+/** Where the packaged geo data are kept as they were compiled once: to do it anew for each DATA_DIR is half of a start. */
+const COMPILED = fileURLToPath(new URL('../../node_modules/.cache/geo', import.meta.url));
+let compiled: Promise<unknown> | undefined;
+
+/** Puts the compiled geo data into a DATA_DIR that has none, as an earlier start would. */
+async function putGeo({ DATA_DIR, GEO_COUNTRY_FILE, GEO_ASN_FILE }: Environment): Promise<void> {
+  if (DATA_DIR === undefined || GEO_COUNTRY_FILE !== undefined || GEO_ASN_FILE !== undefined) return;
+  const files = ['geo-country.bin', 'geo-asn.bin'].filter((name) => !existsSync(join(DATA_DIR, name)));
+  if (files.length === 0) return;
+  compiled ??= loadGeo({ country: undefined, asn: undefined }, COMPILED);
+  await compiled;
+  mkdirSync(DATA_DIR, { recursive: true, mode: 0o700 });
+  for (const name of files) copyFileSync(join(COMPILED, name), join(DATA_DIR, name));
+}
+
 // A process that ends early leaves none behind.
 const running = new Set<ChildProcess>();
 process.on('exit', () => {
@@ -41,6 +59,7 @@ process.on('exit', () => {
 
 /** Starts `weir serve` and resolves with its address at the ready line; rejects when it ends before. */
 export async function startWeir(settings: Environment): Promise<Weir> {
+  await putGeo(settings);
   const child = spawn(process.execPath, [...NODE_FLAGS, MAIN, 'serve'], {
     env: { ...NODE_ENVIRONMENT, ...testEnvironment(settings) },
     stdio: ['ignore', 'pipe', 'pipe'],

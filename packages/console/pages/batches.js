@@ -5,7 +5,7 @@ import { useState } from 'preact/hooks';
 import { ask, manage } from '../api.js';
 import { curlOf } from '../curl.js';
 import { useLive } from '../data.js';
-import { count, counted, dateTime } from '../format.js';
+import { count, counted, dateTime, duration } from '../format.js';
 import { useKeyset } from '../keyset.js';
 import { useNames } from '../names.js';
 import { go, link } from '../router.js';
@@ -78,13 +78,16 @@ const columns = (names) => [
     cell: ({ id, received_at: at }) => html`<a href=${link('/batches', id)} title=${id}>${dateTime(at)}</a>`,
   },
   { label: 'Sent by', width: 'minmax(5rem, 1fr)', secondary: true, cell: (batch) => html`<bdi>${senderOf(batch, names)}</bdi>` },
-  { label: 'List', width: 'minmax(5rem, 1fr)', secondary: true, cell: ({ list_id: list }) => html`<bdi>${names.listName(list)}</bdi>` },
+  { label: 'List', width: 'minmax(5rem, 1fr)', secondary: true, cell: (batch) => html`<bdi>${listOf(batch, names)}</bdi>` },
   { label: 'State', width: '6.5rem', secondary: true, cell: (batch) => html`<${State} batch=${batch} />` },
   { label: 'Entries', width: '5rem', number: true, cell: ({ entries }) => count(entries) },
 ];
 
 /** @param {Batch} batch @param {Names} names */
 const senderOf = ({ actor, key_id: key }, names) => actor ?? (key === null ? 'a command' : names.keyName(key));
+
+/** @param {Batch} batch @param {Names} names */
+const listOf = ({ list_id: list }, names) => (list === null ? 'a list that is gone' : names.listName(list));
 
 /** @param {{ batch: Batch }} props */
 function State({ batch: { undoes, undone_by: by } }) {
@@ -123,7 +126,8 @@ function OneBatch({ id, names, session }) {
 
 /** What undoing is, or why there is none. @param {boolean} isKnown @param {boolean} isUndoable */
 function noteOf(isKnown, isUndoable) {
-  if (!isKnown) return 'Too much has changed since: undo is no longer possible.';
+  if (!isKnown)
+    return 'It cannot be undone: too much has changed since, so that what it replaced is not known any more, or its list is deleted.';
   if (isUndoable) return 'Another batch, which can itself be undone.';
   return 'There is nothing to undo: its rules were changed since, have expired, or were never there.';
 }
@@ -134,13 +138,16 @@ const factsOf = (batch, names) => [
   ['Sent by', senderOf(batch, names)],
   ['Person', batch.person ?? undefined],
   ['Key', batch.actor !== null && batch.key_id !== null ? names.keyName(batch.key_id) : undefined],
-  ['List', names.listName(batch.list_id)],
+  ['List', listOf(batch, names)],
   ['Entries', count(batch.entries)],
   ['Received', dateTime(batch.received_at)],
-  ['Landed', html`${dateTime(batch.landed_at)}, after ${Math.max(0, Date.parse(batch.landed_at) - Date.parse(batch.received_at))} ms`],
+  ['Landed', html`${dateTime(batch.landed_at)}, after ${tookText(Date.parse(batch.landed_at) - Date.parse(batch.received_at))}`],
   ['Undoes', batch.undoes && html`<a href=${link('/batches', batch.undoes)} title=${batch.undoes}>another batch</a>`],
   ['Undone by', batch.undone_by && html`<a href=${link('/batches', batch.undone_by)} title=${batch.undone_by}>a later batch</a>`],
 ];
+
+/** How long landing took. @param {number} ms */
+const tookText = (ms) => (ms < 1000 ? `${Math.max(0, ms)} ms` : duration(ms));
 
 /** @param {{ effect: Effect }} props */
 const EffectFigures = ({ effect: { removes, restores, keeps } }) => html`

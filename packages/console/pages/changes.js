@@ -3,6 +3,7 @@ import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { manage } from '../api.js';
 import { useLive, useLiveWork } from '../data.js';
+import { dateTime } from '../format.js';
 import { useKeyset } from '../keyset.js';
 import { useNames } from '../names.js';
 import { Badge } from '../ui/badge.js';
@@ -26,7 +27,7 @@ const LIMIT = 200;
 export function Page({ session, place }) {
   const names = useNames(session);
   const shownWindow = windowOf(place.query);
-  const { feed } = shownWindow;
+  const { feed, kind } = shownWindow;
   const feeds = useLiveWork('feeds', readFeeds, { every: 60_000 }).value ?? [];
   const { items, isWhole, error, refresh, onSight } = useKeyset('/changes', 'changes', { ...shownWindow }, { limit: LIMIT, keyOf });
   const [shown, setShown] = useState(/** @type {Change | undefined} */ (undefined));
@@ -39,7 +40,7 @@ export function Page({ session, place }) {
       ${read.length > 0 && html`<p class="small soft" role="status">${totalOf(read)}${!isWhole && ' There is more below.'}</p>`}
       ${
         read.length === 0 && isWhole
-          ? html`<${Empty} icon="changes" title="Nothing has changed"><p>Not in this time${feed !== undefined && ', not in this feed'}. Choose a longer one above.</p><//>`
+          ? html`<${Empty} icon="changes" title="Nothing is known to have changed"><p>Not in this time${feed !== undefined && ', not in this feed'}${kind !== undefined && ', not of this kind'}. Choose a longer one above.</p><//>`
           : html`<${LongList} label="Changes" columns=${columns(names.keyName)} rows=${read} keyOf=${keyOf} onSight=${onSight}
               total=${isWhole ? read.length : -1} onRow=${setShown} />`
       }
@@ -62,7 +63,7 @@ const columns = (keyName) => [
 const SORTS = /** @type {const} */ ([
   ['rules', 'Changes of rules'],
   ['settings', 'Changes of settings, lists and keys'],
-  ['refreshes', 'Refreshes of sources that failed'],
+  ['refreshes', 'Refreshes of sources that failed or were held back'],
 ]);
 
 /** Since when all is known, where that is less than what is asked for. @param {{ window: import('./changes/window.js').Window }} props */
@@ -72,7 +73,7 @@ function Known({ window: { since, until, feed } }) {
   const known = value.known_since;
   const late = SORTS.filter(([name]) => known[name] !== null && known[name] > value.since);
   return html`
-    ${late.map(([name, label]) => html`<${Notice} key=${name}>${label} are known since <${Ago} at=${known[name]} /> only; what was before is not in this list.<//>`)}
+    ${late.map(([name, label]) => html`<${Notice} key=${name}>${label} are known since ${dateTime(known[name])} only; what was before is not in this list.<//>`)}
     ${known.settings === null && html`<${Notice}>Changes of settings, lists and keys are for keys that may manage the workspace.<//>`}
   `;
 }

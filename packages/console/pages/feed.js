@@ -1,10 +1,10 @@
 /** One feed: how large it is and where it is heading, what it says, how devices get it, and which do. */
 
 import { html } from 'htm/preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { allPages, ask, manage } from '../api.js';
 import { useLive, useLiveWork } from '../data.js';
-import { count, counted, day, size } from '../format.js';
+import { count, counted, day, duration, size } from '../format.js';
 import { FORMATS } from '../formats.js';
 import { link } from '../router.js';
 import { may } from '../session.js';
@@ -24,7 +24,7 @@ import { ACTIONS, FAMILIES } from '../words.js';
 import { seeChanges } from './changes/see.js';
 import { DeleteFeed } from './feeds/delete-feed.js';
 import { FeedForm } from './feeds/feed-form.js';
-import { leftOutText, nameOfKind, stateOf, WORKSPACE_FEED } from './feeds/feed-state.js';
+import { familiesText, leftOutText, nameOfKind, stateOf, WORKSPACE_FEED } from './feeds/feed-state.js';
 import { readFeed } from './feeds/read-feeds.js';
 import { SetUpCard } from './feeds/set-up-card.js';
 
@@ -45,7 +45,10 @@ export function FeedPage({ kind, id, session }) {
 const named = ({ id }) => (id === WORKSPACE_FEED ? undefined : id);
 
 /** @param {{ feed: FeedRow, tag: string, session: Session, refresh: () => Promise<void> }} props */
-function Feed({ feed, tag, session, refresh }) {
+function Feed({ feed: read, tag, session, refresh }) {
+  // What the preview reads, every few seconds, is what the feed has now, whenever it was made last.
+  const [fresh, setFresh] = useState(/** @type {import('./feeds/feed-state.js').Built | undefined} */ (undefined));
+  const feed = fresh === undefined ? read : { ...read, fresh: { ...fresh, built_at: new Date().toISOString() } };
   const [open, setOpen] = useState(/** @type {'edit' | 'delete' | undefined} */ (undefined));
   const state = stateOf(feed);
   const canEdit = feed.kind !== 'workspace' && may(session, 'manage');
@@ -71,7 +74,7 @@ function Feed({ feed, tag, session, refresh }) {
       <${SizeCard} feed=${feed} tag=${tag} />
       <${HistoryCard} feed=${feed} />
     </div>
-    <${ContentCard} feed=${feed} address=${address} />
+    <${ContentCard} feed=${feed} address=${address} onRead=${setFresh} />
     <${DevicesCard} feed=${feed} />
     <${SetUpCard} feed=${feed} address=${address} path=${new URL(address).pathname} session=${session} />
     ${open === 'edit' && html`<${FeedForm} feed=${feed} tag=${tag} onClose=${close} onDone=${refresh} />`}
@@ -93,7 +96,7 @@ function SizeCard({ feed, tag }) {
         const { entries } = measure;
         return html`
           <${Figures}>
-            <${Figure} label="Entries" value=${count(entries)} note=${`${count(measure.v4)} IPv4, ${count(measure.v6)} IPv6`} />
+            <${Figure} label="Entries" value=${count(entries)} note=${familiesText(measure)} />
             <${Figure} label="Rules for addresses" value=${count(measure.address_rules)} />
           <//>
           <${Gauge} value=${entries} most=${measure.entry_limit} label="Entries" />
@@ -106,8 +109,8 @@ function SizeCard({ feed, tag }) {
                 <${Facts} facts=${measure.costs.map((/** @type {any} */ { name, networks }) => [name, counted(networks, 'network')])} />
               `
           }
-          ${measure.by_list !== null && html`<${SharesOf} title="By list" shares=${measure.by_list} />`}
-          ${measure.by_key !== null && html`<${SharesOf} title="By key" shares=${measure.by_key} />`}
+          ${measure.by_list?.largest.length > 0 && html`<${SharesOf} title="By list" shares=${measure.by_list} />`}
+          ${measure.by_key?.largest.length > 0 && html`<${SharesOf} title="By key" shares=${measure.by_key} />`}
         `;
       }}<//>
     <//>
@@ -131,7 +134,7 @@ function HistoryCard({ feed }) {
       <${Shown} live=${live}>${(/** @type {{ days: any[] }} */ { days }) => {
         const known = days.filter((/** @type {any} */ each) => each.v4 !== null || each.v6 !== null);
         if (known.length === 0)
-          return html`<p class="soft">The feed has not been asked for yet. Its size is noted from the first poll on.</p>`;
+          return html`<p class="soft">${feed.action === 'allow' ? 'It is an allow feed; sizes are noted of block feeds only.' : 'No size is known yet: it is noted each day on which the feed is made for somebody who asks for it.'}</p>`;
         const last = known.at(-1);
         return html`
           <${Plot} days onSpan=${seeChanges(named(feed))} label="Networks of the block feed" times=${known.map((/** @type {any} */ each) => Date.parse(each.day) / 1000)}
@@ -149,12 +152,17 @@ function HistoryCard({ feed }) {
   `;
 }
 
-/** @param {{ feed: FeedRow, address: string }} props */
-function ContentCard({ feed, address }) {
+/** @param {{ feed: FeedRow, address: string, onRead: (built: import('./feeds/feed-state.js').Built) => void }} props `onRead`: it is as the feed stores it. */
+function ContentCard({ feed, address, onRead }) {
   const [format, setFormat] = useState(feed.format ?? 'plain');
   const [family, setFamily] = useState(feed.family ?? 'both');
   const [action, setAction] = useState(feed.action ?? 'block');
   const live = useLive(manage('/content', { feed: named(feed), format, family, action }));
+  const { value } = live;
+  useEffect(() => {
+    const isStored = value?.family === (feed.family ?? 'both') && value?.action === (feed.action ?? 'block');
+    if (isStored) onRead({ ...value, formats: [value.format] });
+  }, [value]);
   const query = new URLSearchParams({ format, family, action });
   return html`
     <${Card} title="Preview" note="As it is served now. A device that has the same digest has the same list.">
@@ -179,7 +187,7 @@ function ContentCard({ feed, address }) {
           ['Last change', content.last_modified && html`<${Ago} at=${content.last_modified} />`],
         ]} />
         ${!content.over_cap && content.lines.length > 0 && html`<${Code} label="Beginning of the feed" text=${content.lines.join('\n')} />`}
-        ${!content.over_cap && content.entries === 0 && html`<p class="soft">The feed is empty: it has no active rule of this action and family.</p>`}
+        ${!content.over_cap && content.entries === 0 && html`<p class="soft">The feed is empty in this action and family: no rule is in force, or what rules say is kept out of it. Look up tells of an address why.</p>`}
         ${content.entries > content.lines.length && !content.over_cap && html`<p class="small soft">The first ${count(content.lines.length)} lines.</p>`}
       `}<//>
     <//>
@@ -220,7 +228,7 @@ const DEVICE_COLUMNS = [
       if (behind === null) return html`<${Badge}>not known<//>`;
       return behind === 0
         ? html`<${Badge} kind="good">up to date<//>`
-        : html`<${Badge} kind=${behind > 600 ? 'warn' : ''}>${counted(behind, 'second')} behind<//>`;
+        : html`<${Badge} kind=${behind > 600 ? 'warn' : ''}>${duration(behind * 1000)} behind<//>`;
     },
   },
 ];

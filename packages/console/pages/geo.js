@@ -3,7 +3,7 @@
 import { html } from 'htm/preact';
 import { manage } from '../api.js';
 import { useLive } from '../data.js';
-import { count, counted, dateTime } from '../format.js';
+import { count, counted, dayOf } from '../format.js';
 import { Badge } from '../ui/badge.js';
 import { Card } from '../ui/card.js';
 import { Code } from '../ui/code.js';
@@ -13,7 +13,7 @@ import { Shown } from '../ui/states.js';
 
 /**
  * @typedef {object} GeoKind
- * @property {'packaged' | 'operator'} source
+ * @property {'packaged' | 'downloaded' | 'operator'} source
  * @property {string} format
  * @property {string} date
  * @property {number} age_days
@@ -44,6 +44,8 @@ export function Page(_props) {
   `;
 }
 
+const ORIGINS = { packaged: 'comes with weir', downloaded: 'downloaded by weir', operator: "a file of the operator's" };
+
 /** @param {{ title: string, many: string, kind: GeoKind }} props */
 function KindCard({ title, many, kind }) {
   const isOld = kind.age_days > OLD;
@@ -57,9 +59,9 @@ function KindCard({ title, many, kind }) {
         <${Figure} label="IPv6 ranges" value=${count(kind.ranges_v6)} />
       <//>
       <${Facts} facts=${[
-        ['Source', kind.source === 'packaged' ? 'comes with weir' : 'the operator'],
+        ['Source', ORIGINS[kind.source]],
         ['Format', kind.format],
-        ['Of', dateTime(kind.date)],
+        ['Of', dayOf(kind.date)],
         ['Attribution', kind.attribution],
       ]} />
     <//>

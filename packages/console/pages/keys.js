@@ -128,8 +128,8 @@ const columns = (session, known, revoke) => [
 
 /** @param {Key} key @param {Omit<Known, 'keys'>} known */
 function boundTo({ list_id: list, feed_id: feed }, { lists, feeds }) {
-  if (list !== null) return html`<span>list <bdi>${lists.find(({ id }) => id === list)?.name ?? list}</bdi></span>`;
-  return feed === null ? '' : html`<span>feed <bdi>${feeds.find(({ id }) => id === feed)?.name ?? feed}</bdi></span>`;
+  if (list !== null) return html`<span>list <bdi>${lists.find(({ id }) => id === list)?.name ?? 'that is gone'}</bdi></span>`;
+  return feed === null ? '' : html`<span>feed <bdi>${feeds.find(({ id }) => id === feed)?.name ?? 'that is gone'}</bdi></span>`;
 }
 
 /** What a new key may do until somebody chooses: pull feeds, or the first thing that this session can give. @param {Session} session */
@@ -234,7 +234,7 @@ function Revoke({ session, revoked, onClose, onDone }) {
   };
   return html`
     <${Confirm} title="Revoke the key?" action="Revoke it" danger work=${work} onClose=${onClose}>
-      <p>Whoever has the key <bdi>${revoked.name ?? ''}</bdi> <span class="mono">${revoked.prefix}…</span> is turned away with 401 from now on. This cannot be undone.</p>
+      <p>Whoever has the key ${revoked.name !== null && html`<bdi>${revoked.name}</bdi> `}<span class="mono">${revoked.prefix}…</span> is turned away with 401, in every process within two seconds. This cannot be undone.</p>
       <p>It was last used: <${Ago} at=${revoked.last_used_at} />.</p>
       ${uses !== undefined && html`<${Pulled} uses=${uses} />`}
       ${revoked.id === session.key_id && html`<${Notice} kind="bad">This is the key that you are signed in with: you will be signed out.<//>`}

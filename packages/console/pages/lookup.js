@@ -121,6 +121,11 @@ const Dropped = ({ lists }) => html`
   <p class="small soft">Dropped for its lists in 30 days, as bouncers told: ${lists.map(({ list, hits }, i) => html`${i > 0 && ', '}<bdi key=${list}>${list}</bdi> ${count(hits)}`)}.</p>
 `;
 
+/** Whom the licence of the data asks to name, with links. @param {{ text: string }} props */
+const Attribution = ({ text }) => html`
+  <p class="small soft">By the data on ASNs of ${text.split(/(https:\/\/[\w./-]+\w)/).map((part, i) => (i % 2 === 1 ? html`<a key=${i} href=${part} target="_blank" rel="noopener">${part}</a>` : part))}.</p>
+`;
+
 /** @param {{ answer: Answer, mayChange: boolean, maySet: boolean, onOpen: (open: Open) => void, onDone: () => void }} props */
 function Found({ answer, mayChange, maySet, onOpen, onDone }) {
   const [outlook, setOutlook] = useState(/** @type {Outlook | undefined} */ (undefined));
@@ -156,6 +161,7 @@ function Found({ answer, mayChange, maySet, onOpen, onDone }) {
     </div>
     ${(answer.devices_left_out_feeds ?? 0) > 0 && html`<p class="small soft">Of ${answer.devices_left_out_feeds} more feeds that it concerns devices are not told.</p>`}
     ${answer.dropped.length > 0 && html`<${Dropped} lists=${answer.dropped} />`}
+    ${answer.where?.attribution && html`<${Attribution} text=${answer.where.attribution} />`}
     ${answer.history !== undefined && html`<${Card} title="History" note="Of its own rules and those around it, as far back as an undo reaches."><${History} events=${answer.history} /><//>`}
     <details id="feeds" open=${feeds.length <= 6}><summary>Feed by feed, every rule</summary>
       <div class="stack"><${FeedByFeed} target=${target} action=${action} feeds=${feeds} /></div>

@@ -12,8 +12,9 @@ import { Gauge } from '../ui/gauge.js';
 import { PageHead } from '../ui/page-head.js';
 import { Plot } from '../ui/plot.js';
 import { Empty, Shown } from '../ui/states.js';
+import { Ago } from '../ui/time.js';
 import { seeChanges } from './changes/see.js';
-import { builtOf } from './feeds/feed-state.js';
+import { builtOf, isOld } from './feeds/feed-state.js';
 import { linkToFeed, readFeeds } from './feeds/read-feeds.js';
 import { Attention } from './overview/attention.js';
 import { FirstSteps } from './overview/first-steps.js';
@@ -146,20 +147,22 @@ function FullFeeds() {
           })
           .toSorted((a, b) => b.share - a.share)
           .slice(0, 5);
+        const unknown = feeds.filter((feed) => builtOf(feed) === undefined).length;
         if (rows.length === 0)
-          return html`<${Empty} icon="feeds" title="No feed has been pulled yet"><p>A feed shows here once a device asks for it.</p><//>`;
+          return html`<${Empty} icon="feeds" title="No feed is counted yet"><p>A feed is counted when a device asks for it, or when the page of feeds is looked at.</p><//>`;
         return html`
           <ul class="full-feeds">
             ${rows.map(
               ({ feed, built }) => html`
                 <li key=${feed.id}>
                   <a class="text" href=${linkToFeed(feed)}>${feed.name}</a>
-                  <span class="number">${count(built.entries)}</span>
+                  <span class="number">${count(built.entries)}${isOld(built) && html`<br /><span class="soft small">counted <${Ago} at=${built.built_at} /></span>`}</span>
                   <${Gauge} value=${built.entries} most=${built.entry_limit} label=${`Entries of ${feed.name}`} />
                 </li>
               `,
             )}
           </ul>
+          ${unknown > 0 && html`<p class="small soft">${counted(unknown, 'other was', 'others were')} not asked for lately: the page of feeds counts them.</p>`}
         `;
       }}<//>
     <//>

@@ -20,7 +20,7 @@ import { ROLES } from '../words.js';
 /** @typedef {import('../session.js').Session} Session */
 /** @typedef {{ text: string, role: string, provider: string, group: string }} Row A row as it is written, and its parts. */
 /** @typedef {{ id: string, name: string, role: string, last_seen: string }} Seen */
-/** @typedef {{ rows: Row[], tag: string | null, seen: Seen[] }} Known */
+/** @typedef {{ rows: Row[], seen: Seen[] }} Known */
 
 const ADDRESS = manage('/workspace');
 
@@ -43,16 +43,16 @@ export function Page({ session }) {
       <${Card} title="Seen in the last 90 days">
         ${known.seen.length === 0 ? html`<p class="soft">Nobody yet.</p>` : html`<${Table} label="People" columns=${SEEN} rows=${known.seen} keyOf=${(/** @type {Seen} */ { id }) => id} />`}
       <//>
-      ${isAdding && html`<${Add} session=${session} known=${known} onClose=${() => setAdding(false)} onDone=${live.refresh} />`}
-      ${removed !== undefined && html`<${Remove} removed=${removed} known=${known} onClose=${() => setRemoved(undefined)} onDone=${live.refresh} />`}
+      ${isAdding && html`<${Add} session=${session} onClose=${() => setAdding(false)} onDone=${live.refresh} />`}
+      ${removed !== undefined && html`<${Remove} removed=${removed} onClose=${() => setRemoved(undefined)} onDone=${live.refresh} />`}
     `}<//>
   `;
 }
 
 /** @returns {Promise<Known>} */
 async function readPeople() {
-  const [{ body, tag }, seen] = await Promise.all([ask(ADDRESS), ask(manage('/people'))]);
-  return { rows: body.people.map(rowOf), tag, seen: seen.body.people };
+  const [{ body }, seen] = await Promise.all([ask(ADDRESS), ask(manage('/people'))]);
+  return { rows: body.people.map(rowOf), seen: seen.body.people };
 }
 
 /** The parts of `operator@keycloak=soc`. @param {string} text @returns {Row} */
@@ -87,11 +87,14 @@ const SEEN = [
   { label: 'Last seen', cell: ({ last_seen: at }) => html`<${Ago} at=${at} />` },
 ];
 
-/** @param {string[]} people @param {string | null} tag The state that is changed. */
-const write = (people, tag) => ask(ADDRESS, { method: 'PATCH', ifMatch: tag ?? '*', body: { people } });
+/** Changes one row of the table as it is now, whatever of it was read before. @param {(people: string[]) => string[]} change */
+async function write(change) {
+  const { body, tag } = await ask(ADDRESS);
+  await ask(ADDRESS, { method: 'PATCH', ifMatch: tag ?? '*', body: { people: change(body.people) } });
+}
 
-/** @param {{ session: Session, known: Known, onClose: () => void, onDone: () => void }} props */
-function Add({ session, known: { rows, tag }, onClose, onDone }) {
+/** @param {{ session: Session, onClose: () => void, onDone: () => void }} props */
+function Add({ session, onClose, onDone }) {
   const roles = ROLES.filter(({ value }) => mayGive(session, value));
   const [group, setGroup] = useState('');
   const [provider, setProvider] = useState('');
@@ -100,7 +103,7 @@ function Add({ session, known: { rows, tag }, onClose, onDone }) {
   const submit = async () => {
     const text = `${role}${provider.trim() === '' ? '' : `@${provider.trim()}`}=${group}`;
     const isDone = await run(async () => {
-      await write([...rows.map((row) => row.text).filter((each) => each !== text), text], tag);
+      await write((people) => [...people.filter((each) => each !== text), text]);
       toast(html`The group <bdi>${group}</bdi> has the role ${role}.`);
       onDone();
     });
@@ -119,13 +122,10 @@ function Add({ session, known: { rows, tag }, onClose, onDone }) {
   `;
 }
 
-/** @param {{ removed: Row, known: Known, onClose: () => void, onDone: () => void }} props */
-function Remove({ removed: { text, group, role }, known: { rows, tag }, onClose, onDone }) {
+/** @param {{ removed: Row, onClose: () => void, onDone: () => void }} props */
+function Remove({ removed: { text, group, role }, onClose, onDone }) {
   const work = async () => {
-    await write(
-      rows.map((row) => row.text).filter((each) => each !== text),
-      tag,
-    );
+    await write((people) => people.filter((each) => each !== text));
     toast(html`The group <bdi>${group}</bdi> has lost the role ${role}.`);
     onDone();
   };

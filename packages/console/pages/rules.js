@@ -8,27 +8,22 @@ import { useNames } from '../names.js';
 import { link, useDo } from '../router.js';
 import { may } from '../session.js';
 import { Button } from '../ui/button.js';
+import { later, useAhead } from '../ui/later.js';
 import { PageHead } from '../ui/page-head.js';
 import { Tabs } from '../ui/tabs.js';
-import { BlockForm } from './rules/block.js';
-import { ChangeRules } from './rules/change-rules.js';
-import { DeleteRules } from './rules/delete-rules.js';
-import { TryExpression } from './rules/expression.js';
-import { ExpressionRuleForm } from './rules/expression-rule.js';
 import { conditionsOf, isNarrow, RuleFilter } from './rules/filter.js';
-import { OrderRules } from './rules/order.js';
-import { PasteForm } from './rules/paste.js';
-import { RuleDialog } from './rules/rule-dialog.js';
 import { RuleList, sortOf } from './rules/rule-list.js';
 import { RULE_TABS, RULE_TYPES } from './rules/tabs.js';
-import { UnblockForm } from './rules/unblock.js';
 
 /** @typedef {import('./rules/tabs.js').Rule} Rule */
 /** @typedef {import('./rules/rule-list.js').Meant} Meant */
-/** @typedef {{ name: 'block' | 'unblock' | 'paste' | 'try' | 'add' | 'order' } | { name: 'delete' | 'edit', meant: Meant } | { name: 'rule' | 'change', rule: Rule } | { name: 'use', kind: string, expression: string }} Open What is open above the page. */
+/** @typedef {import('./rules/opened.js').Open} Open */
 
 /** Rules of a page. */
 const LIMIT = 500;
+
+const openedForms = () => import('./rules/opened.js');
+const Opened = later(openedForms, 'Opened');
 
 /** @param {import('../pages.js').PageProps} props */
 export function Page({ session, place }) {
@@ -46,8 +41,7 @@ export function Page({ session, place }) {
   useDo(place, (name) => {
     if (name === 'block' || name === 'unblock' || name === 'paste') setOpen({ name });
   });
-  const close = () => setOpen(undefined);
-  const opened = { names, session, onClose: close, onDone: rules.refresh };
+  useAhead(openedForms);
   const actions = isAccess ? accessActions(session, setOpen) : expressionActions(session, setOpen);
   return html`
     <${PageHead} title="Rules" actions=${actions}>${tab.about}<//>
@@ -65,25 +59,7 @@ export function Page({ session, place }) {
     <${RuleList} rules=${rules} tab=${tab} conditions=${given(conditions)} isFiltered=${isNarrow(narrowing)} sort=${sort} names=${names} mayWrite=${may(session, 'rules:write')}
       onRule=${(/** @type {Rule} */ rule) => setOpen({ name: 'rule', rule })} onAdd=${() => setOpen({ name: isAccess ? 'block' : 'add' })}
       onChange=${(/** @type {Meant} */ meant) => setOpen({ name: 'edit', meant })} onDelete=${(/** @type {Meant} */ meant) => setOpen({ name: 'delete', meant })} />
-    ${
-      open?.name === 'rule' &&
-      html`<${RuleDialog} key=${open.rule.id} rule=${open.rule}
-      onChange=${(/** @type {Rule} */ rule) => setOpen(isAccess ? { name: 'edit', meant: { kind: rule.kind, ids: [rule.id] } } : { name: 'change', rule })} ...${opened} />`
-    }
-    ${open?.name === 'block' && html`<${BlockForm} ...${opened} />`}
-    ${open?.name === 'unblock' && html`<${UnblockForm} ...${opened} />`}
-    ${open?.name === 'paste' && html`<${PasteForm} ...${opened} />`}
-    ${open?.name === 'delete' && html`<${DeleteRules} conditions=${open.meant} ...${opened} />`}
-    ${open?.name === 'edit' && html`<${ChangeRules} meant=${open.meant} ...${opened} />`}
-    ${
-      open?.name === 'try' &&
-      html`<${TryExpression} kind=${tab.kind} onClose=${close}
-      onUse=${may(session, 'rules:write') ? (/** @type {string} */ kind, /** @type {string} */ expression) => setOpen({ name: 'use', kind, expression }) : undefined} />`
-    }
-    ${open?.name === 'order' && html`<${OrderRules} kind=${tab.kind} onClose=${close} onDone=${rules.refresh} />`}
-    ${open?.name === 'add' && html`<${ExpressionRuleForm} kind=${tab.kind} type=${type.type} ...${opened} />`}
-    ${open?.name === 'use' && html`<${ExpressionRuleForm} kind=${open.kind} type="custom" expression=${open.expression} ...${opened} />`}
-    ${open?.name === 'change' && html`<${ExpressionRuleForm} kind=${open.rule.kind} type="custom" rule=${open.rule} ...${opened} />`}
+    ${open !== undefined && html`<${Opened} open=${open} onOpen=${setOpen} tab=${tab} type=${type.type} names=${names} session=${session} onDone=${rules.refresh} />`}
   `;
 }
 

@@ -12,7 +12,7 @@ import { Button } from '../ui/button.js';
 import { PageHead } from '../ui/page-head.js';
 import { Empty, Notice, Shown } from '../ui/states.js';
 import { Table } from '../ui/table.js';
-import { Ago } from '../ui/time.js';
+import { Ago, Countdown } from '../ui/time.js';
 import { AddSource } from './sources/add-source.js';
 import { SourcePage } from './sources/source.js';
 import { linkToSource, stateOf } from './sources/source-state.js';
@@ -54,7 +54,7 @@ const COLUMNS = [
   { label: 'For', cell: ({ purpose }) => (purpose === 'allow' ? 'never-block' : 'block') },
   { label: 'Entries', number: true, cell: ({ entries }) => count(entries) },
   { label: 'Content confirmed', cell: ({ confirmed_at: at }) => html`<${Ago} at=${at} />` },
-  { label: 'Fetched', cell: ({ fetched_at: at }) => html`<${Ago} at=${at} />` },
+  { label: 'Last good fetch', cell: ({ fetched_at: at }) => html`<${Ago} at=${at} />` },
   { label: 'Next', cell: (source) => html`<${Next} source=${source} />` },
 ];
 
@@ -64,4 +64,6 @@ const Next = ({ source: { next_at: at, asked } }) =>
     ? html`<span>${asked} asked</span>`
     : at === null
       ? html`<span class="soft">none</span>`
-      : html`<time class="nowrap" datetime=${at}>${new Date(at).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' })}</time>`;
+      : Date.parse(at) <= Date.now()
+        ? html`<span>now</span>`
+        : html`<span class="nowrap">in <${Countdown} until=${at} /></span>`;

@@ -71,6 +71,7 @@ function One({ webhook: { id, name, url, style, has_secret: hasSecret, waiting, 
         body.delivered
           ? html`<bdi>${name}</bdi> has taken the test: ${body.status}.`
           : html`<bdi>${name}</bdi> has not taken the test: <span class="text">${body.status ?? ''} ${body.text}</span>`,
+        body.delivered ? 'good' : 'bad',
       );
     });
   const actions = html`<span class="row">

@@ -15,6 +15,6 @@ export const Figure = ({ label, value, note }) => html`
  */
 export const Facts = ({ facts }) => html`
   <dl class="facts">
-    ${facts.filter(([, value]) => value !== undefined && value !== null && value !== '').map(([name, value]) => html`<dt key=${name}>${name}</dt><dd class="text">${value}</dd>`)}
+    ${facts.filter(([, value]) => value !== undefined && value !== null && value !== '' && value !== false).map(([name, value]) => html`<dt key=${name}>${name}</dt><dd class="text">${value}</dd>`)}
   </dl>
 `;

@@ -40,6 +40,8 @@ export function LongList({ label, columns, rows, keyOf, onRow, selected, total =
   const [current, setCurrent] = useState(0);
   /** The same at once: keys may come quicker than rows are drawn. */
   const at = useRef(0);
+  /** The row that is to have the focus and is not drawn yet. */
+  const wanted = useRef(/** @type {number | undefined} */ (undefined));
   const isNarrow = useNarrow();
   const shown = isNarrow ? columns.filter(({ secondary }) => !secondary) : columns;
   const widths = shown.map(({ width }) => width);
@@ -66,8 +68,15 @@ export function LongList({ label, columns, rows, keyOf, onRow, selected, total =
   if (stop >= 0 && stop < first) indexes.unshift(stop);
   if (stop >= last) indexes.push(stop);
 
-  const focusOn = (/** @type {string} */ selector) =>
-    requestAnimationFrame(() => /** @type {HTMLElement | null} */ (table.current?.querySelector(selector))?.focus());
+  const find = (/** @type {string} */ selector) => /** @type {HTMLElement | null} */ (table.current?.querySelector(selector) ?? null);
+  /** Gives the focus to the row that a key has gone to, once it is drawn. */
+  const follow = () => {
+    const row = wanted.current === undefined ? null : find(`[data-index="${wanted.current}"]`);
+    if (row === null) return;
+    wanted.current = undefined;
+    row.focus({ preventScroll: true });
+  };
+  useLayoutEffect(follow);
   const goTo = (/** @type {number} */ index) => {
     const element = /** @type {HTMLElement} */ (body.current);
     if (index * ROW < element.scrollTop) element.scrollTop = index * ROW;
@@ -75,7 +84,8 @@ export function LongList({ label, columns, rows, keyOf, onRow, selected, total =
     at.current = index;
     setCurrent(index);
     setView({ top: element.scrollTop, height: element.clientHeight });
-    focusOn(`[data-index="${index}"]`);
+    wanted.current = index;
+    follow();
   };
 
   /** @param {KeyboardEvent} event */
@@ -84,7 +94,7 @@ export function LongList({ label, columns, rows, keyOf, onRow, selected, total =
     if (row === null || event.ctrlKey || event.metaKey || event.altKey) return;
     const index = at.current;
     if (event.key === ' ' && selection !== undefined) selection.toggle(index, event.shiftKey);
-    else if (event.key === 'ArrowUp' && index === 0) focusOn('.long-head button, .long-head input');
+    else if (event.key === 'ArrowUp' && index === 0) find('.long-head button, .long-head input')?.focus();
     else {
       const goal = goalOf(event.key, index, { rows: rows.length, page: Math.max(1, Math.floor(view.height / ROW) - 1) });
       if (goal === undefined) return;

@@ -1,6 +1,8 @@
 /** What stands where data are not, or not yet; and what somebody has to be told. */
 import { html } from 'htm/preact';
+import { ApiError } from '../api.js';
 import { isTrouble } from '../data.js';
+import { link } from '../router.js';
 import { Button } from './button.js';
 import { Icon } from './icon.js';
 
@@ -32,6 +34,9 @@ export const Notice = ({ kind = '', children, ...rest }) => html`
   <div class=${`notice ${kind}`} role=${kind === 'bad' ? 'alert' : undefined} ...${rest}><${Icon} name=${ICONS[kind]} /><div>${children}</div></div>
 `;
 
+/** Whether there is no such thing. @param {Error | undefined} error */
+const isGone = (error) => error instanceof ApiError && error.status === 404;
+
 /**
  * What a page of live data shows: its children once there is a value, and above them why it is not fresh.
  * @param {{ live: import('../data.js').Live<any>, children: (value: any) => any }} props
@@ -41,10 +46,12 @@ export function Shown({ live, children }) {
   const isToldAbove = error !== undefined && isTrouble(error);
   if (value === undefined) {
     if (isToldAbove) return html`<p class="soft">Not read yet.</p>`;
+    if (isGone(error))
+      return html`<${Empty} icon="search" title="It is not there"><p>It was deleted, or it never was, or it is too old to be known. Lists and feeds that were deleted lately are on the page <a href=${link('/feeds')}>Feeds</a>.</p><//>`;
     return error === undefined ? html`<${Loading} />` : html`<${Failed} error=${error} retry=${refresh} />`;
   }
   return html`
-    ${error !== undefined && !isToldAbove && html`<${Notice} kind="warn">${error.message} What you see is older.<//>`}
+    ${error !== undefined && !isToldAbove && html`<${Notice} kind="warn">${isGone(error) ? 'It was deleted meanwhile.' : error.message} What you see is older.<//>`}
     ${children(value)}
   `;
 }

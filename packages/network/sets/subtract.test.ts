@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { seededRandom } from '../../../test/support/random.ts';
-import { addressSet, overlaps, subtract, union } from '../address-set.ts';
+import { addressSet, difference, overlaps, union } from '../address-set.ts';
 import { coalesceV4, coalesceV6 } from '../coalesce.ts';
 import type { Network } from '../network.ts';
 import { parseNetwork } from '../parse.ts';
@@ -12,8 +12,7 @@ const setOf = (text: string) => addressSet(networks(text));
 
 /** The networks of the first text without the addresses of the second. */
 function without(from: string, taken: string): string {
-  const set = setOf(from);
-  subtract(set, setOf(taken));
+  const set = difference(setOf(from), setOf(taken));
   return new TextDecoder().decode(renderCidrs(coalesceV4(set.v4), coalesceV6(set.v6), { separator: ' ' }));
 }
 

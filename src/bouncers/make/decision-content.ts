@@ -1,5 +1,5 @@
 /** The networks that bouncers are given, with the instants at which they expire (SPEC D14.2): the block feed's content in more detail. */
-import { type AddressSet, addressSet, intersection, pushNetworks, subtract } from '@weir/network/address-set.ts';
+import { type AddressSet, addressSet, difference, intersection, pushNetworks } from '@weir/network/address-set.ts';
 import { type CidrsV4, type CidrsV6, countV4, countV6 } from '@weir/network/coalesce.ts';
 import { activeParts } from '../../document/held/feed-ranges.ts';
 import type { Snapshot } from '../../document/held/snapshot.ts';
@@ -121,7 +121,7 @@ function contentSet(networks: Networks): AddressSet {
 }
 
 function withoutTaken(set: AddressSet, taken: AddressSet | undefined): AddressSet {
-  if (taken !== undefined) subtract(set, taken);
+  if (taken !== undefined) return difference(set, taken);
   set.v4.merge();
   set.v6.merge();
   return set;

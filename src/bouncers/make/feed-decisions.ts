@@ -37,6 +37,8 @@ export class FeedDecisions implements VersionedContent {
   /** The last record that was read, and those of this object that are later. */
   #read = 0;
   readonly #own = new Set<number>();
+  /** While what is told next is noted in the store (SPEC D35.6). Never rejects. */
+  #noting: Promise<void> | undefined;
 
   constructor(store: ToldStore) {
     this.#store = store;
@@ -66,7 +68,10 @@ export class FeedDecisions implements VersionedContent {
     told.take(content.told, now, isNamed ? content.listNames : []);
     this.#content = content;
     this.#wide = widerThan(content.told.v4.prefixes, 32) + widerThan(content.told.v6.prefixes, 128);
-    await this.#record(told, now);
+    const noting = this.#record(told, now);
+    this.#noting = noting;
+    await noting;
+    if (this.#noting === noting) this.#noting = undefined;
     const { builder, version } = told.mark;
     return {
       version: `${builder} ${version}`,
@@ -80,6 +85,7 @@ export class FeedDecisions implements VersionedContent {
   /** A body for bouncers; undefined before the first build. `now` in ms. */
   async answer({ ask, filter }: Pick<DecisionRequest, 'ask' | 'filter'>, now: number): Promise<DecisionAnswer | undefined> {
     const told = this.#told;
+    while (this.#noting !== undefined) await this.#noting;
     if (told === undefined || this.#content === undefined) return undefined;
     const { networks, mark } = told;
     const { all, leftOut, listNames } = this.#content;
@@ -121,10 +127,11 @@ export class FeedDecisions implements VersionedContent {
     const record = told.takeRecord();
     if (record === undefined) return;
     try {
-      this.#own.add(await this.#store.record({ ...record, through: this.#read, at: now }));
+      const { bytes, isWhole } = record;
+      this.#own.add(await this.#store.record({ bytes, isWhole, through: this.#read, at: now }));
     } catch {
       // Bouncers are told all the same: what they enforce now counts more than what a restart would have to know.
-      told.notWritten();
+      told.notWritten(record, now);
     }
   }
 }

@@ -12,6 +12,14 @@ const SLOT = 600;
  */
 const AHEAD = 300;
 
+/**
+ * For how long a network is told whose telling could not be noted in the store, s (SPEC D35.5): after a start nobody knows that bouncers hold
+ * it, and it may be unblocked then.
+ */
+export const LONGEST_UNNOTED = 3_600;
+/** When it is tried again to note it, s. */
+export const NOTED_AGAIN = 60;
+
 /** Until when a network that expires then is told. */
 export const toldUntil = (lapse: number, key: NetworkKey, second: number): number =>
   lapse - second <= LONGEST_TOLD ? lapse : nextPeriod(key, second);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { DecisionMark } from '../decisions.ts';
 import { keyAt, networksOf } from './network-key.ts';
 import { Told } from './told.ts';
 
@@ -39,8 +40,7 @@ test('D14.6 what was written is what a restart knows, also when the whole was wr
 test('D14.6 what could not be written is written with the next change', () => {
   const told = new Told('a');
   told.take(content([1, 2]), START);
-  assert.ok(told.takeRecord() !== undefined);
-  told.notWritten();
+  told.notWritten(told.takeRecord()!, START);
   const record = told.takeRecord()!;
   assert.ok(record.isWhole);
   assert.equal(told.takeRecord(), undefined);
@@ -144,7 +144,7 @@ test('D14.3 who is too far behind, or knows another process, is told everything'
 test('D14.16 changes are held of twice as much as everything is: a small list that changes all the time takes no more with time', () => {
   const told = new Told('a');
   const sizes: number[] = [];
-  const marks = [];
+  const marks: DecisionMark[] = [];
   for (let step = 0; step < 2000; step++) {
     // Ten addresses go and ten come each hour, and what went is forgotten after a week.
     told.take(content(range(step * 10, step * 10 + 100)), START + step * 3_600_000);

@@ -8,7 +8,7 @@ import type { DecisionMark } from '../decisions.ts';
 import type { DecisionNetworks } from './covered-networks.ts';
 import { nameOf, networkOf, networksOf, type ToldKey } from './network-key.ts';
 import { placeOf, placesIn } from './sorted-networks.ts';
-import { toldAgain, toldUntil } from './told-instants.ts';
+import { LONGEST_UNNOTED, NOTED_AGAIN, toldAgain, toldUntil } from './told-instants.ts';
 import { readTold, ToldWriter } from './told-log.ts';
 import { nameAt, type ToldNetworks, toldKeyAt } from './told-networks.ts';
 import { restoredTold } from './told-restored.ts';
@@ -30,10 +30,12 @@ export interface ToldChanges {
   readonly gone: Iterable<ToldKey>;
 }
 
-/** What is to be written of a change, and whether it replaces all that was written before. */
+/** What is to be written, and whether it replaces all that was written before. */
 export interface ToldRecord {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly isWhole: boolean;
+  /** What has changed since the last record. */
+  readonly change: Uint8Array;
 }
 
 const NOTHING: ToldNetworks = { ...networksOf([]), until: new Float64Array(), lists: new Int32Array(), names: [] };
@@ -58,6 +60,8 @@ export class Told {
   #unwritten = new ToldWriter();
   /** Whether something could not be written, so that only the whole tells it. */
   #lacksRecord = false;
+  /** When it is tried again then, whole seconds. */
+  #noteAgain = 0;
   #writtenBytes = 0;
   #wholeBytes = 0;
 
@@ -79,9 +83,9 @@ export class Told {
     return this.#networks;
   }
 
-  /** Whole seconds: when a network has to be told again, and the version moves, though nothing else changes. */
+  /** Whole seconds: when a network has to be told again, and the version moves, or something has to be noted, though nothing else changes. */
   get nextDue(): number {
-    let next = this.#earliest;
+    let next = this.#lacksRecord ? Math.min(this.#earliest, this.#noteAgain) : this.#earliest;
     for (const due of this.#dues.keys()) if (due < next) next = due;
     return next;
   }
@@ -226,17 +230,27 @@ export class Told {
     const { length } = this.#unwritten;
     if (length === 0 && !this.#lacksRecord) return undefined;
     const isWhole = this.#lacksRecord || this.#writtenBytes + length > COMPACT_AT + 2 * this.#wholeBytes;
-    const bytes = isWhole ? this.#whole() : this.#unwritten.end();
+    const change = this.#unwritten.end();
+    const bytes = isWhole ? this.#whole() : change;
     this.#unwritten = new ToldWriter();
     this.#lacksRecord = false;
     this.#writtenBytes = isWhole ? bytes.length : this.#writtenBytes + bytes.length;
     if (isWhole) this.#wholeBytes = bytes.length;
-    return { bytes, isWhole };
+    return { bytes, isWhole, change };
   }
 
-  /** The last record did not get into the store: the next one is whole. */
-  notWritten(): void {
-    this.#lacksRecord = true;
+  /** A record did not get into the store: the next one is whole, and what it would have noted is told for a short time only. `now` in ms. */
+  notWritten({ change }: Pick<ToldRecord, 'change'>, now: number): void {
+    const second = secondOf(now);
+    [this.#lacksRecord, this.#noteAgain] = [true, second + NOTED_AGAIN];
+    const latest = second + LONGEST_UNNOTED;
+    for (const { key, isGone } of readTold(change)) {
+      const at = isGone ? undefined : this.#find(key);
+      if (at === undefined || this.#networks.until[at] <= latest) continue;
+      this.#networks.until[at] = latest;
+      this.#again[at] = toldAgain(latest, second);
+      this.#earliest = Math.min(this.#earliest, this.#again[at]);
+    }
   }
 
   #whole(): Uint8Array<ArrayBuffer> {

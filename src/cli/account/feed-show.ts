@@ -1,19 +1,16 @@
 /** `weir feed show`: a feed made of lists, with what it has now and what it leaves out (SPEC D29.6). */
 import { FEED_SETTINGS } from '../../account/feed.ts';
-import { blockGuards } from '../../account/guard-rails.ts';
 import { systemClock } from '../../clock.ts';
 import { countText } from '../../count-text.ts';
 import { leftOutText } from '../../document/left-out.ts';
 import { feedMeasurer } from '../../document/make/measure.ts';
 import { WeirError } from '../../errors.ts';
-import { geoDatabase } from '../../geo/database.ts';
-import { loadGeo } from '../../geo/load.ts';
 import { findFeed } from '../../manage/find.ts';
 import { measureJson } from '../../manage/operations/content.ts';
 import { feedJson } from '../../manage/operations/feeds.ts';
-import { servedSettings } from '../../runtime/served-settings.ts';
 import type { AddCommand } from '../command.ts';
 import { printable, readsIn, table } from '../context.ts';
+import { servedParts } from '../served.ts';
 import { inWorkspace } from '../usage.ts';
 
 export function feedShowCommand(add: AddCommand): void {
@@ -23,13 +20,11 @@ export function feedShowCommand(add: AddCommand): void {
     inWorkspace,
     {
       async run(context, [name], options) {
-        const { config } = context;
         const { store, workspace } = await readsIn(context, options.workspace);
         const feed = await findFeed(store, workspace, name);
-        const served = servedSettings(config);
-        const geo = geoDatabase(await loadGeo(served.geo, config.dataDir));
-        const parts = { store, geo: () => geo, guard: blockGuards(served.guardRails), shares: async () => undefined, clock: systemClock };
-        const size = await feedMeasurer(parts).measure({ workspaceId: workspace, feed: feed.id });
+        const { geo, ...served } = await servedParts(context);
+        const measurer = feedMeasurer({ ...served, store, geo: () => geo, shares: async () => undefined });
+        const size = await measurer.measure({ workspaceId: workspace, feed: feed.id });
         const head = await store.snapshot(workspace, feed.id, systemClock.now(), undefined);
         if (size === undefined || head === undefined) throw new WeirError('NOT_FOUND', `there is no feed "${name}"`);
         const { lists, agreement } = head;

@@ -1,15 +1,12 @@
 /** What it costs to cut never-block rules out of a block feed (SPEC D7.9). */
-import { blockGuards } from '../../account/guard-rails.ts';
-import { instantOf, secondOf, systemClock } from '../../clock.ts';
+import { instantOf, secondOf } from '../../clock.ts';
 import { plural } from '../../count-text.ts';
 import { readSnapshot } from '../../document/held/snapshot.ts';
 import { entriesWithoutSubtraction, measureFeed } from '../../document/make/render-feed.ts';
 import { DEFAULT_VARIANT } from '../../document/variant.ts';
-import { geoDatabase } from '../../geo/database.ts';
-import { loadGeo } from '../../geo/load.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import { servedSettings } from '../../runtime/served-settings.ts';
 import type { Context } from '../context.ts';
+import { servedParts } from '../served.ts';
 
 /** Entries of a block feed of both families, with what is cut out of it now and without. */
 export interface SubtractionCost {
@@ -25,15 +22,13 @@ export type FindCost = (
 ) => Promise<SubtractionCost | undefined>;
 
 /** Loads the geo data first, so that a file that cannot be used stops a command before it changes anything. */
-export async function subtractionCosts({ config }: Context): Promise<FindCost> {
-  const served = servedSettings(config);
-  const geo = geoDatabase(await loadGeo(served.geo, config.dataDir));
-  const guardOf = blockGuards(served.guardRails);
+export async function subtractionCosts(context: Context): Promise<FindCost> {
+  const { geo, guard, clock } = await servedParts(context);
   return async (store, workspaceId, feedId) => {
-    const now = instantOf(systemClock);
+    const now = instantOf(clock);
     const snapshot = await readSnapshot(store, { workspaceId, feedId }, now);
     if (snapshot === undefined) return undefined;
-    const { protected: guarded } = guardOf(snapshot.head.guardRails);
+    const { protected: guarded } = guard(snapshot.head.guardRails);
     const of = [snapshot, DEFAULT_VARIANT, secondOf(now.wall), geo, guarded] as const;
     return { entries: measureFeed(...of).entryCount, entries_without_subtraction: entriesWithoutSubtraction(...of) };
   };

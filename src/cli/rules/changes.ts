@@ -49,7 +49,7 @@ function changesText({ changes, known_since: known, since, next }: ChangesJson):
   const late = [
     ['changes of rules', known.rules],
     ['settings, lists and keys', known.settings],
-    ['failed refreshes', known.refreshes],
+    ['refreshes that failed or were held back', known.refreshes],
   ].flatMap(([what, from]) => (from != null && since !== null && from > since ? `${what} are known since ${from}` : []));
   return [
     changes.length === 0 ? 'nothing has changed' : table(['AT', 'EVENT', 'WHERE', 'WHAT', 'BY'], changes, cellsOf),

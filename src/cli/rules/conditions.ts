@@ -6,6 +6,7 @@ import { WeirError } from '../../errors.ts';
 import { knownBatch } from '../../manage/batches.ts';
 import { findKeyNamed, findList } from '../../manage/find.ts';
 import { meeting, type RuleConditions } from '../../manage/rules/rule-search.ts';
+import { readInPieces } from '../../pieces.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { RuleMatch, RulePosition } from '../../ports/stored/rule-queries.ts';
 import type { StoredRule } from '../../ports/stored/stored-rule.ts';
@@ -90,20 +91,8 @@ export async function* matchingRules(
   after?: RulePosition,
 ): AsyncGenerator<StoredRule> {
   const { kind, listId, match } = conditions;
-  let page: StoredRule[] = [];
-  let failure: { readonly error: unknown } | undefined;
-  try {
-    for await (const rule of store.rules(workspace, { kind, listId, match, after, now: Date.now() })) {
-      page.push(rule);
-      if (page.length < PAGE) continue;
-      yield* await meeting(store, workspace, conditions, page);
-      page = [];
-    }
-  } catch (error) {
-    failure = { error };
-  }
-  if (page.length > 0) yield* await meeting(store, workspace, conditions, page);
-  if (failure !== undefined) throw failure.error;
+  const rules = store.rules(workspace, { kind, listId, match, after, now: Date.now() });
+  for await (const page of readInPieces(rules, PAGE)) yield* await meeting(store, workspace, conditions, page);
 }
 
 function collectLabel(text: string, before: [string, string][] = []): [string, string][] {

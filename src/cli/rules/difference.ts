@@ -1,16 +1,12 @@
 /** `weir feed diff`: what a feed had more and less at one moment than at another (SPEC D32.6). */
-import { blockGuards } from '../../account/guard-rails.ts';
-import { systemClock } from '../../clock.ts';
 import { countText } from '../../count-text.ts';
 import { feedDifference } from '../../document/difference/difference.ts';
 import { FAMILIES } from '../../document/variant.ts';
-import { geoDatabase } from '../../geo/database.ts';
-import { loadGeo } from '../../geo/load.ts';
 import { type DifferenceJson, differenceJson } from '../../manage/changes/difference.ts';
 import { ACCESS_ACTIONS } from '../../rule.ts';
-import { servedSettings } from '../../runtime/served-settings.ts';
 import type { AddCommand } from '../command.ts';
 import { printable, readsIn } from '../context.ts';
+import { servedParts } from '../served.ts';
 import { inWorkspace, oneOf, wholeNumber } from '../usage.ts';
 import { inSpan } from './conditions.ts';
 
@@ -26,13 +22,9 @@ export function differenceCommand(add: AddCommand): void {
     {
       async run(context, [feed], { workspace, ...asked }) {
         const { store, workspace: id } = await readsIn(context, workspace);
-        const { config } = context;
-        const { geo, guardRails } = servedSettings(config);
-        const now = Date.now();
-        const options = {
-          ...{ store, clock: systemClock, geo: geoDatabase(await loadGeo(geo, config.dataDir)) },
-          guard: blockGuards(guardRails)((await store.workspace(id))!),
-        };
+        const { geo, guard, clock } = await servedParts(context);
+        const options = { store, clock, geo, guard: guard((await store.workspace(id))!) };
+        const now = clock.now();
         return differenceJson(store, (_, wanted) => feedDifference(id, wanted, options), id, { until: now, ...asked, feed }, now);
       },
       show: differenceText,

@@ -1,24 +1,23 @@
 /** `weir lookup`: which feeds have an address, and why (SPEC D10). */
 import type { Command } from 'commander';
-import { blockGuards } from '../../account/guard-rails.ts';
-import { instantOf, systemClock } from '../../clock.ts';
+import { instantOf } from '../../clock.ts';
 import { countText } from '../../count-text.ts';
 import { explain } from '../../document/explain/explain.ts';
 import type { FeedSource, Idle, Relation } from '../../document/explain/explanation.ts';
 import { WeirError } from '../../errors.ts';
-import { geoDatabase } from '../../geo/database.ts';
-import { loadGeo } from '../../geo/load.ts';
+import { whereabouts } from '../../geo/whereabouts.ts';
 import { findFeed, findList } from '../../manage/find.ts';
 import { droppedOf, type ListDropped } from '../../manage/hits.ts';
 import { subtractionCommand } from '../../manage/kept-blocked.ts';
 import { explanationJson, type FeedJson, type RuleJson } from '../../manage/lookup/explanation.ts';
+import { whereJson } from '../../manage/lookup/path.ts';
 import { namesIn, type RuleSource } from '../../manage/rules/rule-json.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { ACCESS_ACTIONS, type AccessAction } from '../../rule.ts';
-import { servedSettings } from '../../runtime/served-settings.ts';
 import { formatTarget } from '../../signal/target.ts';
 import type { AddCommand } from '../command.ts';
 import { printable } from '../context.ts';
+import { servedParts } from '../served.ts';
 import { inWorkspace, oneOf, pick, targetOf } from '../usage.ts';
 
 const lookupOptions = (c: Command): Command =>
@@ -34,22 +33,16 @@ export function lookupCommand(add: AddCommand): void {
   add('lookup <target>', 'which feeds have an address, network, ASN or country, and why', lookupOptions, {
     async run(context, [text], { workspace: name, feed, list, action, entries: counts }) {
       const target = targetOf(text);
-      const { config } = context;
-      const served = servedSettings(config);
       const store = await context.reads();
       const workspace = pick(await store.workspaces(), name, 'workspace');
-      const options = {
-        store,
-        geo: geoDatabase(await loadGeo(served.geo, config.dataDir)),
-        guard: blockGuards(served.guardRails),
-        now: instantOf(systemClock),
-      };
+      const { geo, geoData, guard, clock } = await servedParts(context);
       const feedIds = await feedsAsked(store, workspace.id, { feed, list });
-      const explained = await explain({ workspace, target, action, feedIds, counts }, options);
+      const explained = await explain({ workspace, target, action, feedIds, counts }, { store, geo, guard, now: instantOf(clock) });
       const names = await namesIn(store, workspace.id);
       const feeds = explanationJson(explained, names);
-      const dropped = await droppedOf(store, workspace.id, explained, names, systemClock.now());
-      return { target: formatTarget(target), workspace_id: workspace.id, workspace: workspace.name, action, feeds, dropped };
+      const dropped = await droppedOf(store, workspace.id, explained, names, clock.now());
+      const where = whereJson(whereabouts(geoData, target));
+      return { target: formatTarget(target), where, workspace_id: workspace.id, workspace: workspace.name, action, feeds, dropped };
     },
     show: explanationText,
   });
@@ -70,6 +63,7 @@ async function feedsAsked(
 
 interface Explanation {
   readonly target: string;
+  readonly where: ReturnType<typeof whereJson>;
   readonly workspace: string;
   readonly action: AccessAction;
   readonly feeds: readonly FeedJson[];
@@ -79,7 +73,7 @@ interface Explanation {
 /** Rules that are shown of each feed. */
 const SHOWN = 20;
 
-function explanationText({ target, workspace, action, feeds, dropped }: Explanation): string {
+function explanationText({ target, where, workspace, action, feeds, dropped }: Explanation): string {
   // What is protected is told where a rule meets it.
   const [concerned, others] = [feeds.filter(({ rules }) => rules.length > 0), feeds.filter(({ rules }) => rules.length === 0)];
   const sections = concerned.map((feed) =>
@@ -89,7 +83,15 @@ function explanationText({ target, workspace, action, feeds, dropped }: Explanat
   );
   const none =
     others.length === 0 ? [] : [`no rule concerns it in: ${others.map((feed) => `${nameOf(feed)}${familyNote(feed)}`).join(', ')}`];
-  return [`${target} in the ${action} feeds`, ...sections, ...none, ...droppedLines(dropped)].join('\n\n');
+  return [`${target}${whereText(target, where)} in the ${action} feeds`, ...sections, ...none, ...droppedLines(dropped)].join('\n\n');
+}
+
+/** Where it is: ` (DE, AS64500 Example)`. */
+function whereText(target: string, where: Explanation['where']): string {
+  const { country = null, asn = null, asn_name: name = null } = where ?? {};
+  const asnText = asn === null ? null : [`AS${asn}`, name].filter((part) => part !== null && part !== target).join(' ');
+  const parts = [country, asnText].filter((part) => part !== null && part !== '');
+  return parts.length === 0 ? '' : ` (${printable(parts.join(', '))})`;
 }
 
 /** What bouncers dropped for the lists that have it; nothing where none counts. */

@@ -9,16 +9,14 @@ import { findList } from '../../manage/find.ts';
 import { changeRules, MOST_CHANGED } from '../../manage/rules/rule-change.ts';
 import { type EditPlan, planEdit, type RuleEdit, readExpiry } from '../../manage/rules/rule-edit.ts';
 import { ruleName } from '../../manage/rules/rule-json.ts';
-import { deletable } from '../../manage/sources/kept-lists.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { servedSettings } from '../../runtime/served-settings.ts';
 import type { AddCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { printable } from '../context.ts';
-import { pick } from '../usage.ts';
 import { operatedJson } from './batches.ts';
-import { asked, conditionOptions, isNarrowed, matchingRules, readConditions } from './conditions.ts';
-import { asOperator, noting, rulePorts, waiting } from './rule-operations.ts';
+import { asked, conditionOptions } from './conditions.ts';
+import { asOperator, chosenRules, noting, waiting } from './rule-operations.ts';
 import { ruleLine } from './rules.ts';
 
 const SAMPLE = 10;
@@ -39,19 +37,12 @@ const ruleChangeOptions = (c: Command): Command =>
 export function ruleChangeCommand(add: AddCommand): void {
   add('rule change', 'give the active rules that meet every given condition another expiry, reason or list', ruleChangeOptions, {
     async run(context, _args, options) {
-      if (!isNarrowed(options))
-        throw new WeirError('USAGE', 'say which rules: give --list, --address, --label, --reason, --since, --key, --person or --batch');
-      const ports = await rulePorts(context, 'nothing has changed');
-      await ports.untilLanded();
+      const { ports, workspace, rules, leftOut: left_out } = await chosenRules(context, options);
       const { reads } = ports;
-      const workspace = pick(await reads.workspaces(), options.workspace, 'workspace');
       const now = await reads.ping();
       if (options.setList !== undefined && options.kind !== 'access_rule')
         throw new WeirError('USAGE', '--set-list is for access rules only');
       const edit = await readEdit(reads, workspace.id, options, now);
-      const conditions = await readConditions(reads, workspace.id, options);
-      const found = await Array.fromAsync(matchingRules(reads, workspace.id, conditions));
-      const { rules, leftOut: left_out } = await deletable(reads, workspace.id, found, options.list !== undefined);
       if (rules.length > MOST_CHANGED)
         throw new WeirError(
           'REFUSED',

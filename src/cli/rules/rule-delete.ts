@@ -2,16 +2,13 @@
 
 import type { Command } from 'commander';
 import { plural } from '../../count-text.ts';
-import { WeirError } from '../../errors.ts';
 import { operate } from '../../manage/operate.ts';
 import { deletions } from '../../manage/rules/rule-deletion.ts';
-import { deletable } from '../../manage/sources/kept-lists.ts';
 import type { AddCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
-import { pick } from '../usage.ts';
 import { operatedJson } from './batches.ts';
-import { asked, conditionOptions, isNarrowed, matchingRules, readConditions } from './conditions.ts';
-import { asOperator, noting, rulePorts, waiting } from './rule-operations.ts';
+import { asked, conditionOptions } from './conditions.ts';
+import { asOperator, chosenRules, noting, waiting } from './rule-operations.ts';
 import { ruleLine } from './rules.ts';
 
 const SAMPLE = 10;
@@ -21,15 +18,7 @@ const ruleDeleteOptions = (c: Command): Command => conditionOptions(c).option('-
 export function ruleDeleteCommand(add: AddCommand): void {
   add('rule delete', 'delete the active rules that meet every given condition', ruleDeleteOptions, {
     async run(context, _args, options) {
-      if (!isNarrowed(options))
-        throw new WeirError('USAGE', 'say which rules: give --list, --address, --label, --reason, --since, --key, --person or --batch');
-      const ports = await rulePorts(context, 'nothing has changed');
-      await ports.untilLanded();
-      const { reads } = ports;
-      const workspace = pick(await reads.workspaces(), options.workspace, 'workspace');
-      const conditions = await readConditions(reads, workspace.id, options);
-      const found = await Array.fromAsync(matchingRules(reads, workspace.id, conditions));
-      const { rules, leftOut: left_out } = await deletable(reads, workspace.id, found, options.list !== undefined);
+      const { ports, workspace, rules, leftOut: left_out } = await chosenRules(context, options);
       if (rules.length === 0) return { deleted: 0, left_out, unlanded: 0, batch_id: null };
       const sample = rules.slice(0, SAMPLE).map((rule) => `  ${ruleLine(rule)}`);
       await confirm(context, [`deleting ${plural(rules.length, 'rule')}${kept(left_out)}`, ...sample].join('\n'), options.yes);

@@ -5,6 +5,7 @@ import { WeirError } from '../../errors.ts';
 import { findList } from '../../manage/find.ts';
 import { type Names, namesIn, originRuleJson } from '../../manage/rules/rule-json.ts';
 import { type OriginRule, withOrigins } from '../../manage/rules/rule-search.ts';
+import { readInPieces } from '../../pieces.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { RulePosition } from '../../ports/stored/rule-queries.ts';
 import type { StoredRule } from '../../ports/stored/stored-rule.ts';
@@ -90,28 +91,17 @@ const clipped = (cell: string, most: number) => (cell.length > most ? `${cell.sl
 /** Rules that are read and printed at a time. */
 const PAGE = 1000;
 
-/** Pages of rules with their origins. What was read before a failure comes before it. */
+/** Pages of rules with their origins. */
 async function* originPages(
   store: StoreReads,
   workspace: string,
   rules: AsyncIterable<StoredRule>,
   progress: { read: number },
 ): AsyncGenerator<OriginRule[]> {
-  let failure: { readonly error: unknown } | undefined;
-  let page: StoredRule[] = [];
-  try {
-    for await (const rule of rules) {
-      progress.read += 1;
-      page.push(rule);
-      if (page.length < PAGE) continue;
-      yield await withOrigins(store, workspace, page);
-      page = [];
-    }
-  } catch (error) {
-    failure = { error };
+  for await (const page of readInPieces(rules, PAGE)) {
+    progress.read += page.length;
+    yield await withOrigins(store, workspace, page);
   }
-  if (page.length > 0) yield await withOrigins(store, workspace, page);
-  if (failure !== undefined) throw failure.error;
 }
 
 /** At most `limit` rules; `onMore` is told the last of them when there are more. */

@@ -1,17 +1,13 @@
 /** `weir worth`: what each list is good for (SPEC D30). */
-import { blockGuards } from '../../account/guard-rails.ts';
-import { systemClock } from '../../clock.ts';
 import { countText } from '../../count-text.ts';
 import { detailOf } from '../../document/worth/detail.ts';
 import { worthOf } from '../../document/worth/worth.ts';
 import { WeirError } from '../../errors.ts';
-import { geoDatabase } from '../../geo/database.ts';
-import { loadGeo } from '../../geo/load.ts';
 import { findList } from '../../manage/find.ts';
 import { type ListWorthJson, listWorthJson, type WorthCounter, type WorthJson, worthJson } from '../../manage/worth.ts';
-import { servedSettings } from '../../runtime/served-settings.ts';
 import type { AddCommand } from '../command.ts';
 import { printable, readsIn, table } from '../context.ts';
+import { servedParts } from '../served.ts';
 import { inWorkspace } from '../usage.ts';
 
 export function worthCommand(add: AddCommand): void {
@@ -21,15 +17,14 @@ export function worthCommand(add: AddCommand): void {
     inWorkspace,
     {
       async run(context, [ref], options) {
-        const { config } = context;
         const { store, workspace: id } = await readsIn(context, options.workspace);
         const workspace = (await store.workspace(id))!;
         const list = ref === undefined ? null : await findList(store, id, ref);
-        const { geo, guardRails } = servedSettings(config);
-        const parts = { store, clock: systemClock, geo: geoDatabase(await loadGeo(geo, config.dataDir)) };
+        const { geo, guard, clock } = await servedParts(context);
+        const parts = { store, clock, geo };
         const worth: WorthCounter = {
           lists: (_, shown) => worthOf(id, shown, parts),
-          detail: (_, of) => detailOf(workspace, of, { ...parts, guard: blockGuards(guardRails)(workspace) }),
+          detail: (_, of) => detailOf(workspace, of, { ...parts, guard: guard(workspace) }),
         };
         if (list === null) return worthJson(store, id, await worth.lists(id));
         const found = await listWorthJson(store, worth, id, list);

@@ -8,6 +8,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { SavedSource } from '../../account/source-change.ts';
 import { NO_WORKSPACE_SETTINGS, type Workspace } from '../../account/workspace.ts';
 import { WeirError } from '../../errors.ts';
+import { readInPieces } from '../../pieces.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { everyItem } from '../../ports/stored/every-item.ts';
 import type { StoredRule } from '../../ports/stored/stored-rule.ts';
@@ -119,7 +120,7 @@ async function* allRules(store: StoreReads, workspaceId: string, lists: readonly
     const places = RULE_KINDS[kind].scope === 'workspace' ? [null] : lists.map(({ id }) => id);
     for (const listId of places) {
       const rules = store.rules(workspaceId, { kind, ...(listId !== null && { listId }), now });
-      for await (const some of inSlices(rules, SLICE)) yield* await withPast(store, workspaceId, { kind, listId }, some);
+      for await (const some of readInPieces(rules, SLICE)) yield* await withPast(store, workspaceId, { kind, listId }, some);
     }
   }
 }
@@ -144,17 +145,6 @@ async function withPast(
     const before = earlier.get(rule.id);
     return before === undefined ? saved(rule) : { ...saved(rule), before: saved(before) };
   });
-}
-
-async function* inSlices<T>(items: AsyncIterable<T>, most: number): AsyncGenerator<T[]> {
-  let slice: T[] = [];
-  for await (const item of items) {
-    slice.push(item);
-    if (slice.length < most) continue;
-    yield slice;
-    slice = [];
-  }
-  if (slice.length > 0) yield slice;
 }
 
 async function* chunked(lines: AsyncIterable<string>, onChunk: () => void): AsyncGenerator<string> {

@@ -14,17 +14,8 @@ export function keyFileName(name: string): string {
   return `${safe.length <= LONGEST ? safe : `${safe.slice(0, LONGEST)}-${sha256(name).toString('hex').slice(0, 12)}`}.key`;
 }
 
-export interface KeyFiles {
-  /** Writes a file for each, durably, before the keys are made: none is made whose text nobody has. Rejects with USAGE where one is there. */
-  write(keys: readonly KeyText[]): Promise<void>;
-  /** The file of a key. */
-  of(name: string): string;
-  /** Removes what was written: no key was made. */
-  takeBack(): void;
-}
-
 /** Files in a folder, which is made where it is not there. `isKnown`: whether a key with this SHA-256 is there; what is left of a try that ended before it made one is not. */
-export function keyFiles(folder: string, isKnown: (hash: Uint8Array) => Promise<boolean>): KeyFiles {
+export function keyFiles(folder: string, isKnown: (hash: Uint8Array) => Promise<boolean>) {
   const written = new Set<string>();
   const of = (name: string) => join(folder, keyFileName(name));
   async function write(file: string, text: string): Promise<void> {
@@ -39,12 +30,15 @@ export function keyFiles(folder: string, isKnown: (hash: Uint8Array) => Promise<
     written.add(file);
   }
   return {
+    /** The file of a key. */
     of,
-    async write(keys) {
+    /** Writes a file for each, durably, before the keys are made: none is made whose text nobody has. Rejects with USAGE where one is there. */
+    async write(keys: readonly KeyText[]): Promise<void> {
       if (keys.length > 0) mkdirSync(folder, { recursive: true, mode: 0o700 });
       for (const { name, key } of keys) await write(of(name), key);
     },
-    takeBack() {
+    /** Removes what was written: no key was made. */
+    takeBack(): void {
       for (const file of written) rmSync(file, { force: true });
     },
   };

@@ -33,17 +33,13 @@ const SourceShape = Type.Object({
 
 type Given = Static<typeof SourceShape> & Readonly<Record<string, unknown>>;
 
-const readShape = reader(SourceShape);
-
 export const SOURCE_LINE: Line<SavedSource> = {
-  read(value) {
-    const line = readShape(value);
-    if (typeof line === 'string') return line;
+  read: reader(SourceShape, (line) => {
     const source = savedOf(line as Given);
     // What it may reach is judged where it is fetched.
     const [fault] = settingsFaults(source, () => undefined);
     return fault === undefined ? unchanged(line, source, SOURCE_LINE.write(source)) : `${fault.field}: ${fault.message}`;
-  },
+  }),
   write: ({ id, listId, isPaused, confirmedAt, ...settings }) => ({
     id,
     list_id: listId,

@@ -53,11 +53,8 @@ const faultOf = (field: string, fault: string | null) => (fault === null ? undef
 
 // ---------------------------------------------------------------- settings
 
-const readSettingsShape = reader(SettingsShape);
 export const SETTINGS_LINE: Line<WorkspaceSettings> = {
-  read(value) {
-    const line = readSettingsShape(value);
-    if (typeof line === 'string') return line;
+  read: reader(SettingsShape, (line) => {
     const odd = line.protect.find((word) => protectedWord(word) !== word);
     if (odd !== undefined) return `protect: must not hold ${JSON.stringify(odd)}`;
     const people = (line.people ?? []).map(readGroupRole);
@@ -65,7 +62,7 @@ export const SETTINGS_LINE: Line<WorkspaceSettings> = {
     if (unread >= 0) return `people: must not hold ${JSON.stringify(line.people![unread])}`;
     const { protect, min_prefix_v4: minPrefixV4, min_prefix_v6: minPrefixV6, subtract_allow: subtractAllow } = line;
     return { protect, minPrefixV4, minPrefixV6, subtractAllow, people: people as GroupRole[] };
-  },
+  }),
   write(settings) {
     const { people, ...rest } = workspaceSettingsJson(settings);
     return people.length > 0 ? { ...rest, people } : rest;
@@ -77,31 +74,23 @@ export const SETTINGS_LINE: Line<WorkspaceSettings> = {
 const profileFault = (name: string, settings: ListSettings) =>
   faultOf('name', nameFault(name)) ?? settingFaults(settings).map(([field, fault]) => faultOf(field, fault))[0];
 
-const readListShape = reader(ListShape);
 export const LIST_LINE: Line<SavedList> = {
-  read(value) {
-    const line = readListShape(value);
-    if (typeof line === 'string') return line;
-    const { id, name, default: isDefault, ...rest } = line;
+  read: reader(ListShape, ({ id, name, default: isDefault, ...rest }) => {
     const settings = settingsOf(rest);
     return profileFault(name, settings) ?? { id, name, isDefault, ...settings };
-  },
+  }),
   write: (list) => ({ id: list.id, name: list.name, default: list.isDefault, ...settingsJson(list) }),
 };
 
 // ---------------------------------------------------------------- feeds
 
-const readFeedShape = reader(FeedShape);
 export const FEED_LINE: Line<SavedFeed> = {
-  read(value) {
-    const line = readFeedShape(value);
-    if (typeof line === 'string') return line;
-    const { id, name, all_lists: all, lists, always = [], ...rest } = line;
+  read: reader(FeedShape, ({ id, name, all_lists: all, lists, always = [], ...rest }) => {
     if (all && lists.length > 0) return 'lists: a feed of all lists names none';
     const settings = settingsOf(rest);
     if (!all && always.some((list) => !lists.includes(list))) return 'always: names a list that the feed is not made of';
     return profileFault(name, settings) ?? { id, name, lists: all ? null : lists, ...settings, ...makingOf(rest), always };
-  },
+  }),
   write: (feed) => ({
     id: feed.id,
     name: feed.name,
@@ -114,11 +103,8 @@ export const FEED_LINE: Line<SavedFeed> = {
 
 // ---------------------------------------------------------------- keys
 
-const readKeyShape = reader(KeyShape);
 export const KEY_LINE: Line<SavedKey> = {
-  read(value) {
-    const line = readKeyShape(value);
-    if (typeof line === 'string') return line;
+  read: reader(KeyShape, (line) => {
     const key: SavedKey = {
       id: line.id,
       name: line.name,
@@ -135,7 +121,7 @@ export const KEY_LINE: Line<SavedKey> = {
     };
     const fault = faultOf('name', key.name === null ? null : nameFault(key.name)) ?? faultOf('permissions', bindingFault(key));
     return fault ?? unchanged(line, key, KEY_LINE.write(key));
-  },
+  }),
   write: (key) => ({
     id: key.id,
     name: key.name,
@@ -154,26 +140,23 @@ export const KEY_LINE: Line<SavedKey> = {
 
 // ---------------------------------------------------------------- rules
 
-const readKind = reader(Type.Object({ kind: oneOf(KINDS) }));
-const readAccessShape = reader(AccessRuleShape);
-const readExpressionShape = reader(ExpressionRuleShape);
-
 export const RULE_LINE: Line<SavedRule> = {
-  read(value) {
-    const line = readKind(value);
-    if (typeof line === 'string') return line;
-    const rule = line.kind === 'access_rule' ? accessRule(value) : expressionRule(value);
+  read: reader(Type.Object({ kind: oneOf(KINDS) }), (line): SavedRule | string => {
+    const { kind } = line;
+    const rule = kind === 'access_rule' ? accessRule(line) : expressionRule(line);
     if (typeof rule === 'string') return rule;
-    const { created_at, updated_at, list_id = null } = value as { created_at: string; updated_at: string; list_id?: string };
-    const listId = line.kind === 'access_rule' ? list_id : null;
-    const { origin, before } = pastOf(value);
-    if (typeof origin === 'string') return origin;
+    const { created_at, updated_at, list_id = null } = line as unknown as { created_at: string; updated_at: string; list_id?: string };
+    const past = pastOf(line);
+    if (typeof past === 'string') return past;
+    const { origin, before } = past;
     const earlier = before && RULE_LINE.read(before);
     if (typeof earlier === 'string') return `before.${earlier}`;
-    const past = { ...(origin && { origin }), ...(earlier && { before: earlier }) };
-    const saved = landed({ kind: line.kind, listId, rule, createdAt: ms(created_at), updatedAt: ms(updated_at), ...past });
-    return typeof saved === 'string' ? saved : unchanged(value, saved, RULE_LINE.write(saved));
-  },
+    const saved = landed({
+      ...{ kind, listId: kind === 'access_rule' ? list_id : null, rule, createdAt: ms(created_at), updatedAt: ms(updated_at) },
+      ...{ ...(origin && { origin }), ...(earlier && { before: earlier }) },
+    });
+    return typeof saved === 'string' ? saved : unchanged(line, saved, RULE_LINE.write(saved));
+  }),
   write(saved) {
     const { id: _, ...line } = ruleJson({ ...saved, id: 0 });
     const past = {
@@ -191,16 +174,12 @@ const PastShape = Type.Object({
   person: optional(text),
   before: optional(Type.Unsafe<Record<string, unknown>>({ type: 'object' })),
 });
-const readPast = reader(PastShape);
 
-/** Where a rule came from and what it replaced, or what is wrong with that; files of older versions do not say. */
-function pastOf(value: unknown): { readonly origin: RuleOrigin | undefined | string; readonly before: object | undefined } {
-  const past = readPast(value);
-  if (typeof past === 'string') return { origin: past, before: undefined };
-  const { batch_id: batchId = null, key_id: keyId = null, actor, person, before } = past;
-  const origin = { batchId, keyId, ...(actor && { actor }), ...(person && { personId: person }) };
+/** Where a rule came from and what it replaced; files of older versions do not say. */
+const pastOf = reader(PastShape, ({ batch_id: batchId = null, key_id: keyId = null, actor, person, before }) => {
+  const origin: RuleOrigin = { batchId, keyId, ...(actor && { actor }), ...(person && { personId: person }) };
   return { origin: (batchId ?? keyId ?? person ?? null) === null ? undefined : origin, before: before ?? undefined };
-}
+});
 
 /** The rule as the signals that stand for it leave it. */
 function landed(saved: SavedRule): SavedRule | string {
@@ -211,21 +190,17 @@ function landed(saved: SavedRule): SavedRule | string {
   return { ...saved, rule: (record.change as { rule: SavedRule['rule'] }).rule };
 }
 
-function accessRule(value: unknown): AccessRule | string {
-  const line = readAccessShape(value);
-  if (typeof line === 'string') return line;
+const accessRule = reader(AccessRuleShape, (line): AccessRule | string => {
   const target = onlyTarget(line.target);
   if (typeof target === 'string') return `target.${target}`;
   const { action, confidence, severity } = line;
   return { ...shared(line), ruleRef: line.rule_ref, target, action, confidence, severity };
-}
+});
 
-function expressionRule(value: unknown): ExpressionRule | string {
-  const line = readExpressionShape(value);
-  if (typeof line === 'string') return line;
+const expressionRule = reader(ExpressionRuleShape, (line): ExpressionRule | string => {
   const { type, expression, action, order } = line;
   return { ...shared(line), ruleRef: line.rule_ref, type, expression, action, order, shortDescription: line.short_description };
-}
+});
 
 const shared = ({ name, reason, labels, config, expires_at }: Static<typeof AccessRuleShape> | Static<typeof ExpressionRuleShape>) => ({
   name,

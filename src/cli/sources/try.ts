@@ -2,17 +2,15 @@
 import { countText } from '../../count-text.ts';
 import { hasCode, WeirError } from '../../errors.ts';
 import { sourceReach } from '../../fetch/reach.ts';
-import { geoDatabase } from '../../geo/database.ts';
-import { loadGeo } from '../../geo/load.ts';
 import { findSource } from '../../manage/sources/sources.ts';
 import { trialOf } from '../../manage/sources/try-source.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import { servedSettings } from '../../runtime/served-settings.ts';
 import { runTrial } from '../../runtime/sources/try-job.ts';
 import { findCatalogue } from '../../source/catalogue.ts';
 import type { TryReport } from '../../source/try-source.ts';
 import type { AddCommand } from '../command.ts';
 import { printable, readsIn, table } from '../context.ts';
+import { servedParts } from '../served.ts';
 import { type SourceOptions, secretGiven, settingsGiven, sourceOptions } from './options.ts';
 
 export function tryCommand(add: AddCommand): void {
@@ -27,11 +25,9 @@ export function tryCommand(add: AddCommand): void {
         const wanted = { ...settingsGiven(options), ...(await secretGiven(options)), ...(await originOf(store, workspace, given!)) };
         const { secretsKey: secretKeys, sourceNetworks } = config;
         const job = await trialOf({ store, workspaceId: workspace, secretKeys, sourceReach: sourceReach(sourceNetworks) }, wanted);
+        const { geo, guardRails } = await servedParts(context);
         const report = await runTrial(job, {
-          settings: config,
-          store,
-          geo: geoDatabase(await loadGeo(servedSettings(config).geo, config.dataDir)),
-          guardRails: servedSettings(config).guardRails,
+          ...{ settings: config, store, geo, guardRails },
           onStep: (text) => void (stderr.isTTY === true ? stderr.write(`\r\x1b[K${printable(text)}`) : undefined),
         });
         if (stderr.isTTY === true) stderr.write('\r\x1b[K');

@@ -20,6 +20,7 @@ import {
 } from '../../manage/status.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { everyItem } from '../../ports/stored/every-item.ts';
+import { isStreamThere } from '../../runtime/engines.ts';
 import { readStatusFiles } from '../../runtime/ledgers/status-file.ts';
 import { servedSettings } from '../../runtime/served-settings.ts';
 import { unlanded } from '../../stream/lag.ts';
@@ -55,11 +56,10 @@ async function readParts(context: Context): Promise<StatusParts> {
   const stored = await attempt(async () => readStored(context, await context.reads(), processes, now));
   // The folder is where the embedded stream is, and where compiled geo data are kept: a command that reads does not make it.
   const cacheDir = existsSync(config.dataDir) ? config.dataDir : undefined;
-  const isMissing = config.kafkaBrokers === undefined && cacheDir === undefined;
   const streamed = await attempt(async () => {
-    if ('fault' in stored) throw new WeirError('USAGE', 'not asked, because the store does not answer');
-    if (isMissing) throw new WeirError('USAGE', `there is no DATA_DIR ${config.dataDir}`);
-    return readLag(context);
+    if (!isStreamThere(config)) throw new WeirError('USAGE', `there is no stream in DATA_DIR ${config.dataDir}`);
+    await (await context.stream()).ping();
+    return 'fault' in stored ? null : readLag(context);
   });
   const geo = await attempt(() => loadGeo(servedSettings(config).geo, cacheDir));
   const ages = 'fault' in geo ? undefined : geoStatus(geo.value, now);

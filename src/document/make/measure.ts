@@ -1,10 +1,9 @@
 /** How large a feed would be, as it is or with other lists and settings, and which countries and ASNs cost it most (SPEC D18.22). */
 import type { BlockGuard, GuardRails } from '../../account/guard-rails.ts';
 import { type Clock, instantOf, secondOf } from '../../clock.ts';
-import { WeirError } from '../../errors.ts';
+import { inLine } from '../../in-line.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import { oneByOne } from '../../serial.ts';
 import type { FeedCounter, FeedMeasure, FeedMeasurer, MeasureRequest } from '../builder.ts';
 import { readSnapshot } from '../held/snapshot.ts';
 import { storedVariant, variantOf } from '../variant.ts';
@@ -13,8 +12,8 @@ import { measureFeed } from './render-feed.ts';
 
 /** Countries and ASNs that are told. */
 const MOST_COSTS = 10;
-/** Measures that wait for their turn at most. */
-const MOST_WAITING = 8;
+/** One at a time, and how many may be asked for. */
+const LINE = { running: 1, asked: { inAll: 256, ofWorkspace: 8 }, refusal: 'too many feeds are being measured' };
 
 interface MeasureOptions {
   readonly store: Pick<StoreReads, 'snapshot'>;
@@ -26,8 +25,7 @@ interface MeasureOptions {
 
 /** Measures feeds in the calling thread, one after the other: builds of feeds that are polled get their turn between two. */
 export function feedMeasurer({ store, geo, guard, shares, clock }: MeasureOptions): FeedMeasurer {
-  const inTurn = oneByOne();
-  let waiting = 0;
+  const line = inLine(LINE);
 
   async function measure({ workspaceId, feed }: MeasureRequest): Promise<FeedMeasure | undefined> {
     await new Promise<void>((resolve) => clock.after(0, resolve));
@@ -61,12 +59,6 @@ export function feedMeasurer({ store, geo, guard, shares, clock }: MeasureOption
   }
 
   return {
-    async measure(request) {
-      if (waiting >= MOST_WAITING) throw new WeirError('TIMEOUT', 'too many feeds are being measured');
-      waiting += 1;
-      return inTurn(() => measure(request)).finally(() => {
-        waiting -= 1;
-      });
-    },
+    measure: (request) => line(request.workspaceId, () => measure(request)),
   };
 }

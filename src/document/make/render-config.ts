@@ -1,6 +1,6 @@
 /** The configuration of an agent that enforces rules itself (SPEC D13.7 to D13.11): access rules with their networks, expression rules. */
 import { createHash } from 'node:crypto';
-import { type AddressSet, addressSet, subtract } from '@weir/network/address-set.ts';
+import { type AddressSet, addressSet, difference } from '@weir/network/address-set.ts';
 import { type CidrsV4, type CidrsV6, coalesceV4, coalesceV6 } from '@weir/network/coalesce.ts';
 import { renderCidrs } from '@weir/network/render.ts';
 import { isoTime } from '../../clock.ts';
@@ -116,8 +116,8 @@ const numberOf = (target: GeoTarget) => (target.kind === 'asn' ? target.asn : 0)
 const countOf = ({ v4, v6 }: Networks) => (v4?.length ?? 0) + (v6?.length ?? 0);
 
 function coalesced(set: AddressSet, taken: AddressSet | undefined): Networks {
-  if (taken !== undefined) subtract(set, taken);
-  return { v4: coalesceV4(set.v4), v6: coalesceV6(set.v6) };
+  const { v4, v6 } = taken === undefined ? set : difference(set, taken);
+  return { v4: coalesceV4(v4), v6: coalesceV6(v6) };
 }
 
 function writeNetworks(out: DocumentText, { direct, countries, asns }: AgentNetworks): void {

@@ -103,7 +103,7 @@ export function shareCounter({ store, geo, clock }: CounterOptions): FeedCounter
 }
 
 /** Who is no key that has a name. */
-const NO_KEY = 'no key (commands and other producers)';
+const NO_KEY = 'no key (people, commands and other producers)';
 const FORGOTTEN = 'sent more than a week ago';
 const GONE = 'a key that is gone';
 

@@ -5,10 +5,15 @@ import { agrees, dateContent, decideLastModified } from './last-modified.ts';
 const NOW = 1_000;
 const NEVER = Number.POSITIVE_INFINITY;
 const shown = (hash: string, lastModified: number, servable = true) => ({ hash, lastModified, servable, sharesInstant: false });
-const dated = (lastModified: number, rest = {}) => ({ lastModified, sharesInstant: false, waits: false, settlesAt: NEVER, ...rest });
+const dated = (lastModified: number, rest = {}) => ({
+  ...{ lastModified, sharesInstant: false, isTold: true, waits: false, settlesAt: NEVER },
+  ...rest,
+});
 const waiting = (lastModified: number) => dated(lastModified, { waits: true });
-const unsettled = (lastModified: number, settlesAt: number) => dated(lastModified, { settlesAt });
 const shared = (lastModified: number, rest = {}) => dated(lastModified, { sharesInstant: true, ...rest });
+const unsettled = (lastModified: number, settlesAt: number) => shared(lastModified, { settlesAt });
+/** Known here alone. */
+const untold = (lastModified: number) => shared(lastModified, { isTold: false });
 
 /** Of the content `a`, ready at second 1000 from a snapshot of second 990. */
 const of = (record: Parameters<typeof decideLastModified>[3], was: Parameters<typeof decideLastModified>[4]) =>
@@ -24,7 +29,7 @@ describe('D5 Last-Modified', () => {
     assert.deepEqual(of({ hash: 'a', since: 1_002 }, shown('b', 1_000)), waiting(1_002));
   });
 
-  test('nothing to stand in: it begins now, and settles when its second has come', () => {
+  test('nothing to stand in: it begins now, proves nothing, and settles when its second has come', () => {
     assert.deepEqual(of({ hash: 'a', since: 1_002 }, undefined), unsettled(NOW, 1_002));
     assert.deepEqual(of({ hash: 'a', since: 1_002 }, shown('b', 999, false)), unsettled(NOW, 1_002));
     assert.deepEqual(of({ hash: 'a', since: 1_002 }, shown('a', 950, false)), unsettled(950, 1_002));
@@ -38,22 +43,17 @@ describe('D5 Last-Modified', () => {
 
   test('D5.18 after the clock was set back by more than the longest wait, a content shares the instant of the one before and begins now', () => {
     assert.deepEqual(of({ hash: 'a', since: 4_601 }, shown('b', 4_600)), shared(4_600));
-    assert.deepEqual(of(undefined, shown('b', 4_600)), shared(4_600));
+    assert.deepEqual(of(undefined, shown('b', 4_600)), untold(4_600));
     assert.deepEqual(of({ hash: 'b', since: 4_600 }, shown('b', 4_600)), shared(4_600));
     assert.deepEqual(of({ hash: 'a', since: 4_600 }, shown('a', 4_600, false)), shared(4_600));
     // Set back by a little: it waits, or shows nothing earlier than before.
     assert.deepEqual(of({ hash: 'a', since: 1_003 }, shown('b', 1_002)), waiting(1_003));
     assert.deepEqual(of({ hash: 'a', since: 1_003 }, shown('b', 1_002, false)), shared(1_002, { settlesAt: 1_003 }));
-    // An instant further ahead comes from a clock that was wrong: clients may hold dates that prove nothing.
-    assert.deepEqual(
-      [1_003, 1_004].map((since) => of({ hash: 'b', since }, undefined).sharesInstant),
-      [false, true],
-    );
   });
 
-  test('a content of an older snapshot looks older than the newer one, and never older than what was shown', () => {
-    assert.deepEqual(of({ hash: 'b', since: 995 }, undefined), dated(990));
-    assert.deepEqual(of({ hash: 'b', since: 985 }, undefined), dated(984));
+  test('D35.2 a content of an older snapshot looks older than the newer one and proves nothing, and is never older than what was shown', () => {
+    assert.deepEqual(of({ hash: 'b', since: 995 }, undefined), shared(990));
+    assert.deepEqual(of({ hash: 'b', since: 985 }, undefined), shared(984));
     assert.deepEqual(of({ hash: 'b', since: 985 }, shown('c', 984)), shared(984));
     assert.equal(of({ hash: 'b', since: 995 }, shown('c', 991)).lastModified, 992);
     assert.equal(of({ hash: 'b', since: 995 }, shown('a', 991)).lastModified, 991);
@@ -70,10 +70,10 @@ describe('D5 Last-Modified', () => {
     assert.equal(of({ hash: 'b', since: 901 }, shown('c', 900)).sharesInstant, true, 'no room for another instant');
   });
 
-  test('without the store a content is no newer than its snapshot or what was shown before, and its date proves nothing', () => {
-    assert.deepEqual(of(undefined, undefined), shared(990));
+  test('D35.1 without the store another content than the one before has no date for clients', () => {
+    assert.deepEqual(of(undefined, undefined), untold(990));
     assert.deepEqual(of(undefined, shown('a', 800)), dated(800));
-    assert.deepEqual(of(undefined, shown('b', 800)), shared(800));
+    assert.deepEqual(of(undefined, shown('b', 800)), untold(990));
     // The store comes back with what it knew before.
     assert.equal(of({ hash: 'a', since: 700 }, shown('a', 800)).lastModified, 800);
     assert.equal(of({ hash: 'a', since: 700 }, shown('b', 800)).lastModified, 801);
@@ -88,11 +88,22 @@ describe('D5 Last-Modified', () => {
   });
 
   test('a record agrees that is of the content, and not later; so does a store that takes no writes', () => {
-    const content = { hash: 'a', lastModified: 900 };
+    const content = { hash: 'a', lastModified: 900, sharesInstant: false, isTold: true };
     const records = [undefined, { hash: 'a', since: 900 }, { hash: 'a', since: 899 }, { hash: 'a', since: 901 }, { hash: 'b', since: 900 }];
     assert.deepEqual(
-      records.map((record) => agrees(record, content)),
+      records.map((record) => agrees(record, content, NOW)),
       [true, true, true, false, false],
     );
+  });
+
+  test('D35.3 so does one that lies far ahead, where the date proves nothing; D35.1 none agrees with a date that is not told', () => {
+    const content = { hash: 'a', lastModified: 900, sharesInstant: true, isTold: true };
+    const records = [1_003, 1_004].map((since) => ({ hash: 'a', since }));
+    assert.deepEqual(
+      records.map((record) => agrees(record, content, NOW)),
+      [false, true],
+    );
+    assert.equal(agrees(records[1], { ...content, sharesInstant: false }, NOW), false);
+    assert.equal(agrees({ hash: 'a', since: 900 }, { ...content, isTold: false }, NOW), false);
   });
 });

@@ -20,9 +20,9 @@ export interface DocumentRecord {
   readonly since: number;
 }
 
-/** The content of a variant that this process served last. */
+/** The content of a variant whose date this process told last. */
 export interface ServedBefore extends Pick<Representation, 'hash' | 'lastModified' | 'sharesInstant'> {
-  /** Whether it can be served for another moment: its bytes are in memory, and no rule in it has expired. */
+  /** Whether what is served can be served for another moment: its bytes are in memory, and no rule in it has expired. */
   readonly servable: boolean;
 }
 
@@ -31,6 +31,11 @@ export interface Dated {
   readonly lastModified: number;
   /** Whether other content was shown with it too, so that the date does not tell which one a client has. */
   readonly sharesInstant: boolean;
+  /**
+   * Whether clients may know it (SPEC D35.1): the store has answered. A date that it does not know of could be that of another content
+   * after a restart.
+   */
+  readonly isTold: boolean;
   /** Whether what was served before is to be served on until that second has come. */
   readonly waits: boolean;
   /** The recorded second where that lies ahead and nothing can be served until then: it is decided again when it has come. Else Infinity. */
@@ -62,7 +67,7 @@ export async function recordContent(
 /**
  * The store's record of a content that it was told of before and that has not changed since. It is looked up: most polled feeds are
  * unchanged most of the time, and a write for each of them in every interval would be what the store does most. Told again it is where
- * the record is of another content.
+ * the record is of another content, or of a snapshot that is not there yet.
  */
 export async function confirmContent(
   of: Recorded,
@@ -73,16 +78,22 @@ export async function confirmContent(
   if (!isRemembered(of.variant)) return undefined;
   const reading = store.documentRecord(of.workspaceId, { feedId: of.feedId, ...nameOf(of.variant) });
   return within(reading, RECORD_LIMIT, 'the store', clock).then(
-    (record) => (record?.hash === seen.hash ? record : recordContent(of, seen, store, clock)),
+    (record) => (record?.hash === seen.hash && record.snapshotAt <= seen.snapshotAt ? record : recordContent(of, seen, store, clock)),
     () => undefined,
   );
 }
 
-/** Whether a record is of this content, with no later Last-Modified; another replica may have recorded otherwise. */
+/**
+ * Whether a record is of this content, with no later Last-Modified; another replica may have recorded otherwise. One that lies far ahead of
+ * `second` says nothing that a date which proves nothing does not say (SPEC D35.3).
+ */
 export const agrees = (
   record: DocumentRecord | undefined,
-  { hash, lastModified }: Pick<Representation, 'hash' | 'lastModified'>,
-): boolean => record === undefined || (record.hash === hash && record.since <= lastModified);
+  { hash, lastModified, sharesInstant, isTold }: Pick<Representation, 'hash' | 'lastModified' | 'sharesInstant' | 'isTold'>,
+  second: number,
+): boolean =>
+  record === undefined ||
+  (record.hash === hash && isTold && (record.since <= lastModified || (sharesInstant && isFarAhead(record, second))));
 
 /** Never, in seconds. */
 export const NEVER = Number.POSITIVE_INFINITY;
@@ -103,7 +114,7 @@ export function dateContent(
   if (isRemembered(variant)) return decideLastModified(hash, second, takenAt, record, before);
   // It proves nothing (SPEC D13.4), so nothing waits for it.
   const lastModified = before?.hash === hash ? before.lastModified : Math.max(second, before?.lastModified ?? 0);
-  return { lastModified, sharesInstant: true, waits: false, settlesAt: NEVER };
+  return { lastModified, sharesInstant: true, isTold: true, waits: false, settlesAt: NEVER };
 }
 
 /** The same content keeps its second, another one gets a later second where there is room. */
@@ -118,19 +129,18 @@ export function decideLastModified(
   const shown = before?.lastModified ?? 0;
   const dated = (lastModified: number, rest?: Partial<Dated>): Dated => {
     const isShared = before?.lastModified === lastModified && (isOther || before.sharesInstant);
-    return { lastModified, sharesInstant: isShared || isFarAhead(record, second), waits: false, settlesAt: NEVER, ...rest };
+    return { lastModified, sharesInstant: isShared || isFarAhead(record, second), isTold: true, waits: false, settlesAt: NEVER, ...rest };
   };
   /** The earliest that may follow what was served before. */
   const earliest = isOther ? shown + 1 : shown;
   if (record !== undefined && record.hash !== hash) {
     // Another replica has recorded newer content: this one has to look older than that, and newer than the one before if there is room.
     const older = Math.min(Math.max(Math.floor(takenAt / 1000), earliest), record.since - 1, second);
-    return dated(Math.max(older, shown));
+    return dated(Math.max(older, shown), { sharesInstant: true });
   }
   if (record === undefined) {
-    // A later instant than the store knows of would tell a client of this replica that what another one has is old.
-    const known = before === undefined ? Math.min(Math.floor(takenAt / 1000), second) : shown;
-    return dated(known, before === undefined || isOther ? { sharesInstant: true } : {});
+    if (before?.hash === hash) return dated(shown);
+    return dated(Math.max(Math.min(Math.floor(takenAt / 1000), second), shown), { sharesInstant: true, isTold: false });
   }
   const withoutRecord = before === undefined || isOther ? Math.max(second, earliest) : earliest;
   const lastModified = isFarAhead(record, second) ? withoutRecord : Math.max(record.since, earliest);
@@ -138,7 +148,8 @@ export function decideLastModified(
   // The clock was set back after the content before had begun: the new one shares its instant rather than wait.
   if (lastModified > second + LONGEST_WAIT) return dated(shown);
   if (before?.servable) return dated(lastModified, { waits: true });
-  return dated(Math.max(Math.min(withoutRecord, second), shown), { settlesAt: lastModified });
+  // Clients may hold the content before with a date between the two.
+  return dated(Math.max(Math.min(withoutRecord, second), shown), { sharesInstant: true, settlesAt: lastModified });
 }
 
 /** What is served until another content of a variant may begin, where that lies ahead and can be waited for; `second`: now. */

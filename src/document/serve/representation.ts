@@ -20,6 +20,8 @@ export interface Representation {
   readonly lastModified: number;
   /** Other content was shown with this instant too: only the tags tell them apart. */
   readonly sharesInstant: boolean;
+  /** Whether clients are told `lastModified`. */
+  readonly isTold: boolean;
   readonly entryCount: number;
   readonly entryLimit: number;
   /** What a feed leaves out to keep within its cap. */
@@ -39,10 +41,13 @@ export interface TooLarge {
   readonly staleSince: number | undefined;
 }
 
+/** The Last-Modified that clients are told, whole seconds: before every other one where the content's own is not for them (SPEC D35.1). */
+export const toldDate = ({ lastModified, isTold }: Pick<Representation, 'lastModified' | 'isTold'>): number => (isTold ? lastModified : 0);
+
 /** `zlib` names the compressor: its version and machine. */
 export function representationOf(
   { hash, stampsAt, entryCount, entryLimit, fitted }: BuiltDocument,
-  { lastModified, sharesInstant }: Pick<Representation, 'lastModified' | 'sharesInstant'>,
+  { lastModified, sharesInstant, isTold }: Pick<Representation, 'lastModified' | 'sharesInstant' | 'isTold'>,
   { feedId, variant }: Pick<Representation, 'feedId' | 'variant'>,
   body: Body,
   zlib: string,
@@ -63,6 +68,7 @@ export function representationOf(
     etags,
     lastModified,
     sharesInstant,
+    isTold,
     entryCount,
     entryLimit,
     leftOut: fitted?.leftOut,

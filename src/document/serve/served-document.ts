@@ -3,7 +3,7 @@ import { WeirError } from '../../errors.ts';
 import type { BuildSource, BuiltDocument, TooLargeBuild } from '../builder.ts';
 import { type DocumentKind, type DocumentVariant, isRemembered, keyOf } from '../document.ts';
 import { stampText } from '../formats/stamp.ts';
-import type { Moment } from '../moment.ts';
+import { isBefore, type Moment } from '../moment.ts';
 import type { FeedName, FeedWatch } from '../watch/feed-watch.ts';
 import { FAILING_STORE_TIMEOUT, type ServeContext, STORE_TIMEOUT } from './context.ts';
 import { agrees, confirmContent, type Dated, dateContent, heldUntil, LONGEST_WAIT, NEVER, recordContent } from './last-modified.ts';
@@ -37,12 +37,12 @@ const MAX_ROUNDS = 3;
 const MOST_VARIANTS = 64;
 
 type Outcome = Representation | TooLarge | undefined;
-/** One variant of the document: what is served of it, and the work that its requests share. */
+/** One variant of the document: what is served of it, and the work that its requests share, which tells whether the document is there. */
 interface ServedVariant {
   readonly variant: DocumentVariant;
   state: VariantState;
-  readonly refreshing: SingleFlight<void>;
-  readonly buildingStale: SingleFlight<void>;
+  readonly refreshing: SingleFlight<boolean>;
+  readonly buildingStale: SingleFlight<boolean>;
 }
 
 /**
@@ -132,9 +132,10 @@ export class ServedDocument {
     for (let round = 1, asked = arrival; ; round++, asked = this.#context.moment()) {
       const left = Math.max(FAILING_STORE_TIMEOUT, deadline - this.#context.monotonic());
       const timeout = this.#retryAt === undefined ? left : FAILING_STORE_TIMEOUT;
-      await served.refreshing.join(asked, () => this.#context.limited(this.#refresh(served, withBody), timeout));
+      const isThere = await served.refreshing.join(asked, () => this.#context.limited(this.#refresh(served, withBody), timeout));
+      if (!isThere) return undefined;
       const { current } = served.state;
-      if (current === undefined || isWhole(current, this.#context.now().wall)) return current?.outcome;
+      if (current !== undefined && isWhole(current, this.#context.now().wall)) return current.outcome;
       if (round === MAX_ROUNDS) throw new WeirError('FEED_UNAVAILABLE', 'what was built had expired each time');
     }
   }
@@ -173,19 +174,19 @@ export class ServedDocument {
       });
   }
 
-  /** Makes what is served of a variant current: finds that nothing has moved, or has it built. */
-  async #refresh(served: ServedVariant, withBody: boolean): Promise<void> {
+  /** Makes what is served of a variant current: finds that nothing has moved, or has it built. Resolves to whether it is there. */
+  async #refresh(served: ServedVariant, withBody: boolean): Promise<boolean> {
     const read = this.#read!;
     this.#snapshot &&= confirmedBy(this.#snapshot, read);
     const snapshot = this.#snapshot;
     const mustRead = snapshot === undefined || isOutdated(snapshot, read, this.#context.monotonic(), this.#context.interval);
     const { current } = served.state;
     const lacksBody = withBody && current !== undefined && !hasBody(current.outcome);
-    if (mustRead || lacksBody || !(await this.#revalidate(served, snapshot))) {
-      await this.#build(served, mustRead ? read.at.sequence : 0, undefined);
-    }
+    const stands = !mustRead && !lacksBody && (await this.#revalidate(served, snapshot));
+    const isThere = stands || (await this.#build(served, mustRead ? read.at.sequence : 0, undefined));
     this.#retryAt = undefined;
     this.#watch?.fresh(this.#name);
+    return isThere;
   }
 
   /**
@@ -201,20 +202,17 @@ export class ServedDocument {
     const { outcome } = current;
     const { confirmed } = snapshot;
     if (outcome.kind === 'document' && current.confirmed !== confirmed) {
-      const record = await this.#record(served, confirmContent, {
-        hash: outcome.hash,
-        snapshotAt: confirmed.takenAt,
-        second: secondOf(now),
-      });
-      if (!agrees(record, outcome) || served.state.current !== current) return false;
+      const seen = { hash: outcome.hash, snapshotAt: confirmed.takenAt, second: secondOf(now) };
+      const record = await this.#record(served, confirmContent, seen);
+      if (!agrees(record, outcome, secondOf(now)) || served.state.current !== current) return false;
     }
     const extended = { ...current, outcome: { ...outcome, staleSince: undefined }, confirmed, freshUntil: confirmed.freshUntil };
     this.#update(served, withExtended(served.state, extended));
     return true;
   }
 
-  /** Has a variant built and takes it in; `staleSince` (whole seconds) when that is done without the store. */
-  async #build(served: ServedVariant, sequence: number, staleSince: number | undefined): Promise<void> {
+  /** Has a variant built and takes it in; `staleSince` (whole seconds) when that is done without the store. Resolves to whether it is there. */
+  async #build(served: ServedVariant, sequence: number, staleSince: number | undefined): Promise<boolean> {
     const { variant } = served;
     const now = this.#context.now();
     const before = heldUntil(variant, servedBefore(served.state, now), secondOf(now.wall));
@@ -222,30 +220,31 @@ export class ServedDocument {
     const result = await this.#context.options.builder.build({ ...this.#name, variant, sequence, offline, before });
     if (result.kind === 'no_snapshot') throw new WeirError('FEED_UNAVAILABLE', 'there is no snapshot in memory');
     if (result.kind === 'gone') this.forget();
-    else if (!this.#isOvertaken(result)) await this.#accept(served, result, staleSince);
+    else if (!this.#isOvertaken(served, result, offline)) await this.#accept(served, result, staleSince);
+    return result.kind !== 'gone';
   }
 
-  /** Whether a build that timed out comes after that of a later read, which it must not replace. */
-  #isOvertaken = ({ at }: BuildSource) => this.#snapshot !== undefined && at.monotonic < this.#snapshot.at.monotonic;
+  /** Whether a build comes after that of a later read of the variant, which it must not replace; without the store, of any of them (SPEC D35.4). */
+  #isOvertaken = ({ state }: ServedVariant, { at }: BuildSource, offline: boolean): boolean =>
+    isBefore(at, (offline ? this.#snapshot : (state.next ?? state.current))?.at);
 
   async #accept(served: ServedVariant, result: BuiltDocument | TooLargeBuild, staleSince: number | undefined): Promise<void> {
     const { variant } = served;
     const { name, target, entryCount: entries, v4Count, entryLimit: limit, fitted, at, geoVersion, asOf, wholeFrom, lapsesAt } = result;
     const size = { name, target, entries, v4Count, limit, fitted, revision: staleSince === undefined ? result.revision : undefined };
     const snapshot = snapshotOf(result, this.#snapshot, this.#context.interval);
-    this.#snapshot = snapshot;
+    if (!isBefore(at, this.#snapshot?.at)) this.#snapshot = snapshot;
     const { confirmed } = snapshot;
-    const record =
-      result.kind === 'document' && staleSince === undefined
-        ? await this.#record(served, recordContent, { hash: result.hash, snapshotAt: confirmed.takenAt, second: asOf })
-        : undefined;
-    if (this.#isOvertaken(result)) return;
+    const offline = staleSince !== undefined;
+    const seen = result.kind === 'document' && !offline && { hash: result.hash, snapshotAt: confirmed.takenAt, second: asOf };
+    const record = seen ? await this.#record(served, recordContent, seen) : undefined;
+    if (this.#isOvertaken(served, result, offline)) return;
     const isOver = result.kind === 'too_large';
     const { watch } = this.#context.options;
     const counted = variant.document === 'feed' ? this.#watch?.built(this.#name, variant, size) : undefined;
     const ofBouncers = isOver && variant.document === 'decisions' ? watch.overCap(this.#name, size.revision) : undefined;
     const shares = isOver ? await (counted ?? ofBouncers) : undefined;
-    if (this.#isOvertaken(result)) return;
+    if (this.#isOvertaken(served, result, offline)) return;
     const now = this.#context.now();
     const before = servedBefore(served.state, now);
     const dated = result.kind === 'document' ? dateContent(variant, result.hash, asOf, confirmed.takenAt, record, before) : undefined;
@@ -278,7 +277,7 @@ export class ServedDocument {
     const known = this.#variants.get(keyOf(variant));
     if (known !== undefined) return known;
     this.#makeRoom();
-    const [refreshing, buildingStale] = [this.#context.singleFlight<void>(), this.#context.singleFlight<void>()];
+    const [refreshing, buildingStale] = [this.#context.singleFlight<boolean>(), this.#context.singleFlight<boolean>()];
     const served = { variant, state: NOT_BUILT, refreshing, buildingStale };
     this.#variants.set(keyOf(variant), served);
     return served;

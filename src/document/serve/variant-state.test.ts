@@ -40,6 +40,7 @@ function feed(hash: string, lastModified: number): Representation {
     etags,
     lastModified,
     sharesInstant: false,
+    isTold: true,
     ...counts,
   };
 }

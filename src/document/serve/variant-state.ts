@@ -30,6 +30,8 @@ export interface VariantState {
   readonly next: CachedBuild | undefined;
   /** The last document that was current, also when there is none now. */
   readonly last: Representation | undefined;
+  /** The last content whose Last-Modified was told. */
+  readonly told: Pick<Representation, 'hash' | 'lastModified' | 'sharesInstant'> | undefined;
   /** `current` is served without looking anywhere until one of these: ms, monotonic, and whole seconds of the wall clock. */
   readonly freshUntil: number;
   readonly lapsesAt: number;
@@ -39,6 +41,7 @@ export const NOT_BUILT: VariantState = {
   current: undefined,
   next: undefined,
   last: undefined,
+  told: undefined,
   freshUntil: Number.NEGATIVE_INFINITY,
   lapsesAt: 0,
 };
@@ -72,18 +75,17 @@ export function withExtended(state: VariantState, current: CachedBuild): Variant
 }
 
 /** The state of a document that is gone. */
-export const withoutBuilds = ({ last }: VariantState): VariantState => ({ ...NOT_BUILT, last });
+export const withoutBuilds = ({ last, told }: VariantState): VariantState => ({ ...NOT_BUILT, last, told });
 
-/** What the next build follows: the document that was served last. */
-export function servedBefore({ current, last }: VariantState, now: Instant): ServedBefore | undefined {
-  if (last === undefined) return undefined;
-  const { hash, lastModified, sharesInstant } = last;
+/** What the date of the next build follows: that of the document which was told last. */
+export function servedBefore({ current, told }: VariantState, now: Instant): ServedBefore | undefined {
+  if (told === undefined) return undefined;
   const servable =
     current?.outcome.kind === 'document' &&
     now.monotonic <= current.freshUntil + GRACE &&
     isServable(current, now.wall) &&
     hasBody(current.outcome);
-  return { hash, lastModified, sharesInstant, servable };
+  return { ...told, servable };
 }
 
 /** Whether the build has the rules of the instant `wall` (ms): none has expired, and none was left out that has not. */
@@ -109,9 +111,12 @@ export function releasedBodies(before: VariantState, after: VariantState): Body[
 const beginningOf = ({ outcome }: CachedBuild): number => (outcome.kind === 'document' ? outcome.lastModified : 0);
 const hasBegun = (build: CachedBuild, now: Instant): boolean => beginningOf(build) * 1000 <= now.wall;
 
-function startServing({ last }: VariantState, build: CachedBuild): VariantState {
+function startServing({ last, told }: VariantState, build: CachedBuild): VariantState {
   const { outcome, lapsesAt, freshUntil } = build;
-  return { current: build, next: undefined, last: outcome.kind === 'document' ? outcome : last, freshUntil, lapsesAt };
+  const state = { current: build, next: undefined, freshUntil, lapsesAt };
+  if (outcome.kind !== 'document') return { ...state, last, told };
+  const { hash, lastModified, sharesInstant, isTold } = outcome;
+  return { ...state, last: outcome, told: isTold ? { hash, lastModified, sharesInstant } : told };
 }
 
 function bodiesOf({ current, next }: VariantState): Body[] {

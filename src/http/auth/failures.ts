@@ -9,23 +9,14 @@ const MOST_SOURCES = 10_000;
 const OTHERS = 'other addresses';
 
 /** Counts failed authentications by source and second (SPEC D2.7), and for the log since it was last asked. */
-export interface FailureLimiter {
-  /** Counts one failure at `now` (ms, monotonic); true when the source of the address has had more than 20 in this second. */
-  count(address: string, now: number): boolean;
-  /** Whether the source of the address has used up the failures of this second. */
-  isUsedUp(address: string, now: number): boolean;
-  /** The failures since the last call, most first. */
-  take(): Failures[];
-}
-
-/** A limiter that has counted nothing yet. */
-export function failureLimiter(): FailureLimiter {
+export function failureLimiter() {
   let second = 0;
   const inSecond = new Map<string, number>();
   const sinceTaken = new Map<string, number>();
 
   return {
-    count(address, now) {
+    /** Counts one failure at `now` (ms, monotonic); true when the source of the address has had more than 20 in this second. */
+    count(address: string, now: number): boolean {
       if (Math.floor(now / 1000) !== second) {
         second = Math.floor(now / 1000);
         inSecond.clear();
@@ -34,8 +25,11 @@ export function failureLimiter(): FailureLimiter {
       add(sinceTaken, source);
       return add(inSecond, source) > PER_SECOND;
     },
-    isUsedUp: (address, now) => Math.floor(now / 1000) === second && (inSecond.get(sourceOf(address)) ?? 0) >= PER_SECOND,
-    take() {
+    /** Whether the source of the address has used up the failures of this second. */
+    isUsedUp: (address: string, now: number): boolean =>
+      Math.floor(now / 1000) === second && (inSecond.get(sourceOf(address)) ?? 0) >= PER_SECOND,
+    /** The failures since the last call, most first. */
+    take(): Failures[] {
       const taken = [...sinceTaken].map(([source, count]) => ({ source, count })).sort((a, b) => b.count - a.count);
       sinceTaken.clear();
       return taken;

@@ -14,21 +14,14 @@ export interface RememberedKey {
   readonly isGoodFrom: ((address: string) => boolean) | undefined;
 }
 
-/**
- * Keys that the store knew, by SHA-256: a string with one character for each byte, the cheapest form to make. Unknown keys are
- * never kept.
- */
-export interface RememberedKeys {
-  find(digest: string): RememberedKey | undefined;
-  remember(digest: string, key: Omit<RememberedKey, 'digest' | 'isGoodFrom'>): RememberedKey;
-  forget(digest: string): void;
-}
-
 /** Keys of one workspace that are remembered: those that were shown last. As many as it may have (MAX_KEYS, unless that was raised). */
 const MOST_OF_WORKSPACE = 10_000;
 
-/** An empty memory of keys. */
-export function rememberedKeys(most = MOST_OF_WORKSPACE): RememberedKeys {
+/**
+ * An empty memory of keys that the store knew, by SHA-256: a string with one character for each byte, the cheapest form to make. Unknown
+ * keys are never kept.
+ */
+export function rememberedKeys(most = MOST_OF_WORKSPACE) {
   const keys = new Map<string, RememberedKey>();
   /** Where those of each workspace are kept, in the order in which they were confirmed. */
   const slots = new Map<string, Set<string>>();
@@ -40,11 +33,11 @@ export function rememberedKeys(most = MOST_OF_WORKSPACE): RememberedKeys {
     if (slots.get(workspaceId)?.size === 0) slots.delete(workspaceId);
   }
   return {
-    find(digest) {
+    find(digest: string): RememberedKey | undefined {
       const key = keys.get(slotOf(digest));
       return key !== undefined && isSame(key.digest, digest) ? key : undefined;
     },
-    remember(digest, { caller, revision, confirmedAt }) {
+    remember(digest: string, { caller, revision, confirmedAt }: Omit<RememberedKey, 'digest' | 'isGoodFrom'>): RememberedKey {
       const isGoodFrom = caller.networks.length === 0 ? undefined : networks(caller.networks);
       const key = { digest, caller, revision, confirmedAt, isGoodFrom };
       const slot = slotOf(digest);
@@ -55,7 +48,7 @@ export function rememberedKeys(most = MOST_OF_WORKSPACE): RememberedKeys {
       if (own.size > most) forget(own.values().next().value!);
       return key;
     },
-    forget: (digest) => forget(slotOf(digest)),
+    forget: (digest: string) => forget(slotOf(digest)),
   };
 }
 

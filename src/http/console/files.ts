@@ -5,6 +5,8 @@ import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { FORMAT_NAMES } from '../../document/formats/table.ts';
 import { type File, fileOf } from '../files.ts';
+import { pageAt, pageModules, withoutComments } from './modules.ts';
+import { packOf, packsOf } from './packs.ts';
 
 /** What a browser paints first: the frame of the pages, or the form to sign in. */
 export type Opening = 'shell' | 'sign-in';
@@ -15,10 +17,10 @@ export interface ConsoleFiles {
   readonly version: string;
   /** By path below the address of the version. */
   readonly files: ReadonlyMap<string, File>;
-  /** The one page, at every address of the console: what is to be seen of it before its scripts run, for whoever is signed in or not. */
-  readonly page: Readonly<Record<Opening, File>>;
-  /** The CSP source of the page's import map. */
-  readonly scriptHash: string;
+  /** The page at a path below the console's address: what is to be seen of it before its scripts run, for whoever is signed in or not. */
+  page(opening: Opening, path: string): File;
+  /** The CSP sources of the page's own scripts. */
+  readonly scriptHashes: readonly string[];
 }
 
 /** Where the files are served: below it their version, then their path. */
@@ -47,63 +49,73 @@ const STYLES = ['tokens', 'base', 'shell', 'surfaces', 'controls', 'tables', 'de
   (name) => new URL(`styles/${name}.css`, FOLDER),
 );
 const STYLE = 'styles.css';
+/** What runs before anything is painted: the colours that were chosen, and what is asked early. It stands in the page: files would be waited for. */
+const THEME = 'opening/theme.js';
+const FIRST = [THEME, 'opening/early.js'];
 /** What the documents have besides. */
 const HELP_STYLE = 'help/help.css';
 
 const ENTRY = 'app.js';
+const SIGN_IN = 'sign-in.js';
 const PAGE = 'index.html';
 
 /** Reads the console. */
 export function readConsole(): ConsoleFiles {
+  const read = (name: string) => readFileSync(new URL(name, FOLDER), 'utf8');
+  const texts = new Map<string, string>();
   const contents = new Map<string, Buffer>();
   for (const path of readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).toSorted()) {
-    if (extname(path) in TYPES && extname(path) !== '.css') contents.set(path, readFileSync(new URL(path, FOLDER)));
+    if (extname(path) === '.js') texts.set(path, withoutComments(read(path)));
+    else if (extname(path) === '.svg') contents.set(path, readFileSync(new URL(path, FOLDER)));
   }
-  contents.set('formats.js', Buffer.from(`export const FORMATS = ${JSON.stringify(FORMAT_NAMES)};\n`));
+  texts.set('formats.js', `export const FORMATS = ${JSON.stringify(FORMAT_NAMES)};\n`);
+  for (const [path, text] of packsOf(texts, ENTRY)) contents.set(path, Buffer.from(text));
   for (const { file, path, exports } of Object.values(LIBRARIES)) {
     const script = readFileSync(fileURLToPath(import.meta.resolve(file)));
     contents.set(path, exports === undefined ? script : Buffer.concat([script, Buffer.from(`\nexport default ${exports};\n`)]));
   }
   const sheets = [...STYLES, import.meta.resolve('uplot/dist/uPlot.min.css')].map((sheet) => readFileSync(new URL(sheet)));
   contents.set(STYLE, Buffer.concat(sheets));
-  contents.set(HELP_STYLE, readFileSync(new URL(HELP_STYLE, FOLDER)));
-  const read = (name: string) => readFileSync(new URL(name, FOLDER), 'utf8');
+  for (const path of [HELP_STYLE, THEME]) contents.set(path, readFileSync(new URL(path, FOLDER)));
   const openings = { shell: read('opening/shell.html'), 'sign-in': read('opening/sign-in.html') };
   const template = read(PAGE);
+  const first = FIRST.map((path) => texts.get(path)!.trim());
 
-  const all = [...contents].flatMap(([path, bytes]) => [Buffer.from(path), bytes]);
-  const version = hash('sha256', Buffer.concat([Buffer.from(template + Object.values(openings).join('')), ...all]), 'hex').slice(0, 16);
+  const pieces = [template, ...Object.values(openings), ...first, ...[...contents].flat()];
+  const version = hash('sha256', Buffer.concat(pieces.map((piece) => Buffer.from(piece))), 'hex').slice(0, 16);
   const address = (path: string) => `${FILES}/${version}/${path}`;
   const imports = Object.fromEntries(Object.entries(LIBRARIES).map(([name, { path }]) => [name, address(path)]));
   const importMap = JSON.stringify({ imports });
-  const preloads = modulesOf(contents, ENTRY).map((path) => `<link rel="modulepreload" fetchpriority="low" href="${address(path)}">`);
-  const page = (opening: Opening) =>
-    Buffer.from(
-      template
-        .replace('<!-- opening -->', openings[opening].trim())
-        .replaceAll('{{files}}', address('').slice(0, -1))
-        .replace('{}', importMap)
-        .replace('<!-- preloads -->', preloads.join('\n')),
-    );
-  const html = 'text/html; charset=utf-8';
+  const pages = pageModules(texts.get('pages.js')!);
+  const made = new Map<string, File>();
+  const make = (opening: Opening, page: string | undefined) => {
+    const shown = opening === 'sign-in' ? SIGN_IN : pages.get(page ?? '');
+    const packs = [ENTRY, ...(shown === undefined ? [] : [shown])].map(packOf);
+    const needed = [...packs, ...Object.values(LIBRARIES).flatMap(({ path, exports }) => (exports === undefined ? path : []))];
+    const text = template
+      .replace('<!-- opening -->', openings[opening].trim())
+      .replaceAll('{{files}}', address('').slice(0, -1))
+      .replace('{}', importMap)
+      .replace(
+        '<!-- preloads -->',
+        needed.map((path) => `<link rel="modulepreload" fetchpriority="low" href="${address(path)}">`).join('\n'),
+      )
+      // Nobody asks for anything before he has signed in.
+      .replace('<!-- first -->', () =>
+        (opening === 'shell' ? first : first.slice(0, 1)).map((script) => `<script>${script}</script>`).join('\n'),
+      );
+    return fileOf('text/html; charset=utf-8', Buffer.from(text));
+  };
   return {
     version,
     files: new Map([...contents].map(([path, bytes]) => [path, fileOf(TYPES[extname(path)]!, bytes)])),
-    page: { shell: fileOf(html, page('shell')), 'sign-in': fileOf(html, page('sign-in')) },
-    scriptHash: `'sha256-${hash('sha256', importMap, 'base64')}'`,
+    page(opening, path) {
+      const page = opening === 'sign-in' ? undefined : pageAt(pages.keys(), path);
+      const place = `${opening} ${page}`;
+      const file = made.get(place) ?? make(opening, page);
+      made.set(place, file);
+      return file;
+    },
+    scriptHashes: [importMap, ...first].map((script) => `'sha256-${hash('sha256', script, 'base64')}'`),
   };
-}
-
-const IMPORT = /^(?:import|export|\}) [^'\n]*'([^'\n]+)';$/gm;
-
-/** A module and those that it imports, and so on; not those that are imported when they are needed. */
-function modulesOf(contents: ReadonlyMap<string, Buffer>, entry: string): string[] {
-  const found = new Set([entry]);
-  for (const path of found) {
-    for (const [, name] of contents.get(path)!.toString().matchAll(IMPORT)) {
-      const next = LIBRARIES[name!]?.path ?? new URL(name!, `file:///${path}`).pathname.slice(1);
-      if (contents.has(next)) found.add(next);
-    }
-  }
-  return [...found];
 }

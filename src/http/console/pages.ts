@@ -15,8 +15,8 @@ import type { SignInPages } from './sign-in.ts';
 export interface ConsolePages {
   /** Leads to the page. */
   start(): Answer;
-  page(call: Call): Answer;
-  file(call: Call): Answer | HttpFault;
+  page(call: Call): Answered;
+  file(call: Call): Answered;
   /** The project's documents. */
   help(call: Call): Answered;
   /** Who is signed in. */
@@ -39,10 +39,10 @@ const YEAR = 31_536_000;
 
 /** The console of these sessions. */
 export function consolePages(sessions: Sessions, people?: People, signInPages?: SignInPages): ConsolePages {
-  const { version, files, page, scriptHash } = readConsole();
+  const { version, files, page, scriptHashes } = readConsole();
   const policy = [
     "default-src 'none'",
-    `script-src 'self' ${scriptHash}`,
+    `script-src 'self' ${scriptHashes.join(' ')}`,
     "style-src 'self'",
     "img-src 'self' data:",
     "connect-src 'self'",
@@ -51,7 +51,7 @@ export function consolePages(sessions: Sessions, people?: People, signInPages?: 
     "form-action 'self'",
   ].join('; ');
   const pageHeaders = ['Cache-Control', 'no-cache', 'Content-Security-Policy', policy, 'Referrer-Policy', 'no-referrer'];
-  let help: Promise<(call: Call) => Answer | HttpFault> | undefined;
+  let help: Promise<(call: Call) => Answered> | undefined;
   const fileHeaders = ['Cache-Control', `public, max-age=${YEAR}, immutable`, 'Referrer-Policy', 'no-referrer'];
 
   /** How somebody may sign in. */
@@ -68,7 +68,7 @@ export function consolePages(sessions: Sessions, people?: People, signInPages?: 
       const tag = `"${version}-${opening}"`;
       const headers = [...pageHeaders, 'ETag', tag];
       if (call.request.headers['if-none-match'] === tag) return { status: 304, headers, body: undefined };
-      return fileAnswer(call, page[opening], headers, 'Accept-Encoding, Cookie');
+      return fileAnswer(call, page(opening, `/${call.params['*'] ?? ''}`), headers, 'Accept-Encoding, Cookie');
     },
     file(call) {
       const { version: asked, '*': path } = call.params;

@@ -1,7 +1,6 @@
 /** Where the documentation is, and its pages (spec 1). */
-import { type Answer, jsonAnswer, movedTo } from '../answer.ts';
-import type { Call } from '../call.ts';
-import type { HttpFault } from '../errors.ts';
+import { jsonAnswer, movedTo } from '../answer.ts';
+import type { Answered, Call } from '../call.ts';
 import { GROUP_NAMES, GROUPS } from '../groups.ts';
 import type { Docs } from '../served.ts';
 
@@ -10,7 +9,7 @@ const PAGES = Object.fromEntries(GROUP_NAMES.map((group) => [GROUPS[group].docs,
 /** The documentation. `baseUrl`: the server of the documents; `console`: whether there is a console. */
 export function docs({ baseUrl, console }: { readonly baseUrl: string | undefined; readonly console: boolean }): Docs {
   const start = jsonAnswer(200, JSON.stringify({ service: 'weir', docs: PAGES, health: { alive: '/healthz', ready: '/readyz' } }));
-  let pages: Promise<(call: Call) => Answer | HttpFault> | undefined;
+  let pages: Promise<(call: Call) => Answered> | undefined;
   const isBrowser = ({ request }: Call) => console && request.headers.accept?.includes('text/html') === true;
   return {
     start: (call) => (isBrowser(call) ? movedTo('/console/') : start),

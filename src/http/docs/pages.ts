@@ -2,10 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { ADDRESSES } from '../addresses.ts';
 import { AGENT_API } from '../agent/openapi.ts';
-import { type Answer, movedTo } from '../answer.ts';
+import { movedTo } from '../answer.ts';
 import { BOUNCER_API } from '../bouncers/openapi.ts';
-import type { Call } from '../call.ts';
-import type { HttpFault } from '../errors.ts';
+import type { Answered, Call } from '../call.ts';
 import { FEED_API } from '../feeds/openapi.ts';
 import { type File, fileAnswer, fileOf } from '../files.ts';
 import { GROUP_NAMES, GROUPS, type Group } from '../groups.ts';
@@ -91,7 +90,7 @@ const pageAt = (files: string) => `<!DOCTYPE html>
 `;
 
 /** Answers what stands at a path below /docs/, such as `feeds/swagger/json`. */
-export function documentPages(baseUrl: string): (call: Call) => Answer | HttpFault {
+export function documentPages(baseUrl: string): (call: Call) => Answered {
   const made = new Map<string, File>();
   return (call) => {
     const path = call.params['*']!;

@@ -2,7 +2,7 @@
 import type { Caller } from '../../account/caller.ts';
 import type { Instant } from '../../clock.ts';
 import type { DocumentCache, DocumentQuery, Found } from '../../document/serve/cache.ts';
-import type { Representation } from '../../document/serve/representation.ts';
+import { type Representation, toldDate } from '../../document/serve/representation.ts';
 import { hasCode } from '../../errors.ts';
 import type { HttpFault } from '../errors.ts';
 import { type Conditions, evaluate } from './conditional.ts';
@@ -82,5 +82,5 @@ export function documentEndpoint(cache: DocumentCache, now: () => number, report
 /** Decides between 200, 304 and 412. An instant that other content was shown with too proves nothing: then only the tags count. */
 function conditionalStatus(found: Representation, form: AnswerForm, headers: Conditions, now: () => number): 200 | 304 | 412 {
   const conditions = found.sharesInstant ? { ...headers, 'if-modified-since': undefined } : headers;
-  return evaluate(conditions, { etag: found.etags[form], lastModified: found.lastModified }, now);
+  return evaluate(conditions, { etag: found.etags[form], lastModified: toldDate(found) }, now);
 }

@@ -2,7 +2,7 @@
 import type { DocumentVariant } from '../../document/document.ts';
 import { FORMATS } from '../../document/formats/table.ts';
 import { leftOutHeader } from '../../document/left-out.ts';
-import type { Representation } from '../../document/serve/representation.ts';
+import { type Representation, toldDate } from '../../document/serve/representation.ts';
 import { NO_SNIFFING } from '../answer.ts';
 import { formatHttpDate } from './conditional.ts';
 
@@ -55,7 +55,7 @@ function prepareAnswers(representation: Representation, form: AnswerForm): Prepa
   const content = { feedId, variant, etag: etags[form], lastModified };
   const common: Pairs = [
     ['ETag', etags[form]],
-    ['Last-Modified', formatHttpDate(lastModified)],
+    ['Last-Modified', formatHttpDate(toldDate(representation))],
     ['Cache-Control', 'private, max-age=30, must-revalidate'],
     ['Vary', 'Accept-Encoding, Authorization'],
     NO_SNIFFING,

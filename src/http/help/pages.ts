@@ -2,9 +2,8 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Answer, movedTo } from '../answer.ts';
-import type { Call } from '../call.ts';
-import type { HttpFault } from '../errors.ts';
+import { movedTo } from '../answer.ts';
+import type { Answered, Call } from '../call.ts';
 import { type File, fileAnswer, fileOf } from '../files.ts';
 import { FIRST, helpFiles } from './files.ts';
 import { escaped, type Rendered, render } from './markdown.ts';
@@ -18,7 +17,7 @@ interface Page {
 }
 
 /** Answers what stands below HELP. `files`: where the console's style sheets are; `headers`: those of a page of the console. */
-export function helpPages(files: string, headers: readonly string[]): (call: Call) => Answer | HttpFault {
+export function helpPages(files: string, headers: readonly string[]): (call: Call) => Answered {
   const { root, documents, pictures } = helpFiles();
   const made = new Map<string, Page>();
   const make = (path: string): Page => {

@@ -18,6 +18,7 @@ import { outcomeAnswer, type Takes, takesOf } from './answered.ts';
 import { faultOf, NO_TOKEN, OTHER_REQUEST, refusalOf, tooLarge, WHICH_STATE } from './faults.ts';
 import type { Identity } from './identify.ts';
 import { inputReader } from './input.ts';
+import { storeInTurns } from './store-in-turns.ts';
 
 /** Where the operations are. */
 export const MANAGE = '/v1/manage';
@@ -62,15 +63,17 @@ export const done =
   (operation: Operation, ports: ManagePorts) =>
   async ({ given, about, takes }: Asked): Promise<Answer | HttpFault> => {
     const { workspaceId, isGone } = about;
-    // Requests that arrive together would all be worked on before anybody's next poll.
-    await ports.turnOf(workspaceId);
+    // Requests that arrive together would all be worked on before anybody's next poll, and so would those that wait for the same.
+    const turn = () => ports.turnOf(workspaceId);
+    await turn();
+    const store = storeInTurns(ports.store, turn);
     const steps = ports.stepsOf(workspaceId);
     const step: ManageContext['step'] = async (work) => {
       // What nobody waits for any more is not gone on with.
       if (isGone()) throw new WeirError('REFUSED', 'the client has gone');
       return steps(work);
     };
-    const work = () => perform(operation, { ...ports, ...about, step, pause: () => step(async () => undefined) }, given);
+    const work = () => perform(operation, { ...ports, ...about, store, step, pause: () => step(async () => undefined) }, given);
     const outcome = operation.isLong ? await inTime(ports, about, work) : await work();
     return 'body' in outcome ? outcomeAnswer(outcome, takes, MANAGE) : outcome;
   };

@@ -14,6 +14,7 @@ import { batchReader } from '../../signal/message/signal-id.ts';
 import { type EqualPlan, type EqualPorts, type EqualTask, planEqual } from '../../source/equal.ts';
 import type { PassedRow, PlacedEntry } from '../../source/readers/content.ts';
 import type { LineFault } from '../../source/readers/items.ts';
+import { allLanded } from '../operate.ts';
 import type { RuleManagement } from '../rules/rule-ports.ts';
 import { pack, unpack } from './pack.ts';
 
@@ -104,8 +105,7 @@ export async function planReplacement(
   let [steps, held] = [0, now()];
   const { action, refused } = before;
   try {
-    const left = await ports.untilLanded();
-    if (left > 0) throw new WeirError('REFUSED', `${left} messages that were accepted before have not landed: try again`);
+    await allLanded(ports);
     const hold = async () => {
       await equal.pause();
       if (now() - held < HOLD / 4) return;
@@ -147,7 +147,7 @@ export async function giveUp(
 
 /** Puts the steps of one that is `running` onto the stream, from the first that is not. Does nothing that another process does. */
 export async function runReplacement(ports: ReplacementPorts, workspaceId: string, id: string): Promise<void> {
-  const { store, now, publish, untilLanded } = ports;
+  const { store, now, publish } = ports;
   const found = await store.replacement(workspaceId, id);
   if (found?.state !== 'running') return;
   const { steps } = headOf(found);
@@ -168,7 +168,7 @@ export async function runReplacement(ports: ReplacementPorts, workspaceId: strin
   };
   if (!(await move('running', published))) return;
   // Whoever ended may have put the next step onto the stream and not have said so.
-  if (published > 0 || found.touchedAt < now() - HOLD) await untilLanded();
+  if (published > 0 || found.touchedAt < now() - HOLD) await allLanded(ports);
   for (let isFirst = true; published < steps; isFirst = false) {
     const body = await store.replacementPiece(id, 'step', published);
     if (body === undefined) throw new Error(`step ${published} of the replacement ${id} is gone`);

@@ -36,7 +36,7 @@ export async function pathOf(
   { feeds, origins }: ExplainedTarget,
   names: Names,
 ): Promise<Path> {
-  const where = target.kind === 'ip' ? whereabouts(target.network) : null;
+  const where = whereabouts(target);
   const around = (await store.listCount(workspaceId)) <= LISTS ? targetsAround(target, where) : [formatTarget(target)];
   const versions = await store.ruleVersions(workspaceId, around, EVENTS);
   const concerned = feeds.map((feed, place) => ({ feed, place })).filter(({ feed }) => isConcerned(feed, versions));
@@ -59,13 +59,17 @@ export async function pathOf(
   return {
     feeds: told,
     whole: {
-      where,
+      where: whereJson(where),
       enforced: { by: [...enforcing.values()].filter(Boolean).length, of: enforcing.size },
       devices_left_out_feeds: concerned.length - first.length,
       history: targetHistory(versions, names, now()).slice(0, EVENTS),
     },
   };
 }
+
+/** Where a target is, as it is told. */
+export const whereJson = (where: Whereabouts | null) =>
+  where && { country: where.country, asn: where.asn, asn_name: where.asnName, attribution: where.attribution };
 
 /** Lists of a workspace in which what was on the networks around a target is looked for, too: each is looked up for each of them. */
 const LISTS = 200;
@@ -168,11 +172,19 @@ export const FEED_PATH = {
   ),
 };
 
+const WHERE = {
+  country: nullable(Type.String()),
+  asn: nullable(Type.Integer()),
+  asn_name: nullable(Type.String()),
+  attribution: nullable(Type.String()),
+};
+
 /** The fields of the whole that `path` adds. */
 export const WHOLE_PATH = {
   where: Type.Optional(
-    nullable(Type.Object({ country: nullable(Type.String()), asn: nullable(Type.Integer()) }), {
-      description: 'With path: the country and the ASN of an address, by the geo data in use.',
+    nullable(Type.Object(WHERE), {
+      description:
+        'With path: the country and the ASN of an address, and what the ASN is called, by the geo data in use; null: of a country. attribution: whom the licence of these data asks to name where they are shown.',
     }),
   ),
   enforced: Type.Optional(

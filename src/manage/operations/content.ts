@@ -9,7 +9,7 @@ import { leftOutJson } from '../../document/left-out.ts';
 import type { Representation, TooLarge } from '../../document/serve/representation.ts';
 import { sharesText } from '../../document/shares.ts';
 import { FAMILIES, type Family, storedVariant, type Variant, variantOf } from '../../document/variant.ts';
-import { WeirError } from '../../errors.ts';
+import { hasCode, WeirError } from '../../errors.ts';
 import { answerOf, exampleOf, type Fields, listOf, nullable, objectOf, Type, textField } from '../../json-schema.ts';
 import { ACCESS_ACTIONS, type AccessAction } from '../../rule.ts';
 import type { ManageContext } from '../context.ts';
@@ -175,7 +175,9 @@ async function measureChange(context: ManageContext, { feed, ...change }: Settin
   const { measurer, workspaceId, store } = context;
   if (measurer === undefined) throw new WeirError('REFUSED', NO_FEEDS);
   const measure = async (of: Parameters<typeof measurer.measure>[0]['feed']) => {
-    const size = await within(measurer.measure({ workspaceId, feed: of }), MEASURE_LIMIT, 'the feed thread');
+    const size = await within(measurer.measure({ workspaceId, feed: of }), MEASURE_LIMIT, 'the feed thread').catch((error: unknown) => {
+      throw hasCode(error, 'TIMEOUT') ? new WeirError('REFUSED', 'this takes too long at this time: try again') : error;
+    });
     if (size === undefined) throw new WeirError('NOT_FOUND', GONE);
     return measureJson(size);
   };

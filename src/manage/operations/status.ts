@@ -52,7 +52,7 @@ const STATUS = answerOf('Status', {
 });
 
 const GEO_KIND = {
-  source: ['packaged', Type.Enum(['packaged', 'operator'], { description: 'Where the data come from.' })],
+  source: ['packaged', Type.Enum(['packaged', 'downloaded', 'operator'], { description: 'Where the data come from.' })],
   format: 'csv',
   date: ['2026-11-19T00:00:00.000Z', Type.String()],
   age_days: 3,
@@ -65,7 +65,7 @@ const GEO_KIND = {
 /** The data of a kind, without the paths of the operator's files. */
 function geoKindJson(data: Readonly<Record<string, unknown>>): object {
   const shown = Object.fromEntries(Object.keys(GEO_KIND).map((name) => [name, data[name]]));
-  return { ...shown, source: data.source === 'packaged' ? data.source : 'operator' };
+  return { ...shown, source: data.source === 'packaged' || data.source === 'downloaded' ? data.source : 'operator' };
 }
 
 export const STATUS_OPERATIONS: readonly Operation[] = [

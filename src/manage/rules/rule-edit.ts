@@ -2,7 +2,8 @@
 
 import type { Network } from '@weir/network/network.ts';
 import type { AccessList } from '../../account/list.ts';
-import { readDuration, readInstant } from '../../duration.ts';
+import { readInstant } from '../../clock.ts';
+import { readDuration } from '../../duration.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { StoredRule } from '../../ports/stored/stored-rule.ts';
 import type { AccessRule, ExpressionRule } from '../../rule.ts';

@@ -8,6 +8,7 @@ import type { FeedForecast } from '../../document/watch/forecast.ts';
 import type { GeoDatabase, Whereabouts } from '../../ports/geo.ts';
 import type { Step } from '../../ports/stored/rule-store.ts';
 import type { Message } from '../../ports/stream.ts';
+import type { Target } from '../../rule.ts';
 import type { Accept } from '../../signal/accept.ts';
 
 export interface RuleManagement {
@@ -32,7 +33,7 @@ export interface RuleManagement {
   readonly isCountry: (code: string) => boolean;
   /** The geo data in use. */
   readonly geo: () => GeoDatabase;
-  /** Where the first address of a network is, by the same data. */
-  readonly whereabouts: (network: Network) => Whereabouts;
+  /** Where the first address of a network is, or what an ASN is, by the same data; null: of a country. */
+  readonly whereabouts: (target: Target) => Whereabouts | null;
   sleep(seconds: number): Promise<void>;
 }

@@ -91,8 +91,8 @@ function meets({ rule, updatedAt }: StoredRule, conditions: RuleConditions): boo
 }
 
 /** Rules that are looked at in one step, and how many steps a page takes at most. */
-const STEP = 500;
-const MOST_STEPS = 60;
+const STEP = 250;
+const MOST_STEPS = 120;
 
 /** What a page of rules is read with. */
 export interface PageOptions {
@@ -127,7 +127,7 @@ export async function rulePage(
   let place = after;
   for (let step = 0; step < MOST_STEPS; step += 1) {
     if (step > 0) await pause();
-    const wanted = isPlain ? limit - rules.length : STEP;
+    const wanted = isPlain ? Math.min(STEP, limit - rules.length) : STEP;
     const {
       rules: looked,
       places,

@@ -89,6 +89,8 @@ export function ruleSelections(): RuleSelections {
         return found !== undefined && found.until > now() ? found.selection : undefined;
       };
       const answer = await ports.inTurn(async () => {
+        // Those who have gone meanwhile look for nothing.
+        await ports.pause();
         const found = known();
         if (found !== undefined) return found;
         const begun = now();

@@ -253,7 +253,8 @@ export interface RuleWrites {
   apply(batch: LandingBatch): Promise<'landed' | 'fenced'>;
   /**
    * Remembers when a representation's content first appeared. A newer snapshot with another hash sets
-   * since = max(second, stored since + 1); an older one changes nothing. Returns the stored row after the call.
+   * since = max(second, stored since + 1); an older one changes nothing, unless the stored one is of later than the store's clock: then that
+   * was ahead (SPEC D35.2). Returns the stored row after the call.
    * Times: snapshotAt in ms, second and since in whole seconds.
    */
   recordDocument(

@@ -14,18 +14,11 @@ const GATHER = 200;
 
 const NAME = /^status-\d+\.json$/;
 
-export interface StatusFile {
-  /** Writes it before its time; nothing once it has stopped. */
-  soon(): void;
-  /** Stops writing and deletes the file. */
-  stop(): Promise<void>;
-}
-
 /**
  * Writes the status now and every 10 seconds; where nothing has changed, only the file's time. A folder that cannot be written to is logged
  * once: `weir status` then does not know of this process.
  */
-export function startStatusFile(dataDir: string, collect: () => Promise<ProcessStatus>, log: Log): StatusFile {
+export function startStatusFile(dataDir: string, collect: () => Promise<ProcessStatus>, log: Log) {
   const file = join(dataDir, `status-${process.pid}.json`);
   let early: NodeJS.Timeout | undefined;
   let written = '';
@@ -56,11 +49,13 @@ export function startStatusFile(dataDir: string, collect: () => Promise<ProcessS
   next();
   const timer = setInterval(next, EVERY).unref();
   return {
-    soon() {
+    /** Writes it before its time; nothing once it has stopped. */
+    soon(): void {
       // What closes behind this still tells of changes, and nobody would delete the file again.
       if (!over) early ??= setTimeout(next, GATHER).unref();
     },
-    async stop() {
+    /** Stops writing and deletes the file. */
+    async stop(): Promise<void> {
       over = true;
       clearInterval(timer);
       clearTimeout(early);

@@ -5,16 +5,8 @@ const LEAST = 1000;
 /** Addresses that are remembered; the one that was asked longest ago is forgotten first. */
 const MOST = 10_000;
 
-export interface Politeness {
-  /** When an address may be asked next; `least`: between two downloads from its host, 0: not known. */
-  earliest(url: string, least: number): number;
-  /** It is asked now. */
-  asked(url: string, least: number, now: number): void;
-  /** Its server wants to be left alone until then. */
-  leaveAlone(url: string, least: number, until: number): void;
-}
-
-export function politeness(): Politeness {
+/** `least`: what must lie between two downloads from the host of an address, 0: not known. */
+export function politeness() {
   const known = new Map<string, { readonly at: number; readonly until: number }>();
   // Where the host is known for its rules another query is no other address.
   const nameOf = (url: string, least: number): string => {
@@ -29,11 +21,14 @@ export function politeness(): Politeness {
     if (known.size > MOST) known.delete(known.keys().next().value!);
   };
   return {
-    earliest(url, least) {
+    /** When an address may be asked next. */
+    earliest(url: string, least: number): number {
       const one = known.get(nameOf(url, least));
       return one === undefined ? 0 : Math.max(one.at + Math.max(least, LEAST), one.until);
     },
-    asked: (url, least, now) => set(url, least, { at: now }),
-    leaveAlone: (url, least, until) => set(url, least, { until }),
+    /** It is asked now. */
+    asked: (url: string, least: number, now: number): void => set(url, least, { at: now }),
+    /** Its server wants to be left alone until then. */
+    leaveAlone: (url: string, least: number, until: number): void => set(url, least, { until }),
   };
 }

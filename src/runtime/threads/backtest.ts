@@ -88,25 +88,18 @@ async function* partsOf(recording: AsyncIterable<Buffer>): AsyncGenerator<{ byte
   if (lines.length > 0) yield part();
 }
 
-interface Thread {
-  /** Parts that it has not judged yet. */
-  readonly waiting: number;
-  /** Hands over a part; resolves when there is room for another. */
-  take(bytes: Uint8Array, at: number): Promise<void>;
-  count(): Promise<Count>;
-  end(): Promise<unknown>;
-}
-
-function startThread(data: BacktestThreadData): Thread {
+function startThread(data: BacktestThreadData) {
   const worker = new Worker(new URL('./backtest.thread.ts', import.meta.url), { workerData: data });
   const calls = remoteCalls<BacktestThreadMethods>(worker);
   const open = new Set<Promise<void>>();
   let failure: unknown;
   return {
-    get waiting() {
+    /** Parts that it has not judged yet. */
+    get waiting(): number {
       return open.size;
     },
-    async take(bytes, at) {
+    /** Hands over a part; resolves when there is room for another. */
+    async take(bytes: Uint8Array, at: number): Promise<void> {
       const done = calls
         .take(bytes, at)
         .catch((error: unknown) => {

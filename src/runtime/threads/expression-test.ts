@@ -4,6 +4,7 @@ import { WeirError } from '../../errors.ts';
 import type { ExpressionTester, Tested, TestInput } from '../../manage/expressions/expression-test.ts';
 import { oneByOne } from '../../serial.ts';
 import { remoteCalls } from './rpc.ts';
+import { inBounds } from './thread-answer.ts';
 
 /** The methods that the thread serves. */
 export interface ExpressionTestMethods {
@@ -40,17 +41,12 @@ export function expressionTester(schemesFile: string | undefined): ExpressionTes
     running ??= start();
     const { worker, calls } = running;
     worker.ref();
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(tooMuch()), LIMIT);
-    });
     try {
-      return await Promise.race([calls.test(input), late]);
+      return await inBounds(calls.test(input), LIMIT, tooMuch);
     } catch (error) {
       await worker.terminate();
-      throw (error as { code?: unknown }).code === 'ERR_WORKER_OUT_OF_MEMORY' ? tooMuch() : error;
+      throw error;
     } finally {
-      clearTimeout(timer);
       worker.unref();
       idle = setTimeout(() => void worker.terminate(), IDLE).unref();
     }

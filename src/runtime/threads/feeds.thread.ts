@@ -8,6 +8,7 @@ import type { DroppedDecisions } from '../../bouncers/decisions.ts';
 import { decisionBuilder } from '../../bouncers/make/decision-builder.ts';
 import { instantOf, systemClock } from '../../clock.ts';
 import type { FeedPreviewer } from '../../document/builder.ts';
+import { EXPLAIN_LONGEST, explainedInTurn } from '../../document/explain/in-turn.ts';
 import { documentBuilder } from '../../document/make/document-builder.ts';
 import { feedMeasurer } from '../../document/make/measure.ts';
 import { shareCounter } from '../../document/make/share-counter.ts';
@@ -37,9 +38,8 @@ const explaining = async () => {
   const { EXPLAIN_RULES: mostRules } = await import('../../document/explain/explain.ts');
   return { store, geo: database, guard: shared.guard, now: instantOf(systemClock), mostRules, pause: pauses() };
 };
-/** How long one explanation works before others get on, and after how long nobody waits for it any more, ms. */
+/** How long one explanation works before others get on, ms. */
 const EXPLAIN_TURN = 5;
-const EXPLAIN_LONGEST = 10_000;
 function pauses(): () => Promise<void> | undefined {
   const begun = performance.now();
   let last = begun;
@@ -55,6 +55,7 @@ function pauses(): () => Promise<void> | undefined {
     );
   };
 }
+const inTurn = explainedInTurn(() => performance.now());
 const methods: FeedThreadMethods = {
   ...documentBuilder({ ...shared, recordFit: store.recordFit, versioned: contents, phaseOf: phaseDetector(rules.schemesFile) }),
   decisions,
@@ -64,11 +65,12 @@ const methods: FeedThreadMethods = {
   },
   async explain(asked) {
     const { EXPLAIN_TOLD, EXPLAIN_UNTOUCHED, explain } = await import('../../document/explain/explain.ts');
-    return explain(asked, { ...(await explaining()), mostTold: EXPLAIN_TOLD, mostUntouched: EXPLAIN_UNTOUCHED });
+    const most = { mostTold: EXPLAIN_TOLD, mostUntouched: EXPLAIN_UNTOUCHED };
+    return inTurn(asked.workspace.id, async () => explain(asked, { ...(await explaining()), ...most }));
   },
   async keptBlocked(asked) {
     const { keptBlocked } = await import('../../document/explain/kept-blocked.ts');
-    return keptBlocked(asked, await explaining());
+    return inTurn(asked.workspace.id, async () => keptBlocked(asked, await explaining()));
   },
   ...feedMeasurer({ ...shared, ...counter }),
   ...counter,

@@ -1,10 +1,9 @@
 /** The file thread as the main thread sees it: the files of workspaces are made and applied where no request waits for it (SPEC D28.9). */
-import type { Worker } from 'node:worker_threads';
 import type { WorkspaceFiles } from '../../manage/file/file-port.ts';
 import { oneByOne } from '../../serial.ts';
 import type { Config } from '../../settings/settings.ts';
 import type { FeedSource } from '../engines.ts';
-import { remoteCalls } from './rpc.ts';
+import { reviving } from './rpc.ts';
 import { startWaiting } from './waiting-thread.ts';
 
 /** What of the settings the thread works with. */
@@ -27,42 +26,28 @@ const MEMORY = 384;
 
 /** Started when it is first needed, and ended when it is not. Of a workspace one file is worked on at a time. */
 export function fileThread(newSource: () => FeedSource, settings: FileSettings): WorkspaceFiles & { close(): Promise<void> } {
-  let running: { readonly worker: Worker; readonly methods: FileThreadMethods } | undefined;
   let idle: NodeJS.Timeout | undefined;
   let asked = 0;
   const inTurn = oneByOne();
-
-  function thread() {
-    if (running !== undefined) return running;
+  const { thread, end } = reviving<FileThreadMethods>(() => {
     const { begin } = startWaiting<FileThreadData>(new URL('./file.thread.ts', import.meta.url), {
       name: 'file',
       resourceLimits: { maxOldGenerationSizeMb: MEMORY },
     });
     const source = newSource();
-    const worker = begin({ source, settings }, 'writes' in source ? [source.writes] : []);
-    const started = { worker, methods: remoteCalls<FileThreadMethods>(worker) };
-    const ended = () => {
-      if (running === started) running = undefined;
-    };
-    worker.on('error', ended).on('exit', ended);
-    running = started;
-    return started;
-  }
+    return begin({ source, settings }, 'writes' in source ? [source.writes] : []);
+  });
 
-  async function close(): Promise<void> {
+  const close = () => {
     clearTimeout(idle);
-    const ending = running;
-    running = undefined;
-    await ending?.methods.shutdown();
-    await ending?.worker.terminate();
-  }
-
+    return end();
+  };
   const during = <T>(workspaceId: string, work: (methods: FileThreadMethods) => Promise<T>): Promise<T> =>
     inTurn(async () => {
       clearTimeout(idle);
       asked += 1;
       try {
-        return await work(thread().methods);
+        return await work(thread());
       } finally {
         asked -= 1;
         if (asked === 0) idle = setTimeout(() => void close().catch(() => {}), IDLE).unref();

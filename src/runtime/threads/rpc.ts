@@ -92,6 +92,30 @@ export function remoteCalls<T extends object>(port: MessagePort | Worker): T {
   );
 }
 
+/** A thread by its methods: `thread` starts it when it is asked for, and again when it has ended. `end` lets it close what it has open. */
+export function reviving<T extends { shutdown(): Promise<void> }>(start: () => Worker) {
+  let running: { readonly worker: Worker; readonly methods: T } | undefined;
+  return {
+    thread() {
+      if (running !== undefined) return running.methods;
+      const worker = start();
+      const started = { worker, methods: remoteCalls<T>(worker) };
+      const ended = () => {
+        if (running === started) running = undefined;
+      };
+      worker.on('error', ended).on('exit', ended);
+      running = started;
+      return started.methods;
+    },
+    async end() {
+      const ending = running;
+      running = undefined;
+      await ending?.methods.shutdown();
+      await ending?.worker.terminate();
+    },
+  };
+}
+
 const isPort = (value: unknown): value is MessagePort => value instanceof MessagePort;
 
 const isWorker = (port: MessagePort | Worker): port is Worker => 'threadId' in port;

@@ -1,19 +1,16 @@
 /** Trials of sources as the main thread sees them: each on a thread of its own, which ends with it. */
-import type { ServiceGuardRails } from '../../account/guard-rails.ts';
 import { WeirError } from '../../errors.ts';
 import type { GeoData } from '../../geo/data.ts';
-import type { Config } from '../../settings/settings.ts';
 import { leastInterval } from '../../source/catalogue.ts';
 import type { SourceTrier, TryJob, TryReport } from '../../source/try-source.ts';
 import type { FetchSettings } from '../sources/fetching.ts';
+import type { ReadingData } from './reading.ts';
 import { threadAnswer } from './thread-answer.ts';
 
 /** What the thread works with. */
-export interface TryData {
+export interface TryData extends ReadingData {
   readonly job: TryJob;
-  readonly settings: FetchSettings & Pick<Config, 'databaseUrl' | 'dataDir'>;
-  readonly guardRails: ServiceGuardRails;
-  readonly geo: GeoData;
+  readonly settings: FetchSettings & ReadingData['settings'];
 }
 
 /** Trials in all. */

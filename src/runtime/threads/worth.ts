@@ -1,28 +1,24 @@
 /** What lists are worth, as the main thread sees it: counted on a thread of its own, for all who ask at once (SPEC D30.5). */
 import { createHash } from 'node:crypto';
-import type { ServiceGuardRails } from '../../account/guard-rails.ts';
 import type { AccessList } from '../../account/list.ts';
 import type { WorthDetail } from '../../document/worth/detail.ts';
 import type { WorkspaceWorth } from '../../document/worth/worth.ts';
 import { hasCode } from '../../errors.ts';
 import type { GeoData } from '../../geo/data.ts';
+import { inLine } from '../../in-line.ts';
 import type { WorthCounter } from '../../manage/worth.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { shared } from '../../serial.ts';
-import type { Config } from '../../settings/settings.ts';
-import { inLine } from './in-line.ts';
+import type { ReadingData } from './reading.ts';
 import { threadAnswer } from './thread-answer.ts';
 
 /** What is counted: all lists, of which one is told in any case, or what one list costs. */
 type Work = { readonly shown: string | undefined } | { readonly detailOf: Pick<AccessList, 'id' | 'name'> };
 
 /** What the thread works with. */
-export interface WorthData {
+export interface WorthData extends ReadingData {
   readonly workspaceId: string;
   readonly work: Work;
-  readonly settings: Pick<Config, 'databaseUrl' | 'dataDir'>;
-  readonly guardRails: ServiceGuardRails;
-  readonly geo: GeoData;
 }
 
 const LINE = { running: 2, asked: { inAll: 256, ofWorkspace: 4 }, refusal: 'the worth of too many lists is being counted' };

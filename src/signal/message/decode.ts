@@ -131,22 +131,11 @@ const ExpressionShape = Type.Object({
   ),
 });
 
-const UndoShape = Type.Object({ op: Type.Enum(['undo']), batch_id: text });
 const ruleId = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 const rule_ids = Type.Array(ruleId, { maxItems: OPERATION_RULES });
-const DeleteRulesShape = Type.Object({ rule_ids });
 const SetRulesShape = Type.Object({ rule_ids, expires_at: Type.Optional(nullable(ruleId)), reason: Type.Optional(nullable(text)) });
 
-const readUndo = reader(UndoShape);
-const readDeleteRules = reader(DeleteRulesShape);
-const readSetRules = reader(SetRulesShape);
-const readEvent = reader(EventShape);
-const readAccess = reader(AccessShape);
-const readExpression = reader(ExpressionShape);
-
-function decodeEvent(value: Record<string, unknown>, receivedAt: number): RuleChange | string {
-  const event = readEvent(normalizeEvent(value));
-  if (typeof event === 'string') return event;
+const readEvent = reader(EventShape, (event, receivedAt: number): RuleChange | string => {
   const target = decodeTarget(event);
   if (typeof target === 'string') return target;
   if (event.action === 'unblock') return { change: 'delete_by_value', kind: 'access_rule', action: 'block', target };
@@ -166,6 +155,10 @@ function decodeEvent(value: Record<string, unknown>, receivedAt: number): RuleCh
       expiresAt: expiresAt(receivedAt, lifetime('access_rule', 'block', event.expiration)),
     },
   };
+});
+
+function decodeEvent(value: Record<string, unknown>, receivedAt: number): RuleChange | string {
+  return readEvent(normalizeEvent(value), receivedAt);
 }
 
 function decodeEnvelope(value: Record<string, unknown>, receivedAt: number): RuleChange | RuleOperation | string {
@@ -173,14 +166,12 @@ function decodeEnvelope(value: Record<string, unknown>, receivedAt: number): Rul
   const envelope = normalizeEnvelope(value);
   const kind = KINDS.find((known) => known === envelope.kind);
   if (kind === undefined) return `kind: must be one of: ${KINDS.join(', ')}`;
-  if (value.op === 'delete_rules') return decodeDeleteRules(kind, value);
-  if (value.op === 'set_rules') return decodeSetRules(kind, value);
-  return isExpressionKind(kind) ? decodeExpressionRule(kind, envelope, receivedAt) : decodeAccessRule(envelope, receivedAt);
+  if (value.op === 'delete_rules') return decodeDeleteRules(value, kind);
+  if (value.op === 'set_rules') return decodeSetRules(value, kind);
+  return isExpressionKind(kind) ? decodeExpressionRule(envelope, kind, receivedAt) : decodeAccessRule(envelope, receivedAt);
 }
 
-function decodeAccessRule(value: unknown, receivedAt: number): RuleChange | string {
-  const envelope = readAccess(value);
-  if (typeof envelope === 'string') return envelope;
+const decodeAccessRule = reader(AccessShape, (envelope, receivedAt: number): RuleChange | string => {
   const { rule_ref: ruleRef = null, rule } = envelope;
   if (envelope.op === 'delete' && ruleRef !== null) return { change: 'delete', kind: 'access_rule', ruleRef };
   if (rule === undefined) return 'rule: is required';
@@ -204,11 +195,9 @@ function decodeAccessRule(value: unknown, receivedAt: number): RuleChange | stri
       expiresAt: expiresAt(receivedAt, lifetime('access_rule', action, envelope.expires_in)),
     },
   };
-}
+});
 
-function decodeExpressionRule(kind: ExpressionKind, value: unknown, receivedAt: number): RuleChange | string {
-  const envelope = readExpression(value);
-  if (typeof envelope === 'string') return envelope;
+const decodeExpressionRule = reader(ExpressionShape, (envelope, kind: ExpressionKind, receivedAt: number): RuleChange | string => {
   const { rule_ref: ruleRef, rule } = envelope;
   if (envelope.op === 'delete') return { change: 'delete', kind, ruleRef };
   if (rule === undefined) return 'rule: is required';
@@ -229,24 +218,22 @@ function decodeExpressionRule(kind: ExpressionKind, value: unknown, receivedAt: 
       expiresAt: expiresAt(receivedAt, lifetime(kind, rule.action, envelope.expires_in)),
     },
   };
-}
+});
 
-function decodeUndo(value: unknown): RuleOperation | string {
-  const undo = readUndo(value);
-  return typeof undo === 'string' ? undo : { change: 'undo', batchId: undo.batch_id };
-}
+const decodeUndo = reader(
+  Type.Object({ op: Type.Enum(['undo']), batch_id: text }),
+  ({ batch_id: batchId }): RuleOperation => ({ change: 'undo', batchId }),
+);
 
-function decodeDeleteRules(kind: Kind, value: unknown): RuleOperation | string {
-  const given = readDeleteRules(value);
-  return typeof given === 'string' ? given : { change: 'delete_rules', kind, ids: given.rule_ids };
-}
+const decodeDeleteRules = reader(
+  Type.Object({ rule_ids }),
+  ({ rule_ids: ids }, kind: Kind): RuleOperation => ({ change: 'delete_rules', kind, ids }),
+);
 
-function decodeSetRules(kind: Kind, value: unknown): RuleOperation | string {
-  const given = readSetRules(value);
-  if (typeof given === 'string') return given;
-  const { rule_ids: ids, expires_at: expiresAt, reason } = given;
-  return { change: 'set_rules', kind, ids, expiresAt, reason };
-}
+const decodeSetRules = reader(
+  SetRulesShape,
+  ({ rule_ids: ids, expires_at: expiresAt, reason }, kind: Kind): RuleOperation => ({ change: 'set_rules', kind, ids, expiresAt, reason }),
+);
 
 const ONE_TARGET = 'ip/asn/country: exactly one must be given';
 

@@ -2,16 +2,13 @@
 import type { FeedMaking } from '../../account/feed.ts';
 import type { SourceSettings } from '../../account/source.ts';
 import type { Agreement, FitState } from '../../ports/snapshot.ts';
-import { all, run, type Work } from '../work.ts';
+import { all, allOf, run, type Work } from '../work.ts';
 
 /** A list of the feed. */
 interface Member {
   readonly pk: number;
   readonly id: string;
 }
-
-/** Ids that one statement names. */
-const ASKED = 500;
 
 /** undefined where each list is enough by itself and none is left out; `fits` is the column. */
 export function* agreementOf(
@@ -52,16 +49,12 @@ function* copiesIn(workspacePk: number, members: readonly Member[]): Work<Map<nu
   const note = (name: string, list: number) => named.set(name, [...(named.get(name) ?? []), list]);
   for (const { catalogue, list } of sources) if (catalogue !== null) note(catalogue, list);
   const names = [...new Set(sources.flatMap(({ copies }) => copies))];
-  for (let from = 0; from < names.length; from += ASKED) {
-    const slice = names.slice(from, from + ASKED);
-    const wanted = `workspace_pk = $1 AND name IN (${slice.map((_, i) => `$${i + 2}`)})`;
-    for (const { name, pk } of yield* all(`SELECT name, pk FROM lists WHERE ${wanted}`, workspacePk, ...slice))
-      note(String(name), Number(pk));
-    for (const feed of yield* all(`SELECT pk, name, all_lists FROM feeds WHERE ${wanted}`, workspacePk, ...slice)) {
-      const of = Number(feed.all_lists) === 1 ? [] : yield* all('SELECT list_pk FROM feed_lists WHERE feed_pk = $1', Number(feed.pk));
-      const pks = Number(feed.all_lists) === 1 ? members.map(({ pk }) => pk) : of.map(({ list_pk }) => Number(list_pk));
-      for (const pk of pks) note(String(feed.name), pk);
-    }
+  const of = (rows: string) => (places: string) => `SELECT ${rows} WHERE workspace_pk = $1 AND name IN (${places})`;
+  for (const { name, pk } of yield* allOf(names, of('name, pk FROM lists'), workspacePk)) note(String(name), Number(pk));
+  for (const feed of yield* allOf(names, of('pk, name, all_lists FROM feeds'), workspacePk)) {
+    const isAll = Number(feed.all_lists) === 1;
+    const own = isAll ? [] : yield* all('SELECT list_pk FROM feed_lists WHERE feed_pk = $1', Number(feed.pk));
+    for (const pk of isAll ? members.map((each) => each.pk) : own.map(({ list_pk }) => Number(list_pk))) note(String(feed.name), pk);
   }
   return new Map(sources.map(({ list, copies }) => [list, new Set(copies.flatMap((name) => named.get(name) ?? []))]));
 }

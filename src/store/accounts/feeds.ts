@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { type ComposedFeed, FEED_SETTINGS, type FeedPatch, feedState, makingOf, type NewFeed } from '../../account/feed.ts';
 import type { FitState } from '../../ports/snapshot.ts';
 import type { AccountWrites } from '../../ports/stored/account-store.ts';
+import { redateDocuments } from '../document-record.ts';
 import { WORKSPACE_PK } from '../places.ts';
 import { profileOf, type Row } from '../rows.ts';
 import { all, type Changes, one, run, type Work } from '../work.ts';
@@ -51,7 +52,7 @@ export const feedChanges = {
     if (found === undefined) throw noSuch('feed', feedId);
     const before = feedState(feedOf(found, workspaceId, yield* membersOf(found)));
     requireState(before, ifMatch);
-    const row = yield* changeFeed(workspacePk, found, patch);
+    const row = yield* changeFeed(now, workspacePk, found, patch);
     const feed = feedOf(row, workspaceId, yield* membersOf(row));
     yield* auditChange(now, 'feed changed', feedId, { workspacePk, by }, [before, feedState(feed)]);
     return feed;
@@ -103,7 +104,7 @@ export function* insertFeed(
 }
 
 /** Changes the composed feed of a row of FEEDS, and returns its new row. Throws REFUSED when its new name is taken. */
-export function* changeFeed(workspacePk: number, row: Row, change: FeedPatch & { readonly name?: string }): Work<Row> {
+export function* changeFeed(now: string, workspacePk: number, row: Row, change: FeedPatch & { readonly name?: string }): Work<Row> {
   const { name = String(row.name), lists, always, ...patch } = change;
   const pk = Number(row.pk);
   if (name !== row.name) yield* refuseNames(workspacePk, name);
@@ -119,9 +120,10 @@ export function* changeFeed(workspacePk: number, row: Row, change: FeedPatch & {
   // Whatever lists it has from now on, its revision is higher than before.
   const text = `UPDATE feeds SET ${sets.join('')}revision = $2 WHERE pk = $1 RETURNING *`;
   const changed = yield* one(text, pk, Number(row.feed_revision) + 1, ...Object.values(columns));
-  const now = lists === undefined ? members.lists : lists;
-  const kept = members.always.filter((id) => now?.includes(id) ?? true);
-  if (lists !== undefined || always !== undefined) yield* setMembers(workspacePk, pk, { lists: now, always: always ?? kept });
+  yield* redateDocuments(now, workspacePk, -pk, row, changed!);
+  const present = lists === undefined ? members.lists : lists;
+  const kept = members.always.filter((id) => present?.includes(id) ?? true);
+  if (lists !== undefined || always !== undefined) yield* setMembers(workspacePk, pk, { lists: present, always: always ?? kept });
   return changed!;
 }
 

@@ -9,8 +9,10 @@ import { PERMISSIONS } from '../../account/permission.ts';
 import { type Workspace, type WorkspacePatch, workspaceSettingsJson } from '../../account/workspace.ts';
 import { isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
+import { inPieces } from '../../pieces.ts';
 import type { AccountWrites, ChangeOptions } from '../../ports/stored/account-store.ts';
 import type { RuleWrites } from '../../ports/stored/rule-store.ts';
+import { redateDocuments } from '../document-record.ts';
 import { keyOf, listOf, organizationOf, type Row, workspaceOf } from '../rows.ts';
 import { type Changes, one, run, type Work } from '../work.ts';
 import {
@@ -114,7 +116,7 @@ export const accountChanges = {
     return true;
   },
   *touchKeys(_now, used) {
-    for (let at = 0; at < used.length; at += TOUCHED) yield* touchKeys(used.slice(at, at + TOUCHED));
+    for (const piece of inPieces(used, TOUCHED)) yield* touchKeys(piece);
   },
   *createList(now, workspaceId, name, settings, maxLists = 0, { by, once, id = randomUUID() } = {}) {
     const workspacePk = yield* changeWorkspace(workspaceId);
@@ -129,7 +131,8 @@ export const accountChanges = {
   },
   *updateList(now, workspaceId, listId, patch, { by, ifMatch } = {}) {
     const workspacePk = yield* changeWorkspace(workspaceId);
-    const before = listState(listOf(yield* listRow(workspacePk, listId), workspaceId));
+    const found = yield* listRow(workspacePk, listId);
+    const before = listState(listOf(found, workspaceId));
     requireState(before, ifMatch);
     const values = patchColumns(patch, LIST_SETTINGS);
     const sets = values.map(([column], i) => `${column} = $${i + 3}, `).join('');
@@ -140,6 +143,7 @@ export const accountChanges = {
       ...values.map(([, value]) => value),
     );
     const list = listOf(row!, workspaceId);
+    yield* redateDocuments(now, workspacePk, Number(found.pk), found, row!);
     yield* auditChange(now, 'list changed', listId, { workspacePk, by }, [before, listState(list)]);
     return list;
   },

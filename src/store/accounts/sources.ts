@@ -7,7 +7,7 @@ import type { SealedSource, SourceReads, SourceRecord, SourceWrites } from '../.
 import { pageOf } from '../page.ts';
 import { WORKSPACE_PK } from '../places.ts';
 import type { Row } from '../rows.ts';
-import { all, type Changes, one, run, tell, type Value, type Work } from '../work.ts';
+import { all, type Changes, one, type Reads, run, tell, type Value, type Work } from '../work.ts';
 import {
   changeWorkspace,
   create,
@@ -79,7 +79,7 @@ export const sourceReads = {
     );
     return rows.map((row) => JSON.parse(String(row.run)));
   },
-} satisfies { [K in keyof SourceReads]: (...args: Parameters<SourceReads[K]>) => Work<Awaited<ReturnType<SourceReads[K]>>> };
+} satisfies Reads<SourceReads>;
 
 /** All sources of a workspace, with their secrets. */
 export function* sealedSources(workspaceId: string): Work<SealedSource[]> {

@@ -1,4 +1,5 @@
 /** What is known of batches, the same in both dialects (D9). */
+import { inPieces } from '../../pieces.ts';
 import type { BatchInfo, ChangeOrigin } from '../../ports/stored/rule-store.ts';
 import { workspacePk } from '../places.ts';
 import { type Row, textOrNull } from '../rows.ts';
@@ -100,8 +101,7 @@ export function* originsOf(workspaceId: string, seqs: readonly number[]): Work<M
 export function* originsIn(workspace: number, seqs: readonly number[]): Work<Map<number, ChangeOrigin>> {
   const found = new Map<number, ChangeOrigin>();
   const wanted = [...new Set(seqs)];
-  for (let at = 0; at < wanted.length; at += ASKED) {
-    const slice = wanted.slice(at, at + ASKED);
+  for (const slice of inPieces(wanted, ASKED)) {
     const values = slice.map((_, i) => (i === 0 ? '(CAST($2 AS BIGINT))' : `($${i + 2})`));
     const rows = yield* all(
       `WITH wanted (seq) AS (VALUES ${values})

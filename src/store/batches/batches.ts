@@ -1,6 +1,6 @@
 /** Which numbers each batch took as it landed (D9): the rows of `batches`, the same in both dialects. */
 import type { LandingBatch, LandingItem } from '../../ports/landing.ts';
-import { run, type Value, type Work } from '../work.ts';
+import { runRows, type Value, type Work } from '../work.ts';
 
 /** An item of a landing whose workspace and list are known, under its number. */
 export interface NumberedItem {
@@ -51,19 +51,13 @@ const isSameSegment = (a: NumberedItem, b: NumberedItem) =>
   b.item.change.change !== 'undo';
 
 const COLUMNS = 'workspace_pk, first_seq, last_seq, list_pk, batch_id, key_id, actor, person, undoes, received_at, landed_at';
-const WIDTH = COLUMNS.split(', ').length;
-/** Rows of one statement: databases take so many values. */
-const ROWS = 100;
 
 /** Writes the segments of a landing. Belongs into its transaction, before the items take effect. */
 export function* writeSegments(segments: readonly Segment[], { now }: Pick<LandingBatch, 'now'>): Work<void> {
-  for (let i = 0; i < segments.length; i += ROWS) {
-    const rows = segments.slice(i, i + ROWS).map(({ first: { item, seq, workspace, list }, last }): Value[] => {
-      const undoes = item.change.change === 'undo' ? item.change.batchId : null;
-      const { batchId, keyId, actor = null, personId = null, receivedAt } = item;
-      return [workspace, seq, last, list, batchId, keyId, actor, personId, undoes, receivedAt, now];
-    });
-    const values = rows.map((_, row) => `(${Array.from({ length: WIDTH }, (_, n) => `$${row * WIDTH + n + 1}`)})`);
-    yield* run(`INSERT INTO batches (${COLUMNS}) VALUES ${values}`, ...rows.flat());
-  }
+  const rows = segments.map(({ first: { item, seq, workspace, list }, last }): Value[] => {
+    const undoes = item.change.change === 'undo' ? item.change.batchId : null;
+    const { batchId, keyId, actor = null, personId = null, receivedAt } = item;
+    return [workspace, seq, last, list, batchId, keyId, actor, personId, undoes, receivedAt, now];
+  });
+  yield* runRows(rows, (values) => `INSERT INTO batches (${COLUMNS}) VALUES ${values}`);
 }

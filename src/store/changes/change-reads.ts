@@ -3,7 +3,7 @@ import type { ChangeReads } from '../../ports/stored/changes.ts';
 import { auditRowOf } from '../accounts/audit.ts';
 import { WORKSPACE_PK } from '../places.ts';
 import { placeAt, rulesKnownSince } from '../rules/rules-at.ts';
-import { all, one, type Work } from '../work.ts';
+import { all, one, type Reads } from '../work.ts';
 
 const AUDIT = `SELECT a.* FROM audit a WHERE a.workspace_pk = ${WORKSPACE_PK} AND a.at >= $2 AND (a.at, a.id) < ($3, $4)
   ORDER BY a.at DESC, a.id DESC LIMIT $5`;
@@ -40,8 +40,4 @@ export const changeReads = {
     if (feed === undefined || Number(feed.all_lists) === 1) return null;
     return (yield* all(MEMBERS, Number(feed.pk))).map(({ id }) => String(id));
   },
-} satisfies {
-  [K in keyof Omit<ChangeReads, 'rulesAt' | 'ruleChanges'>]: (
-    ...args: Parameters<ChangeReads[K]>
-  ) => Work<Awaited<ReturnType<ChangeReads[K]>>>;
-};
+} satisfies Reads<Omit<ChangeReads, 'rulesAt' | 'ruleChanges'>>;

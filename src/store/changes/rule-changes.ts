@@ -2,11 +2,12 @@
  * What a landing did to rules, list by list and by who did it (SPEC D32.2), the same in both dialects. Counted from what it made and what it
  * kept as it was, in its own transaction: a crash loses and doubles nothing.
  */
+import { inPieces } from '../../pieces.ts';
 import { isExpressionKind, KINDS, type Kind, RULE_KINDS } from '../../rule.ts';
 import type { NumberedItem } from '../batches/batches.ts';
 import { byId } from '../batches/undo-selections.ts';
 import { ruleTable } from '../rules/rule-columns.ts';
-import { all, run, type Value, type Work } from '../work.ts';
+import { all, runRows, type Value, type Work } from '../work.ts';
 
 /** What one sender did to the rules of a kind in a list (of the workspace, where the kind has no lists), in items behind one another. */
 interface Run {
@@ -176,8 +177,7 @@ function* countKept(runs: readonly Run[], withLost: boolean): Work<number> {
 
 function* countMade(all_: readonly Run[]): Work<void> {
   for (const [kind, runs] of Map.groupBy(all_, (each) => each.kind)) {
-    for (let from = 0; from < runs.length; from += ROWS) {
-      const slice = runs.slice(from, from + ROWS);
+    for (const slice of inPieces(runs, ROWS)) {
       const rows = yield* all(made(kind, slice.length), ...slice.flatMap(({ place, first, last }) => [place, first, last]));
       const found = new Map(rows.map((row) => [Number(row.since), Number(row.rules)]));
       for (const each of slice) each.added += found.get(each.first) ?? 0;
@@ -202,18 +202,14 @@ const textOf = (value: string | null | undefined): string | null => (value === u
 
 /** Adds to what is told of minutes. Always in one order, as transactions that write the same rows wait for each other. */
 function* writeRows(rows: readonly ChangeRow[]): Work<void> {
-  const sorted = rows.toSorted((a, b) => a.workspace - b.workspace || a.minute - b.minute || a.place - b.place);
-  for (let from = 0; from < sorted.length; from += ROWS) {
-    const slice = sorted
-      .slice(from, from + ROWS)
-      .map((each): Value[] => [
-        ...[each.workspace, each.minute, each.place, each.kind, each.sender],
-        ...COUNTS.map((column) => each[column]),
-        ...[textOf(each.batchId), textOf(each.reason)],
-      ]);
-    const values = slice.map((row, i) => `(${row.map((_, n) => `$${i * row.length + n + 1}`)})`);
-    yield* run(`INSERT INTO rule_changes (${COLUMNS}) VALUES ${values} ${ADDED}`, ...slice.flat());
-  }
+  const sorted = rows
+    .toSorted((a, b) => a.workspace - b.workspace || a.minute - b.minute || a.place - b.place)
+    .map((each): Value[] => [
+      ...[each.workspace, each.minute, each.place, each.kind, each.sender],
+      ...COUNTS.map((column) => each[column]),
+      ...[textOf(each.batchId), textOf(each.reason)],
+    ]);
+  yield* runRows(sorted, (values) => `INSERT INTO rule_changes (${COLUMNS}) VALUES ${values} ${ADDED}`);
 }
 
 /** Rules of a list, or of a kind without lists (0), that expired in a minute. */

@@ -4,23 +4,12 @@ import { within } from '../../clock.ts';
 import { postgresHosts } from '../../postgres-hosts.ts';
 import { PostgresFault } from './fault.ts';
 
-export interface Pools {
-  /** A connection, to be released. Rejects when no host answers that takes writes. */
-  connect(): Promise<PoolClient>;
-  /** The host of a connection does not answer: others are asked before it. */
-  doubt(client: PoolClient): void;
-  /** What a lost connection was lost of, before what follows from it. */
-  lossOf(client: PoolClient): Error | undefined;
-  /** Nothing that a server does not answer keeps it waiting. */
-  close(): Promise<void>;
-}
-
 /** How long a connection may take to be made, ms. */
 const CONNECT = 5000;
 const REFUSES_WRITES = `SELECT pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean AS refuses`;
 
 /** Connects at the first call; nothing that happens to a connection ends the process. `connections`: at most, to one host. */
-export function openPools(url: string, connections: number): Pools {
+export function openPools(url: string, connections: number) {
   const open = new Set<PoolClient>();
   const losses = new WeakMap<PoolClient, Error>();
   const pools = (postgresHosts(url) ?? [url]).map((connectionString) => {
@@ -65,7 +54,8 @@ export function openPools(url: string, connections: number): Pools {
   }
 
   return {
-    async connect() {
+    /** A connection, to be released. Rejects when no host answers that takes writes. */
+    async connect(): Promise<PoolClient> {
       const first = last;
       let failure: unknown;
       for (let n = 0; n < pools.length; n += 1) {
@@ -81,11 +71,14 @@ export function openPools(url: string, connections: number): Pools {
       }
       throw failure;
     },
-    doubt(client) {
+    /** The host of a connection does not answer: others are asked before it. */
+    doubt(client: PoolClient): void {
       if (hosts.get(client) === last) last = (last + 1) % pools.length;
     },
-    lossOf: (client) => losses.get(client),
-    async close() {
+    /** What a lost connection was lost of, before what follows from it. */
+    lossOf: (client: PoolClient): Error | undefined => losses.get(client),
+    /** Nothing that a server does not answer keeps it waiting. */
+    async close(): Promise<void> {
       await Promise.all(pools.map((pool) => pool.end()));
       // A server that hangs never closes its side.
       const cutAll = () => open.forEach((client) => void client.connection.stream.destroy());

@@ -24,7 +24,7 @@ export function postgresWrites(db: Database, onMigrate?: OnMigrate): StoreWrites
     async noteFeedSizes(sizes) {
       for (const size of sizes) await drive(db, noteFeedSize(size));
     },
-    recordDocument: (...args) => drive(db, recordDocument(...args)),
+    recordDocument: (...args) => drive(db, recordDocument(NOW, ...args)),
     // The server's own vacuum does it.
     shrink: async () => false,
     sweep: (limits) => transact(() => sweep(atMost, limits), { repeatable: true }),

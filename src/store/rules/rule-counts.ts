@@ -2,7 +2,7 @@
  * How many rules each workspace has (`rule_counts`), and how many it keeps as they were before a change (`kept_counts`), the same in both
  * dialects: every change is a row, and the sum of a workspace's rows counts.
  */
-import { all, one, run, type Work } from '../work.ts';
+import { all, one, runRows, type Work } from '../work.ts';
 
 /** By how much the number of rules of workspaces (pk) has changed. */
 export class RuleCountChanges extends Map<number, number> {
@@ -25,9 +25,7 @@ type Counts = 'rule_counts' | 'kept_counts';
 /** Belongs into the transaction that makes or deletes the rules. */
 export function* writeRuleCounts(changes: RuleCountChanges, table: Counts = 'rule_counts'): Work<void> {
   const rows = [...changes].filter(([, rules]) => rules !== 0);
-  if (rows.length === 0) return;
-  const values = rows.map((_, i) => `($${2 * i + 1}, $${2 * i + 2})`);
-  yield* run(`INSERT INTO ${table} (workspace_pk, rules) VALUES ${values}`, ...rows.flat());
+  yield* runRows(rows, (values) => `INSERT INTO ${table} (workspace_pk, rules) VALUES ${values}`);
 }
 
 /** Makes one row of each workspace's rows. */

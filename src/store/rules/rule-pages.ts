@@ -4,7 +4,7 @@ import type { Network } from '@weir/network/network.ts';
 import { lastHost, networksAround } from '@weir/network/sets/nesting.ts';
 import type { WholeRules } from '../../ports/snapshot.ts';
 import type { RuleMatch, StepPlace } from '../../ports/stored/rule-queries.ts';
-import type { RuleFilter, RuleStep, StepFilter } from '../../ports/stored/rule-store.ts';
+import type { RuleFilter } from '../../ports/stored/rule-store.ts';
 import type { StoredRule } from '../../ports/stored/stored-rule.ts';
 import { type ExpressionKind, isExpressionKind, RULE_KINDS } from '../../rule.ts';
 import { formatTarget } from '../../signal/target.ts';
@@ -14,19 +14,17 @@ import { type Row, ruleOf } from '../rows.ts';
 import { all, one, type Value, type Work } from '../work.ts';
 
 /** Rules fetched at a time. */
-const PAGE = 1000;
-/** Pages of one step at most: those of lists without any rule, and of rules that a search without an index does not find. */
-const STEP_PAGES = 25;
+export const PAGE = 1000;
 const ACTIVE = '(expires_at IS NULL OR expires_at > $3)';
 
 /** How a dialect is told which index to use; empty where it finds that out by itself. */
 export type IndexedBy = (index: string) => string;
 
 /** What a row comes behind: values of the columns that its stretch is ordered by. */
-type Key = readonly Value[];
+export type Key = readonly Value[];
 
 /** Rows, and what the next ones come behind; undefined where there are no more. */
-interface Page {
+export interface Page {
   readonly rows: readonly Row[];
   readonly next: Key | undefined;
 }
@@ -40,7 +38,7 @@ interface Stretch {
 }
 
 /** A stretch whose places have names. */
-interface NamedStretch extends Stretch {
+export interface NamedStretch extends Stretch {
   /** The columns that it is ordered by. */
   readonly key: readonly string[];
   place(after: Key): StepPlace;
@@ -64,27 +62,6 @@ export async function* ruleRows(
   }
 }
 
-/** `ruleStep` of the port. */
-export function* ruleStep(indexedBy: IndexedBy, workspaceId: string, filter: StepFilter): Work<RuleStep> {
-  const source = yield* sourceOf(workspaceId, filter);
-  const rules: StoredRule[] = [];
-  const places: StepPlace[] = [];
-  let pages = 0;
-  for (const { first, key, page, rule, place } of source === undefined ? [] : stepStretches(source, filter, indexedBy)) {
-    for (let after: Key | undefined = first; after !== undefined; ) {
-      if (rules.length >= filter.limit || pages === STEP_PAGES) return { rules, places, next: place(after) };
-      const { rows, next }: Page = yield* page(after, Math.min(PAGE, filter.limit - rules.length));
-      pages += 1;
-      for (const row of rows) {
-        rules.push(rule(row));
-        places.push(place(keyOf(key, row)));
-      }
-      after = next;
-    }
-  }
-  return { rules, places, next: null };
-}
-
 /** Hands over the rules of a source, of these kinds, that are active at `now` (ms). */
 export function* takeRules(source: RuleSource, { kinds, take }: WholeRules, now: number): Work<void> {
   for (const { first, page, rule } of kinds.flatMap((kind) => stretchesOf(source, { kind, now }, () => ''))) {
@@ -96,7 +73,7 @@ export function* takeRules(source: RuleSource, { kinds, take }: WholeRules, now:
   }
 }
 
-const sourceOf = (workspaceId: string, { kind, listId }: Pick<RuleFilter, 'kind' | 'listId'>) =>
+export const sourceOf = (workspaceId: string, { kind, listId }: Pick<RuleFilter, 'kind' | 'listId'>) =>
   ruleSource('0', workspaceId, isExpressionKind(kind) ? null : (listId ?? null));
 
 function stretchesOf(source: RuleSource, filter: RuleFilter, indexedBy: IndexedBy): Stretch[] {
@@ -121,27 +98,8 @@ function stretchesOf(source: RuleSource, filter: RuleFilter, indexedBy: IndexedB
   ];
 }
 
-function stepStretches(source: RuleSource, { after, ...filter }: StepFilter, indexedBy: IndexedBy): NamedStretch[] {
-  const { kind } = filter;
-  if (!isExpressionKind(kind)) {
-    const from = after && 'list' in after ? after : undefined;
-    return listStretches(
-      source.lists.filter(({ pk }) => pk >= (from?.list ?? pk)),
-      filter,
-      from,
-      indexedBy,
-    );
-  }
-  const place = after && 'order' in after ? after : undefined;
-  const [ordered, unordered] = enforcementStretches(kind, source.workspacePk, filter.now);
-  if (place === undefined) return [ordered, unordered];
-  return place.order === null
-    ? [{ ...unordered, first: [place.ruleRef] }]
-    : [{ ...ordered, first: [place.order, place.ruleRef] }, unordered];
-}
-
 /** The rules of a kind in the order of enforcement: those with `order`, then those without. */
-function enforcementStretches(kind: ExpressionKind, workspacePk: number, now: number): [NamedStretch, NamedStretch] {
+export function enforcementStretches(kind: ExpressionKind, workspacePk: number, now: number): [NamedStretch, NamedStretch] {
   const { table } = RULE_KINDS[kind];
   const rule = (row: Row) => ruleOf(kind, row);
   const from = `SELECT * FROM ${table} WHERE workspace_pk = $1`;
@@ -176,13 +134,15 @@ function enforcementStretches(kind: ExpressionKind, workspacePk: number, now: nu
 }
 
 /** A place in the list with this number. */
-interface ListPlace {
+export interface ListPlace {
   readonly list: number;
   readonly id: number;
 }
 
-function listStretches(
-  lists: RuleSource['lists'],
+export type ListKey = Pick<RuleSource['lists'][number], 'pk' | 'id'>;
+
+export function listStretches(
+  lists: readonly ListKey[],
   { now, match }: Pick<RuleFilter, 'now' | 'match'>,
   after: ListPlace | undefined,
   indexedBy: IndexedBy,
@@ -209,7 +169,7 @@ const BY_ID = ['id'];
 const BY_REF = ['rule_ref'];
 const BY_ORDER = ['order', 'rule_ref'];
 
-const keyOf = (columns: readonly string[], row: Row): Key => columns.map((column) => row[column] as Value);
+export const keyOf = (columns: readonly string[], row: Row): Key => columns.map((column) => row[column] as Value);
 
 /** The rows of a statement with this limit; fewer of them are the last. */
 function* wholePage(key: readonly string[], text: string, values: readonly Value[], limit: number): Work<Page> {

@@ -9,16 +9,16 @@ import { all, type Work } from '../work.ts';
 /** Lists that a step looks into at most: there may be very many with few rules. */
 const STEP_LISTS = 25;
 
-/** A rule's batch is the one that took its number last; it may have been forgotten (D9.2). */
+/** A rule's batch is the one that took its number last; it may have been forgotten (D9.2). What a source's refresh has sent has the source for its key. */
 const COUNTED = `SELECT s.family, s.geo, s.counts, CASE WHEN b.first_seq IS NULL THEN 0 ELSE 1 END AS known, b.key_id,
-    coalesce(k.name, k.prefix) AS key_name, count(*) AS rules, min(s.id) AS lowest FROM (
+    coalesce(k.name, k.prefix, 'source ' || o.name) AS key_name, count(*) AS rules, min(s.id) AS lowest FROM (
     SELECT r.id, r.seq, CASE WHEN r.v4 IS NOT NULL THEN 4 WHEN r.v6 IS NOT NULL THEN 6 END AS family,
       CASE WHEN r.v4 IS NULL AND r.v6 IS NULL THEN r.target END AS geo,
       CASE WHEN r.action = $5 AND (r.expires_at IS NULL OR r.expires_at > $6) THEN 1 ELSE 0 END AS counts,
       (SELECT max(x.first_seq) FROM batches x WHERE x.workspace_pk = $1 AND x.first_seq <= r.seq) AS first_seq
     FROM (SELECT * FROM access_rules WHERE list_pk = $2 AND id < $3 ORDER BY id DESC LIMIT $4) r
   ) s LEFT JOIN batches b ON b.workspace_pk = $1 AND b.first_seq = s.first_seq AND b.last_seq >= s.seq
-    LEFT JOIN keys k ON k.id = b.key_id
+    LEFT JOIN keys k ON k.id = b.key_id LEFT JOIN (SELECT z.id, l.name FROM sources z JOIN lists l ON l.pk = z.list_pk) o ON o.id = b.key_id
   GROUP BY s.family, s.geo, s.counts, known, b.key_id, key_name`;
 
 /** `senderStep` of the port. */

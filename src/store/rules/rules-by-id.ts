@@ -1,11 +1,12 @@
 /** Whole rules by their ids, the same in both dialects. */
+import { inPieces } from '../../pieces.ts';
 import type { ActiveRules } from '../../ports/stored/rule-queries.ts';
 import type { StoredRule } from '../../ports/stored/stored-rule.ts';
 import { type Kind, RULE_KINDS } from '../../rule.ts';
 import { byId } from '../batches/undo-selections.ts';
 import { WORKSPACE_PK } from '../places.ts';
 import { ruleOf } from '../rows.ts';
-import { all, type Work } from '../work.ts';
+import { all, allOf, type Work } from '../work.ts';
 import { ruleTable } from './rule-columns.ts';
 
 /** Rules that one statement asks for. */
@@ -13,17 +14,9 @@ const ASKED = 400;
 
 /** `rulesById` of the port. */
 export function* rulesById(workspaceId: string, kind: Kind, ids: readonly number[]): Work<StoredRule[]> {
-  const found: StoredRule[] = [];
-  for (let at = 0; at < ids.length; at += ASKED) {
-    const slice = ids.slice(at, at + ASKED);
-    const rows = yield* all(
-      `${SELECT[RULE_KINDS[kind].scope](RULE_KINDS[kind].table)} r.id IN (${slice.map((_, i) => `$${i + 2}`)})`,
-      workspaceId,
-      ...slice,
-    );
-    found.push(...rows.map((row) => ruleOf(kind, row)));
-  }
-  return found;
+  const { table, scope } = RULE_KINDS[kind];
+  const rows = yield* allOf(ids, (places) => `${SELECT[scope](table)} r.id IN (${places})`, workspaceId);
+  return rows.map((row) => ruleOf(kind, row));
 }
 
 /** `rulesByRef` of the port. */
@@ -66,8 +59,7 @@ export function* rulesBefore(
   const first = `(SELECT max(b.first_seq) FROM batches b WHERE b.workspace_pk = ${WORKSPACE_PK} AND b.first_seq <= w.changed)`;
   const identities = place === 'list_pk' ? [REF, VALUE] : [REF];
   const found: StoredRule[] = [];
-  for (let from = 0; from < rules.length; from += ASKED) {
-    const slice = rules.slice(from, from + ASKED);
+  for (const slice of inPieces(rules, ASKED)) {
     const values = slice.map((_, i) => `(CAST($${2 * i + 3} AS BIGINT), CAST($${2 * i + 4} AS BIGINT))`);
     const parts = identities.map(
       (same) => `SELECT c.*, CAST($2 AS TEXT) AS list_id FROM wanted w

@@ -9,12 +9,10 @@ import {
 } from '../../ports/activity.ts';
 import type { NumberedItem } from '../batches/batches.ts';
 import { WORKSPACE_PK } from '../places.ts';
-import { all, type Changes, run, type Value, type Work } from '../work.ts';
+import { all, allOf, type Changes, run, runRows, type Value, type Work } from '../work.ts';
 
 const COLUMNS = ['accepted', 'failed', 'landed', 'pulls', 'not_modified'];
 const ADDED = `ON CONFLICT (workspace_pk, step, slot) DO UPDATE SET ${COLUMNS.map((column) => `${column} = activity.${column} + excluded.${column}`)}`;
-/** Rows of one statement: databases take so many values. */
-const ROWS = 100;
 
 interface Counted {
   readonly workspace: number;
@@ -34,23 +32,18 @@ function* writeActivity(counted: readonly Counted[]): Work<void> {
         ...ACTIVITY_FIELDS.map((field) => counts[field]),
       ]),
     );
-  for (let from = 0; from < rows.length; from += ROWS) {
-    const slice = rows.slice(from, from + ROWS);
-    const values = slice.map((row, i) => `(${row.map((_, n) => `$${i * row.length + n + 1}`)})`);
-    yield* run(`INSERT INTO activity (workspace_pk, step, slot, ${COLUMNS}) VALUES ${values} ${ADDED}`, ...slice.flat());
-  }
+  yield* runRows(rows, (values) => `INSERT INTO activity (workspace_pk, step, slot, ${COLUMNS}) VALUES ${values} ${ADDED}`);
 }
+
+/** What entries become, of whichever kind of rule; an undo and rules that are changed in place are none. */
+const ENTRIES: ReadonlySet<string> = new Set(['upsert', 'delete', 'delete_by_value']);
 
 /** What landed of a landing at an instant (ms). Belongs into its transaction. */
 export function writeLanded(items: readonly NumberedItem[], now: number): Work<void> {
   const landed = new Map<number, number>();
   for (const { item, workspace } of items) {
     const { change } = item;
-    if (
-      change.change === 'delete_by_value' ||
-      ((change.change === 'upsert' || change.change === 'delete') && change.kind === 'access_rule')
-    )
-      landed.set(workspace, (landed.get(workspace) ?? 0) + 1);
+    if (ENTRIES.has(change.change)) landed.set(workspace, (landed.get(workspace) ?? 0) + 1);
   }
   const minute = Math.floor(now / 60_000);
   return writeActivity([...landed].map(([workspace, count]) => ({ workspace, minute, counts: { ...NO_ACTIVITY, landed: count } })));
@@ -71,18 +64,11 @@ export const activityReads = {
 
 export const activityChanges = {
   *noteActivity(_now, counts) {
-    const counted: Counted[] = [];
-    for (let from = 0; from < counts.length; from += ROWS) {
-      const slice = counts.slice(from, from + ROWS);
-      const ids = slice.map(({ workspaceId }) => workspaceId);
-      const rows = yield* all(`SELECT pk, id FROM workspaces WHERE id IN (${ids.map((_, i) => `$${i + 1}`)})`, ...ids);
-      const pks = new Map(rows.map(({ id, pk }) => [String(id), Number(pk)]));
-      for (const { workspaceId, minute, ...noted } of slice) {
-        const workspace = pks.get(workspaceId);
-        if (workspace !== undefined) counted.push({ workspace, minute, counts: noted });
-      }
-    }
-    yield* writeActivity(counted);
+    const ids = counts.map(({ workspaceId }) => workspaceId);
+    const rows = yield* allOf(ids, (places) => `SELECT pk, id FROM workspaces WHERE id IN (${places})`);
+    const pks = new Map(rows.map(({ id, pk }) => [String(id), Number(pk)]));
+    const counted = counts.map(({ workspaceId, minute, ...noted }) => ({ workspace: pks.get(workspaceId), minute, counts: noted }));
+    yield* writeActivity(counted.filter((each): each is Counted => each.workspace !== undefined));
   },
 } satisfies Changes<ActivityStoreWrites>;
 

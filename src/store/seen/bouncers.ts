@@ -14,7 +14,7 @@ import { giveBack, take } from '../accounts/taken-bytes.ts';
 import { pageOf } from '../page.ts';
 import { WORKSPACE_PK, workspacePk } from '../places.ts';
 import { numberOrNull, type Row } from '../rows.ts';
-import { all, type Changes, one, type Reads, run, type Value, type Work } from '../work.ts';
+import { all, type Changes, one, type Reads, run, runRows, type Value, type Work } from '../work.ts';
 import { fairShare } from './fair-share.ts';
 
 const TOLD = `SELECT seq, entries FROM told_networks WHERE workspace_pk = ${WORKSPACE_PK} AND feed_id = $2 AND seq > $3 ORDER BY seq`;
@@ -132,15 +132,11 @@ const valuesOf = (bouncer: Bouncer): Value[] => [
   bouncer.lastStream,
 ];
 
-/** Rows of one statement: databases take so many values. */
-const ROWS = 40;
 const CHANGED = COLUMNS.filter(
   (column) => !['key_id', 'user_agent', 'address', 'first_seen', 'metrics', 'metrics_at', 'last_stream'].includes(column),
 );
-const WIDTH = COLUMNS.length + 1;
 // A process that has not got their metrics or pulls leaves those that another one got.
-const note = (rows: number) => `INSERT INTO bouncers AS known (workspace_pk, ${COLUMNS}) VALUES
-  ${Array.from({ length: rows }, (_, row) => `(${Array.from({ length: WIDTH }, (_, n) => `$${row * WIDTH + n + 1}`)})`)}
+const note = (values: string) => `INSERT INTO bouncers AS known (workspace_pk, ${COLUMNS}) VALUES ${values}
   ON CONFLICT (workspace_pk, key_id, user_agent, address) DO UPDATE SET ${CHANGED.map((column) => `${column} = excluded.${column}`)},
     metrics = coalesce(excluded.metrics, known.metrics), metrics_at = coalesce(excluded.metrics_at, known.metrics_at),
     last_stream = coalesce(excluded.last_stream, known.last_stream)
@@ -153,10 +149,10 @@ function* noteBouncers(bouncers: readonly Bouncer[], before: number, most = MOST
   for (const [workspaceId, its] of Map.groupBy(bouncers.toSorted(byName), (bouncer) => bouncer.workspaceId)) {
     const workspace = yield* workspacePk(workspaceId);
     if (workspace === undefined) continue;
-    for (let at = 0; at < its.length; at += ROWS) {
-      const rows = its.slice(at, at + ROWS);
-      yield* run(note(rows.length), ...rows.flatMap((bouncer) => [workspace, ...valuesOf(bouncer)]));
-    }
+    yield* runRows(
+      its.map((bouncer) => [workspace, ...valuesOf(bouncer)]),
+      note,
+    );
     yield* forgetBouncers(workspace, most.ofWorkspace);
   }
   yield* run('DELETE FROM bouncers WHERE last_pull < $1', before);

@@ -9,16 +9,17 @@ import {
   type SeenDevice,
   usualInterval,
 } from '../../account/device.ts';
+import { inPieces } from '../../pieces.ts';
 import type { Device, DevicePage, DeviceReads, DeviceWrites, KeyName, ShownDocument } from '../../ports/devices.ts';
 import { workspacePk } from '../places.ts';
 import { numberOrNull, type Row } from '../rows.ts';
-import { all, type Changes, one, run, type Value, type Work } from '../work.ts';
+import { all, allOf, type Changes, one, run, runRows, type Value, type Work } from '../work.ts';
 import { fairShare } from './fair-share.ts';
 
 /** Devices that are kept of one workspace, and in all. */
 const MOST_OF_WORKSPACE = 5_000;
 const MOST = 50_000;
-/** Rows of one statement: databases take so many values. */
+/** Devices that are read and written at a time. */
 const ROWS = 40;
 
 /** The writes of the ledger. Who writes it holds one row until the commit: what is read is still so when it is written. */
@@ -35,8 +36,7 @@ function* noteDevices(seen: readonly SeenDevice[]): Work<Device[]> {
   for (const [workspaceId, devices] of Map.groupBy(seen, (device) => device.workspaceId)) {
     const pk = yield* workspacePk(workspaceId);
     if (pk === undefined) continue;
-    for (let at = 0; at < devices.length; at += ROWS) {
-      const slice = devices.slice(at, at + ROWS);
+    for (const slice of inPieces(devices, ROWS)) {
       const known = yield* knownDevices(pk, slice.map(deviceId));
       const after = new Map(known);
       // Once each: two that a process has seen under one name are one.
@@ -91,8 +91,7 @@ function* markStopped(now: number, running: number, most: number): Work<Device[]
 }
 
 function* knownDevices(workspacePk: number, ids: readonly string[]): Work<Map<string, DeviceState>> {
-  const given = ids.map((_, i) => `$${i + 2}`);
-  const rows = yield* all(`SELECT * FROM devices WHERE workspace_pk = $1 AND id IN (${given})`, workspacePk, ...ids);
+  const rows = yield* allOf(ids, (places) => `SELECT * FROM devices WHERE workspace_pk = $1 AND id IN (${places})`, workspacePk);
   return new Map(rows.map((row) => [String(row.id), deviceOf(row)]));
 }
 
@@ -126,11 +125,10 @@ function* writeDevices(workspacePk: number, devices: readonly DeviceState[]): Wo
   const rows = devices.map((device) => ({ workspace_pk: workspacePk, ...rowOf(device) }));
   if (rows.length === 0) return;
   const columns = Object.keys(rows[0]!);
-  const values = rows.map((_, row) => `(${columns.map((_, n) => `$${row * columns.length + n + 1}`)})`);
   const sets = columns.slice(2).map((column) => `${column} = excluded.${column}`);
-  yield* run(
-    `INSERT INTO devices (${columns}) VALUES ${values} ON CONFLICT (workspace_pk, id) DO UPDATE SET ${sets}`,
-    ...rows.flatMap((row) => Object.values(row)),
+  yield* runRows(
+    rows.map((row) => Object.values(row)),
+    (values) => `INSERT INTO devices (${columns}) VALUES ${values} ON CONFLICT (workspace_pk, id) DO UPDATE SET ${sets}`,
   );
 }
 
@@ -183,7 +181,7 @@ export function* devicePage(workspaceId: string, { keyId, since = 0, after = '',
 
 /** When the newest content of documents appeared, by what names them. */
 type NewestModified = ReadonlyMap<string, number>;
-/** Documents, feeds or keys that one statement asks for. */
+/** Documents that one statement asks for. */
 const ASKED = 100;
 
 function* newestModified(workspacePk: number, documents: readonly DeviceDocument[]): Work<NewestModified> {
@@ -193,8 +191,7 @@ function* newestModified(workspacePk: number, documents: readonly DeviceDocument
     return place === undefined ? [] : [{ place, document }];
   });
   const newest = new Map<string, number>();
-  for (let at = 0; at < wanted.length; at += ASKED) {
-    const slice = wanted.slice(at, at + ASKED);
+  for (const slice of inPieces(wanted, ASKED)) {
     const values = slice.map((_, i) => {
       const types = ['INTEGER', 'TEXT', 'TEXT', 'TEXT', 'INTEGER'];
       return `(${types.map((type, n) => `CAST($${i * types.length + n + 2} AS ${type})`)})`;
@@ -213,18 +210,12 @@ function* newestModified(workspacePk: number, documents: readonly DeviceDocument
 
 /** Where the records of feeds lie: a list's number, or a composed feed's with a minus. */
 function* feedPlaces(ids: readonly string[]): Work<Map<string, number>> {
-  const places = new Map<string, number>();
-  const wanted = [...new Set(ids)];
-  for (let at = 0; at < wanted.length; at += ASKED) {
-    const slice = wanted.slice(at, at + ASKED);
-    const given = slice.map((_, i) => `$${i + 1}`);
-    const rows = yield* all(
+  const rows = yield* allOf(
+    [...new Set(ids)],
+    (given) =>
       `SELECT id, pk AS place FROM lists WHERE id IN (${given}) UNION ALL SELECT id, -pk AS place FROM feeds WHERE id IN (${given})`,
-      ...slice,
-    );
-    for (const { id, place } of rows) places.set(String(id), Number(place));
-  }
-  return places;
+  );
+  return new Map(rows.map(({ id, place }) => [String(id), Number(place)]));
 }
 
 /** `deviceCounts` of the port. */
@@ -242,18 +233,12 @@ export function* workspaceOfKey(keyId: string): Work<string | undefined> {
 
 /** `keysByHash` of the port. */
 export function* keysByHash(hashes: readonly Uint8Array[]): Work<Map<number, KeyName>> {
-  const found = new Map<number, KeyName>();
   const places = new Map(hashes.map((hash, place) => [Buffer.from(hash).toString('hex'), place]));
-  for (let at = 0; at < hashes.length; at += ASKED) {
-    const slice = hashes.slice(at, at + ASKED);
-    const rows = yield* all(
-      `SELECT k.hash, k.id, w.id AS workspace_id FROM keys k JOIN workspaces w ON w.pk = k.workspace_pk
-       WHERE k.hash IN (${slice.map((_, i) => `$${i + 1}`)})`,
-      ...slice,
-    );
-    for (const { hash, id, workspace_id } of rows) {
-      found.set(places.get(Buffer.from(hash as Uint8Array).toString('hex'))!, { keyId: String(id), workspaceId: String(workspace_id) });
-    }
-  }
-  return found;
+  const rows = yield* allOf(
+    hashes,
+    (given) =>
+      `SELECT k.hash, k.id, w.id AS workspace_id FROM keys k JOIN workspaces w ON w.pk = k.workspace_pk WHERE k.hash IN (${given})`,
+  );
+  const placeOf = (hash: unknown) => places.get(Buffer.from(hash as Uint8Array).toString('hex'))!;
+  return new Map(rows.map(({ hash, id, workspace_id }) => [placeOf(hash), { keyId: String(id), workspaceId: String(workspace_id) }]));
 }

@@ -9,7 +9,7 @@ import type { NumberedItem } from '../batches/batches.ts';
 import { type ExpiredRules, writeExpired } from '../changes/rule-changes.ts';
 import { FEED_PK, FROM_FEED } from '../places.ts';
 import type { Row } from '../rows.ts';
-import { all, one, run, type Value, type Work } from '../work.ts';
+import { all, one, run, runRows, type Value, type Work } from '../work.ts';
 
 const MINUTE = 60_000;
 /** The row of a workspace in all. */
@@ -56,16 +56,10 @@ export class DayCounts {
     }
     // Always in one order: transactions that write the same rows wait for each other, and never in a circle.
     const sorted = [...rows.values()].sort((a, b) => Number(a[0]) - Number(b[0]) || Number(a[1]) - Number(b[1]));
-    for (let from = 0; from < sorted.length; from += ROWS) {
-      const slice = sorted.slice(from, from + ROWS);
-      const values = slice.map((row, i) => `(${row.map((_, n) => `$${i * row.length + n + 1}`)})`);
-      yield* run(`INSERT INTO feed_days (workspace_pk, list_pk, day, ${EVENTS}) VALUES ${values} ${ADDED}`, ...slice.flat());
-    }
+    yield* runRows(sorted, (values) => `INSERT INTO feed_days (workspace_pk, list_pk, day, ${EVENTS}) VALUES ${values} ${ADDED}`);
   }
 }
 
-/** Rows of one statement: databases take so many values. */
-const ROWS = 100;
 const ADDED = `ON CONFLICT (workspace_pk, list_pk, day) DO UPDATE SET ${EVENTS.map((event) => `${event} = feed_days.${event} + excluded.${event}`)}`;
 
 /** An operation that was done: what `operate` returned of it. */

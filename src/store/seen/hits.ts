@@ -1,17 +1,17 @@
 /** What bouncers told to have dropped, by list and day (D31.4), the same in both dialects. */
 import { dayOf } from '../../clock.ts';
+import { inPieces } from '../../pieces.ts';
 import { type HistoryWrites, type HitReport, type HitWindow, type ListHits, WINDOWS_KEPT } from '../../ports/history.ts';
 import { WORKSPACE_PK, workspacePk } from '../places.ts';
-import { all, type Changes, run, type Work } from '../work.ts';
+import { all, allOf, type Changes, run, runRows, type Work } from '../work.ts';
 
 /** The row of a workspace in all. */
 const WHOLE = 0;
-/** Names or rows of one statement: databases take so many values. */
-const SLICE = 200;
+/** Windows that one statement notes. */
+const AT_ONCE = 200;
 /** No sum is larger: programs that read it have doubles. */
 const MOST = Number.MAX_SAFE_INTEGER;
 
-const REMEMBER = 'INSERT INTO hit_windows (workspace_pk, digest, at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING';
 const FORGET = `DELETE FROM hit_windows WHERE workspace_pk = $1 AND at <
   (SELECT at FROM hit_windows WHERE workspace_pk = $1 ORDER BY at DESC LIMIT 1 OFFSET ${WINDOWS_KEPT.ofWorkspace})`;
 const added = (column: string) =>
@@ -30,8 +30,10 @@ function* record(workspaceId: string, reports: readonly HitReport[], at: number)
   const lists = yield* listsOf(workspace, reports);
   const sums = new Map<number, Counted>();
   const windows = reports.flatMap((report) => report.windows.map((window) => ({ ...window, listId: report.listId })));
-  for (const { digest, listId, hits } of windows.sort(byDigest)) {
-    if (digest !== null && (yield* run(REMEMBER, workspace, digest, at)) === 0) continue;
+  const unseen = yield* remember(workspace, windows, at);
+  for (const { digest, listId, hits } of windows) {
+    // One that comes twice in these reports counts once.
+    if (digest !== null && !unseen.delete(digest)) continue;
     for (const hit of hits) {
       const list = listId === null ? lists.byName.get(hit.list ?? '') : lists.byId.get(listId);
       for (const pk of list === undefined ? [WHOLE] : [list.pk, WHOLE]) addTo(sums, pk, hit);
@@ -44,8 +46,18 @@ function* record(workspaceId: string, reports: readonly HitReport[], at: number)
   return counted;
 }
 
-/** Transactions that write the same rows wait for each other, and never in a circle: always in one order. */
-const byDigest = (a: HitWindow, b: HitWindow) => ((a.digest ?? '') < (b.digest ?? '') ? -1 : 1);
+/** Notes windows; those that were not known. */
+function* remember(workspace: number, windows: readonly HitWindow[], at: number): Work<Set<string>> {
+  // Transactions that write the same rows wait for each other, and never in a circle: always in one order.
+  const digests = windows.flatMap(({ digest }) => digest ?? []).sort();
+  const unseen = new Set<string>();
+  for (const piece of inPieces(digests, AT_ONCE)) {
+    const rows = piece.map((_, n) => `($1, $${n + 3}, $2)`);
+    const text = `INSERT INTO hit_windows (workspace_pk, digest, at) VALUES ${rows} ON CONFLICT DO NOTHING RETURNING digest`;
+    for (const row of yield* all(text, workspace, at, ...piece)) unseen.add(String(row.digest));
+  }
+  return unseen;
+}
 
 function addTo(sums: Map<number, Counted>, pk: number, { packets, bytes }: HitWindow['hits'][number]): void {
   const known = sums.get(pk) ?? { packets: 0, bytes: 0 };
@@ -64,17 +76,13 @@ function* listsOf(workspace: number, reports: readonly HitReport[]) {
     ['name', names],
     ['id', ids],
   ] as const) {
-    const asked = [...new Set(wanted)];
-    for (let from = 0; from < asked.length; from += SLICE) {
-      const slice = asked.slice(from, from + SLICE);
-      const where = `workspace_pk = $1 AND ${column} IN (${slice.map((_, n) => `$${n + 2}`)})`;
-      const rows = yield* all(`SELECT pk, id, name FROM lists WHERE ${where}`, workspace, ...slice);
-      // Of lists that share a name the oldest comes last.
-      for (const row of rows.sort((a, b) => Number(b.pk) - Number(a.pk))) {
-        const list = { pk: Number(row.pk), id: String(row.id) };
-        byName.set(String(row.name), list);
-        byId.set(list.id, list);
-      }
+    const text = (places: string) => `SELECT pk, id, name FROM lists WHERE workspace_pk = $1 AND ${column} IN (${places})`;
+    const rows = yield* allOf([...new Set(wanted)], text, workspace);
+    // Of lists that share a name the oldest comes last.
+    for (const row of rows.sort((a, b) => Number(b.pk) - Number(a.pk))) {
+      const list = { pk: Number(row.pk), id: String(row.id) };
+      byName.set(String(row.name), list);
+      byId.set(list.id, list);
     }
   }
   return { byName, byId };
@@ -82,13 +90,8 @@ function* listsOf(workspace: number, reports: readonly HitReport[]) {
 
 /** In the order in which a landing writes the same rows. */
 function* write(workspace: number, day: number, sums: ReadonlyMap<number, Counted>): Work<void> {
-  const rows = [...sums].sort(([a], [b]) => a - b);
-  for (let from = 0; from < rows.length; from += SLICE) {
-    const slice = rows.slice(from, from + SLICE);
-    const values = slice.map((_, n) => `($1, $${3 * n + 3}, $2, $${3 * n + 4}, $${3 * n + 5})`);
-    const text = `INSERT INTO feed_days (workspace_pk, list_pk, day, hits, hit_bytes) VALUES ${values} ${ADDED}`;
-    yield* run(text, workspace, day, ...slice.flatMap(([pk, { packets, bytes }]) => [pk, packets, bytes]));
-  }
+  const rows = [...sums].sort(([a], [b]) => a - b).map(([pk, { packets, bytes }]) => [workspace, pk, day, packets, bytes]);
+  yield* runRows(rows, (values) => `INSERT INTO feed_days (workspace_pk, list_pk, day, hits, hit_bytes) VALUES ${values} ${ADDED}`);
 }
 
 const sumOf = (column: string) => `CASE WHEN sum(d.${column}) > ${MOST} THEN ${MOST} ELSE sum(d.${column}) END`;

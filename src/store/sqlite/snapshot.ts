@@ -33,20 +33,8 @@ const SCAN_LOST = `SELECT ${take('r.action')} FROM (${lostRows('?1', '?2')}) AS 
 /** The rules of a list as they were behind a change. */
 const SCAN_AT = `SELECT ${take('r.action')} FROM (${rulesAtRows('?1', '?2')}) AS r`;
 
-/** Scans of rules, as a feed needs them, on one connection. */
-export interface RuleScans {
-  /** Hands the rules of a list that are active at `now` (ms) to `sink`. */
-  list(listPk: number, now: number, sink: RuleSink): void;
-  /** Hands the never-block rules of a workspace that are active at `now` (ms) to `sink`, as exceptions. */
-  exceptions(workspacePk: number, now: number, sink: RuleSink): void;
-  /** `rulesAt` of the port. */
-  at(listPk: number, seq: number, sink: RuleSink): void;
-  /** `listHistory` of the port. */
-  history(listPk: number, workspacePk: number, sinks: { readonly stored: RuleSink; readonly lost: RuleSink }): void;
-}
-
-/** The scans of a connection, which `prepare` prepares statements for. */
-export function ruleScans(db: DatabaseSync, prepare: (text: string) => StatementSync): RuleScans {
+/** The scans of a connection, which `prepare` prepares statements for: they hand rules to a sink as a feed needs them. */
+export function ruleScans(db: DatabaseSync, prepare: (text: string) => StatementSync) {
   let sink: RuleSink | undefined;
   const takeRule = (id: number, role: number, network: number | Uint8Array | string, expiresAt: number | null, levels: number) => {
     const expires = expiresAt === null ? 0 : Math.ceil(expiresAt / 1000);
@@ -68,10 +56,14 @@ export function ruleScans(db: DatabaseSync, prepare: (text: string) => Statement
     }
   };
   return {
-    list: (listPk, now, into) => scan(SCAN_LIST, into, listPk, now),
-    exceptions: (workspacePk, now, into) => scan(SCAN_EXCEPTIONS, into, workspacePk, now),
-    at: (listPk, seq, into) => scan(SCAN_AT, into, listPk, seq),
-    history(listPk, workspacePk, { stored, lost }) {
+    /** The rules of a list that are active at `now` (ms). */
+    list: (listPk: number, now: number, into: RuleSink) => scan(SCAN_LIST, into, listPk, now),
+    /** The never-block rules of a workspace that are active at `now` (ms), as exceptions. */
+    exceptions: (workspacePk: number, now: number, into: RuleSink) => scan(SCAN_EXCEPTIONS, into, workspacePk, now),
+    /** `rulesAt` of the port. */
+    at: (listPk: number, seq: number, into: RuleSink) => scan(SCAN_AT, into, listPk, seq),
+    /** `listHistory` of the port. */
+    history(listPk: number, workspacePk: number, { stored, lost }: { readonly stored: RuleSink; readonly lost: RuleSink }) {
       scan(SCAN_STORED, stored, listPk);
       scan(SCAN_LOST, lost, listPk, workspacePk);
     },

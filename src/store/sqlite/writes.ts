@@ -51,7 +51,7 @@ export function sqliteWrites(db: DatabaseSync, clock: () => number, patience?: P
         for (const size of sizes) drive(db, noteFeedSize(size));
       });
     },
-    recordDocument: async (...args) => drive(db, recordDocument(...args)),
+    recordDocument: async (...args) => drive(db, recordDocument(now, ...args)),
     sweep: async (limits) => transaction(db, () => drive(db, sweep(atMost, limits))),
     shrink: async () => shrinkSlice(db),
   };

@@ -46,28 +46,19 @@ export interface QueuedRecord {
   readonly append: PendingAppend;
 }
 
-/** The records of a partition in the order of arrival, handed out a request at a time. */
-interface AppendQueue {
-  readonly isEmpty: boolean;
-  push(records: readonly MessageRecord[], append: PendingAppend): void;
-  /** The next request: as many records as fit, at least one, without those whose caller has had its answer. */
-  take(): QueuedRecord[];
-  /** Puts a request that was too large back to the front; requests hold half of it from now on. */
-  split(request: readonly QueuedRecord[]): void;
-}
-
-/** An empty queue. */
-export function appendQueue(): AppendQueue {
+/** An empty queue of the records of a partition in the order of arrival, handed out a request at a time. */
+export function appendQueue() {
   let queue: QueuedRecord[] = [];
   let largest = REQUEST_BYTES;
   return {
     get isEmpty() {
       return queue.length === 0;
     },
-    push(records, append) {
+    push(records: readonly MessageRecord[], append: PendingAppend): void {
       for (const record of records) queue.push({ record, bytes: sizeOf(record), append });
     },
-    take() {
+    /** The next request: as many records as fit, at least one, without those whose caller has had its answer. */
+    take(): QueuedRecord[] {
       const request: QueuedRecord[] = [];
       let bytes = 0;
       let at = 0;
@@ -81,7 +72,8 @@ export function appendQueue(): AppendQueue {
       queue = queue.slice(at);
       return request;
     },
-    split(request) {
+    /** Puts a request that was too large back to the front; requests hold half of it from now on. */
+    split(request: readonly QueuedRecord[]): void {
       largest = bytesOf(request) / 2;
       queue = [...request, ...queue];
     },

@@ -9,21 +9,11 @@ const ANSWER_BYTES = 1_048_576;
 /** The first version of Fetch that names a topic by its id. */
 const FETCH_BY_ID = 13;
 
-/** Fetches records of one topic, by its id: one made anew under the same name has another id, and its records are not read. */
-interface Fetcher {
-  /** The records that the brokers have from `offset` on, after at most `waitMs`; `next` is the offset after them. */
-  fetch(partition: number, offset: number, waitMs: number): Promise<{ records: StreamRecord[]; next: number }>;
-  /** Closes the connections of all but these partitions; requests that wait there reject. */
-  keep(partitions: readonly number[]): void;
-  /** Closes every connection, for good. */
-  close(): void;
-}
-
 /**
- * A fetcher of the topic with this id. Each partition has a connection of its own: a broker answers the requests of one in turn,
+ * Fetches records of the topic with this id: one made anew under the same name has another, and its records are not read. Each partition has a connection of its own: a broker answers the requests of one in turn,
  * and these wait.
  */
-export function topicFetcher(cluster: Cluster, topicId: string): Fetcher {
+export function topicFetcher(cluster: Cluster, topicId: string) {
   const pools = new Map<number, ConnectionPool>();
   let closed = false;
 
@@ -34,6 +24,7 @@ export function topicFetcher(cluster: Cluster, topicId: string): Fetcher {
     return pool;
   }
 
+  /** Closes the connections of all but these partitions; requests that wait there reject. */
   function keep(partitions: readonly number[]): void {
     for (const [partition, pool] of pools) {
       if (partitions.includes(partition)) continue;
@@ -43,7 +34,8 @@ export function topicFetcher(cluster: Cluster, topicId: string): Fetcher {
   }
 
   return {
-    async fetch(partition, offset, waitMs) {
+    /** The records that the brokers have from `offset` on, after at most `waitMs`; `next` is the offset after them. */
+    async fetch(partition: number, offset: number, waitMs: number): Promise<{ records: StreamRecord[]; next: number }> {
       const api = await cluster.request<fetchV17.FetchRequest, fetchV17.FetchResponse>('Fetch');
       if (api.version < FETCH_BY_ID) throw new Error('the brokers are too old: Kafka 3.5 or newer is needed');
       const connection = await cluster.leader(partition, poolOf(partition));
@@ -58,7 +50,8 @@ export function topicFetcher(cluster: Cluster, topicId: string): Fetcher {
       return decodeBatches(answer.responses[0]?.partitions[0]?.records ?? [], offset);
     },
     keep,
-    close() {
+    /** Closes every connection, for good. */
+    close(): void {
       closed = true;
       keep([]);
     },

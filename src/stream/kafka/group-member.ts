@@ -14,25 +14,11 @@ const REVIEW = 5000;
 /** How long leaving the group may take, ms. */
 const LEAVE = 2000;
 
-/** A member of the consumer group, which only divides the partitions: positions are the store's, nothing is committed. */
-interface GroupMember {
-  /** The partitions that this member owns now. Throws when the membership is lost. */
-  owned(): readonly number[];
-  /** Whether it owns the partition; unlike `owned` it never throws. */
-  owns(partition: number): boolean;
-  leave(): Promise<void>;
-}
-
 /**
- * Joins the group for a topic of `partitions` partitions; `onAssigned` gets the partitions each time they were divided. Rejects
+ * Joins the group, which only divides the partitions of a topic with so many: positions are the store's, nothing is committed. `onAssigned` gets the partitions each time they were divided. Rejects
  * with a readable reason.
  */
-export async function joinGroup(
-  cluster: Cluster,
-  group: string,
-  partitions: number,
-  onAssigned: (owned: readonly number[]) => void,
-): Promise<GroupMember> {
+export async function joinGroup(cluster: Cluster, group: string, partitions: number, onAssigned: (owned: readonly number[]) => void) {
   const { topic } = cluster;
   let owned: readonly number[] = [];
   let lost: Error | undefined;
@@ -75,11 +61,13 @@ export async function joinGroup(
     throw joinRefused(group, error);
   }
   return {
-    owned() {
+    /** The partitions that this member owns now. Throws when the membership is lost. */
+    owned(): readonly number[] {
       if (lost !== undefined) throw lost;
       return owned;
     },
-    owns: (partition) => owned.includes(partition),
+    /** Whether it owns the partition; unlike `owned` it never throws. */
+    owns: (partition: number): boolean => owned.includes(partition),
     leave,
   };
 }

@@ -9,33 +9,26 @@ export interface ProducerIdentity {
   readonly epoch: number;
 }
 
-interface ProducerSession {
-  /** The identity to send with; asks the brokers for one when there is none. */
-  identity(): Promise<ProducerIdentity>;
-  /** The number of the next record in this epoch. */
-  readonly sequence: number;
-  /** `count` more records are appended. */
-  advance(count: number): void;
-  /** Begins a new epoch: requests of the old one that are still on their way are refused from then on. */
-  endEpoch(): void;
-}
-
 /** A session without an identity yet; `newProducer` asks the brokers for one. */
-export function producerSession(newProducer: () => Promise<ProducerIdentity>): ProducerSession {
+export function producerSession(newProducer: () => Promise<ProducerIdentity>) {
   let producer: ProducerIdentity | undefined;
   let sequence = 0;
   return {
-    async identity() {
+    /** The identity to send with; asks the brokers for one when there is none. */
+    async identity(): Promise<ProducerIdentity> {
       producer ??= await newProducer();
       return producer;
     },
-    get sequence() {
+    /** The number of the next record in this epoch. */
+    get sequence(): number {
       return sequence;
     },
-    advance(count) {
+    /** `count` more records are appended. */
+    advance(count: number): void {
       sequence = (sequence + count) % SEQUENCES;
     },
-    endEpoch() {
+    /** Begins a new epoch: requests of the old one that are still on their way are refused from then on. */
+    endEpoch(): void {
       producer = producer === undefined || producer.epoch === LAST_EPOCH ? undefined : { id: producer.id, epoch: producer.epoch + 1 };
       sequence = 0;
     },

@@ -160,18 +160,10 @@ function open(file: string): DatabaseSync {
   return db;
 }
 
-/** Writes the log. What is written is durable when a call returns; a call throws when the file cannot be written. */
-export interface LogAppender {
-  /** Appends batches in one transaction with this time (ms). */
-  append(batches: readonly EncodedBatch[], timestamp: number): void;
-  /** Appends a message and takes it back in the same transaction: nobody sees it, and offsets stay. */
-  probe(): void;
-}
-
 const PROBE = encodeBatch([{ key: '', headers: {}, value: '' }]);
 
-/** What appends to the log. */
-export function logAppender(db: DatabaseSync): LogAppender {
+/** Writes the log. What is written is durable when a call returns; a call throws when the file cannot be written. */
+export function logAppender(db: DatabaseSync) {
   const take = db.prepare('UPDATE ends SET next_offset = next_offset + ? RETURNING next_offset');
   const insert = db.prepare('INSERT INTO batches VALUES (?, ?, ?, CAST(? AS TEXT))');
   const takeBack = db.prepare('DELETE FROM batches WHERE first_offset = ?');
@@ -202,12 +194,14 @@ export function logAppender(db: DatabaseSync): LogAppender {
   }
 
   return {
-    append(batches, timestamp) {
+    /** Appends batches in one transaction with this time (ms). */
+    append(batches: readonly EncodedBatch[], timestamp: number): void {
       commit(() => {
         for (const batch of batches) add(batch, timestamp);
       });
     },
-    probe() {
+    /** Appends a message and takes it back in the same transaction: nobody sees it, and offsets stay. */
+    probe(): void {
       commit(() => {
         takeBack.run(add(PROBE, 0));
         take.get(-PROBE.count);

@@ -144,7 +144,7 @@ export function listTests(feeds: () => FeedWorld, once: Once): void {
     await eventually(async () => assert.equal((await get('')).text, ''));
   });
 
-  test('D5.24 a deleted list or feed is 404 within 2 s where the store is read every 30 s; others are served on', async () => {
+  test('D5.24, D36.7 a deleted list or feed is 404 within 2 s where the store is read every 30 s, and there again when it is brought back; others are served on', async () => {
     const { id, list, block, reads, getReplica } = await feeds().space();
     for (const name of ['gone', 'kept']) {
       await list(name);
@@ -161,6 +161,8 @@ export function listTests(feeds: () => FeedWorld, once: Once): void {
       await feeds().world.text([kind, 'delete', name, '--yes', '--workspace', id]);
       await eventually(async () => assert.equal((await getReplica(`/${name}`)).status, 404), 2000);
       await kept('/kept');
+      await feeds().world.text([kind, 'restore', name, '--workspace', id]);
+      await eventually(() => kept(`/${name}`), 2000);
     }
   });
 }

@@ -1,12 +1,13 @@
 /** What bouncers are told over time: changes, expiries, lost answers, restarts (D14). */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { SCOPES } from '../../../src/bouncers/decisions.ts';
 import { DECISIONS } from '../../../src/document/document.ts';
 import { FeedWatch } from '../../../src/document/watch/feed-watch.ts';
 import { refusalOf } from '../../../src/http/bouncers/answer.ts';
 import { FeedHour } from '../../support/bouncer-hour.ts';
 import { BouncerReplica, type Decision, Kernel, secondsOf, valuesOf } from '../../support/bouncer-world.ts';
-import { ManualClock, MemoryStore, WORKSPACE } from '../../support/feed-world.ts';
+import { ManualClock, MemoryStore, settled, WORKSPACE } from '../../support/feed-world.ts';
 import { seededRandom } from '../../support/random.ts';
 
 function world(settings = {}) {
@@ -18,6 +19,7 @@ function world(settings = {}) {
 
 const values = (decisions: readonly Decision[]) => decisions.map(({ value }) => value).sort();
 const STEP = 10_000;
+const EVERYTHING = { scopes: SCOPES, origins: null, containing: null, without: [] };
 
 describe('D14 decisions', () => {
   test('D14.2 what a decision says', async () => {
@@ -184,6 +186,65 @@ describe('D14 decisions', () => {
     await replica.pull();
     store.remove(id);
     assert.deepEqual(values((await new BouncerReplica(clock, store).pull()).deleted), ['192.0.2.9']);
+  });
+
+  test('D35.5 what could not be noted is told for an hour at most, again while it stays, and for as long as ever once it is noted', async () => {
+    const { clock, store, list, replica } = world();
+    const kernel = new Kernel(clock);
+    const pull = async (from: typeof replica) => kernel.apply(await from.pull());
+    store.add(list, '192.0.2.1');
+    await pull(replica);
+    store.readOnly = true;
+    const id = store.add(list, '192.0.2.9');
+    for (let minutes = 0; minutes < 150; minutes += 5) {
+      await clock.advance(300_000);
+      await pull(replica);
+      assert.deepEqual(kernel.held(), ['192.0.2.1', '192.0.2.9']);
+    }
+    // It ends, and what is unblocked then nobody tells.
+    store.readOnly = false;
+    store.remove(id);
+    const next = new BouncerReplica(clock, store, { rebuildSeconds: 1 });
+    await pull(next);
+    await clock.advance(3_600_000);
+    await pull(next);
+    assert.deepEqual(kernel.held(), ['192.0.2.1']);
+    store.readOnly = true;
+    const other = store.add(list, '192.0.2.17');
+    await clock.advance(2_000);
+    await pull(next);
+    store.readOnly = false;
+    for (const wait of [61_000, 2_000]) {
+      await clock.advance(wait);
+      await pull(next);
+    }
+    // Nothing has changed, and it is noted.
+    store.remove(other);
+    assert.deepEqual(values((await new BouncerReplica(clock, store).pull()).deleted), ['192.0.2.17']);
+  });
+
+  test('D35.6 nobody is told of what is not noted yet', async () => {
+    const { clock, store, list, replica } = world();
+    store.add(list, '192.0.2.1');
+    for (const name of ['one', 'two']) await replica.pull('', name);
+    const { recordTold } = store;
+    const late = Promise.withResolvers<void>();
+    store.recordTold = async (...args) => {
+      await late.promise;
+      return recordTold.apply(store, args);
+    };
+    store.add(list, '192.0.2.9');
+    await clock.advance(1_000);
+    const told: string[] = [];
+    const ask = { ask: { since: null }, filter: EVERYTHING, workspaceId: WORKSPACE, feedId: null };
+    const first = replica.pull('', 'one').then(() => told.push('the one for whom it was built'));
+    await settled();
+    const second = replica.decisions(ask).then(() => told.push('another one'));
+    await settled();
+    assert.deepEqual(told, []);
+    late.resolve();
+    await Promise.all([first, second]);
+    assert.equal(told.length, 2);
   });
 
   test('D14.16 beyond the networks that are held for a workspace the feed used longest ago is made anew: its bouncer is told everything', async () => {

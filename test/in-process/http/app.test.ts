@@ -264,7 +264,7 @@ test('5.1, 7.2 401 before the body is read', async () => {
   assert.equal(large.statusCode, 401);
 });
 
-test('D15.58 each request to management begins when its turn has come', async () => {
+test('D15.58, D36.3 each request to management begins when its turn has come, and so does each of its calls of the store', async () => {
   const turns: (() => void)[] = [];
   let begun = 0;
   const store = {
@@ -276,10 +276,13 @@ test('D15.58 each request to management begins when its turn has come', async ()
   const ports = { store, stepsOf: () => (work: () => unknown) => work(), turnOf };
   const { app } = world({ manage: ports as unknown as AppParts['manage'] });
   const answers = [1, 2].map(() => inject(app, { url: '/v1/manage/whoami', headers: HEADERS }));
+  await eventually(() => assert.equal(turns.length, 2));
   for (const before of [0, 1]) {
-    await eventually(() => assert.ok(turns.length > before || begun > before));
+    turns.shift()!();
+    // It has begun, and waits to ask the store.
+    await eventually(() => assert.equal(turns.length, 2 - before));
     assert.equal(begun, before);
-    turns[before]!();
+    turns.pop()!();
     await answers[before];
     assert.equal(begun, before + 1);
   }

@@ -4,6 +4,8 @@ import { packagedSchemes } from '@weir/expression/scheme.ts';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { pathsOf } from '../../../src/http/address.ts';
 import { ADDRESSES } from '../../../src/http/addresses.ts';
+import { pathOfKind } from '../../../src/http/rules/query.ts';
+import { KINDS } from '../../../src/rule.ts';
 import { validateBatch } from '../../../src/signal/batch.ts';
 import { docsApp } from '../../support/docs-app.ts';
 import { inject } from '../../support/inject.ts';
@@ -85,7 +87,10 @@ test('4 every method of every path is documented, with every status', async () =
   }
   assert.deepEqual(Object.keys(feeds.components.securitySchemes), ['bearer', 'basic']);
   const rules = await document('rules');
-  assert.deepEqual(Object.keys(rules.paths), ['/v1/rules/access', '/v1/rules/waf', '/v1/rules/smart-firewall']);
+  assert.deepEqual(
+    Object.keys(rules.paths),
+    KINDS.map((kind) => `/v1/rules/${pathOfKind(kind)}`),
+  );
   for (const [path, methods] of Object.entries(rules.paths)) {
     assert.deepEqual(Object.keys(methods), ['get', 'head']);
     const expected = path.endsWith('access') ? [...statuses, '404', '409'].sort() : statuses;

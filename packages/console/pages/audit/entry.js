@@ -5,7 +5,7 @@ import { count, dateTime } from '../../format.js';
 import { Dialog } from '../../ui/dialog.js';
 import { Facts } from '../../ui/figures.js';
 import { Table } from '../../ui/table.js';
-import { objectOf, summaryOf, textOf } from './words.js';
+import { fieldOf, objectOf, summaryOf, textOf } from './words.js';
 
 /** @typedef {import('./acts.js').Entry} Entry */
 /** @typedef {import('../../names.js').Names} Names */
@@ -17,7 +17,11 @@ const SHOWN = 100;
 export function EntryDialog({ act: { entry, parts }, names, onClose }) {
   const { at, event, actor, person, key_id: key, key_name: keyName, before, after } = entry;
   const fields = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
-  const rows = fields.map((field) => ({ field, was: textOf(before?.[field], entry.names), is: textOf(after?.[field], entry.names) }));
+  const rows = fields.map((field) => ({
+    field,
+    was: textOf(before?.[field], entry.names, field),
+    is: textOf(after?.[field], entry.names, field),
+  }));
   return html`
     <${Dialog} title=${event} wide onClose=${onClose}>
       <${Facts} facts=${[
@@ -48,7 +52,7 @@ function Named({ entry, names }) {
 
 /** @type {import('../../ui/table.js').Column<{ field: string, was: string, is: string }>[]} */
 const COLUMNS = [
-  { label: 'Field', cell: ({ field }) => html`<bdi>${field.replaceAll('_', ' ')}</bdi>` },
+  { label: 'Field', cell: ({ field }) => html`<bdi>${fieldOf(field)}</bdi>` },
   { label: 'Before', cell: ({ was }) => html`<bdi>${was}</bdi>` },
   { label: 'After', cell: ({ is }) => html`<bdi>${is}</bdi>` },
 ];

@@ -9,7 +9,21 @@ import { Typed } from '../../ui/typed.js';
 const FIELDS = ['event', 'by', 'key', 'object', 'since'];
 const ANY = { value: '', label: 'Any' };
 /** The words that events begin with. */
-const EVENTS = ['rule', 'file', 'batches', 'list', 'feed', 'source', 'key', 'workspace', 'webhook', 'person', 'dead letter', 'sample'];
+const EVENTS = [
+  'rule',
+  'file',
+  'batches',
+  'list',
+  'feed',
+  'source',
+  'key',
+  'workspace',
+  'webhook',
+  'person',
+  'dead letter',
+  'sample',
+  'attention',
+];
 const SINCE = [ANY, { value: '1h', label: 'an hour' }, { value: '24h', label: 'a day' }, { value: '7d', label: 'a week' }];
 
 /** The conditions that an address has. @param {URLSearchParams} query @returns {Record<string, string>} */

@@ -1,9 +1,11 @@
 /** What the audit log calls things: names and links, never ids. */
+import { dateTime } from '../../format.js';
 import { link } from '../../router.js';
 
 /** @typedef {import('./acts.js').Entry} Entry */
 /** @typedef {import('../../names.js').Names} Names */
 
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Who: the person, and with which key. @param {Entry} entry @param {Names} names */
@@ -29,6 +31,8 @@ const PLACES = {
   batches: (id) => link('/batches', id),
   batch: (id) => link('/batches', id),
 };
+/** Fields that have ids of batches, which have no names. */
+const BATCH_FIELDS = new Set(['undoes', 'batch', 'batches', 'replacement']);
 const BATCHES = new Set(['rule', 'rules', 'file', 'batches', 'batch']);
 
 /** What was changed: what it is called, and where it is shown. @param {Entry} entry @param {Names} names @returns {{ label: string, href: string | undefined }} */
@@ -47,21 +51,26 @@ function batchText(asked) {
   return typeof rules === 'number' ? (rules === 1 ? 'one rule' : `${rules} rules`) : 'a batch';
 }
 
-/** A change on one line. @param {Entry} entry */
+/** A change on one line. @param {Pick<Entry, 'before' | 'after' | 'names'>} entry */
 export const summaryOf = ({ before, after, names }) =>
   Object.entries(after ?? before ?? {})
     .filter(([field, value]) => value !== null && field !== 'name')
-    .map(([field, value]) => `${field.replaceAll('_', ' ')}: ${textOf(value, names)}`)
+    .map(([field, value]) => `${fieldOf(field)}: ${textOf(value, names, field)}`)
     .join(', ');
 
-/** @param {unknown} value @param {Record<string, string>} names Of ids. @returns {string} */
-export function textOf(value, names) {
+/** What a field is called; what is named by its name is no id. @param {string} field */
+export const fieldOf = (field) => field.replace(/_id$/, '').replaceAll('_', ' ');
+
+/** @param {unknown} value @param {Record<string, string>} names Of ids. @param {string} [field] @returns {string} */
+export function textOf(value, names, field) {
   if (value === null || value === undefined) return '–';
-  if (Array.isArray(value)) return value.map((each) => textOf(each, names)).join(', ');
+  if (value === true || value === false) return value ? 'yes' : 'no';
+  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map((each) => textOf(each, names, field)).join(', ');
   if (typeof value === 'object') {
     const fields = Object.entries(value).filter(([, each]) => each !== undefined);
-    return fields.map(([field, each]) => `${field.replaceAll('_', ' ')} ${textOf(each, names)}`).join(', ');
+    return fields.map(([name, each]) => `${fieldOf(name)} ${textOf(each, names, name)}`).join(', ');
   }
   const text = String(value);
-  return names[text] ?? (UUID.test(text) ? 'one without a name' : text);
+  if (INSTANT.test(text)) return dateTime(text);
+  return names[text] ?? (UUID.test(text) ? (BATCH_FIELDS.has(field ?? '') ? 'a batch' : 'one that is gone') : text);
 }

@@ -71,7 +71,7 @@ function Difference({ difference }) {
         ? html`<p class="soft">It had the same networks at both moments.</p>`
         : html`
           <${Code} label="Networks that came and went" text=${textOf(difference)} />
-          ${came.length + went.length < added + removed && html`<p class="small soft">The first ${count(came.length)} and ${count(went.length)}; the file has more.</p>`}
+          ${came.length + went.length < added + removed && html`<p class="small soft">The first ${count(went.length)} that went and ${count(came.length)} that came; the file has ${added + removed > IN_FILE ? `${count(IN_FILE)} at most of each` : 'all'}.</p>`}
         `
     }
   `;

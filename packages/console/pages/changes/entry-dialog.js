@@ -5,7 +5,8 @@ import { link } from '../../router.js';
 import { Dialog } from '../../ui/dialog.js';
 import { Facts } from '../../ui/figures.js';
 import { Table } from '../../ui/table.js';
-import { textOf, whenOf, whereOf, whoOf, wordOf } from './words.js';
+import { fieldOf, textOf } from '../audit/words.js';
+import { whenOf, whereOf, whoOf, wordOf } from './words.js';
 
 /** @typedef {import('./words.js').Change} Change */
 
@@ -13,7 +14,7 @@ import { textOf, whenOf, whereOf, whoOf, wordOf } from './words.js';
 export function EntryDialog({ change, keyName, onClose }) {
   const { from, before, after, names, reason, several_reasons: several, batch_id: batch, undoes, list_id: list, person, text } = change;
   const fields = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
-  const rows = fields.map((field) => ({ field, was: textOf(before?.[field], names), is: textOf(after?.[field], names) }));
+  const rows = fields.map((field) => ({ field, was: textOf(before?.[field], names, field), is: textOf(after?.[field], names, field) }));
   const sum = (/** @type {number | null} */ value) => (from === null || !value ? null : count(value));
   const toBatch = (/** @type {string} */ id, /** @type {string} */ label) => html`<a href=${link('/batches', id)}>${label}</a>`;
   return html`
@@ -39,7 +40,7 @@ export function EntryDialog({ change, keyName, onClose }) {
 
 /** @type {import('../../ui/table.js').Column<{ field: string, was: string, is: string }>[]} */
 const COLUMNS = [
-  { label: 'Field', cell: ({ field }) => html`<bdi>${field.replaceAll('_', ' ')}</bdi>` },
+  { label: 'Field', cell: ({ field }) => html`<bdi>${fieldOf(field)}</bdi>` },
   { label: 'Before', cell: ({ was }) => html`<bdi>${was}</bdi>` },
   { label: 'After', cell: ({ is }) => html`<bdi>${is}</bdi>` },
 ];

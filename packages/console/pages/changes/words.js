@@ -1,5 +1,6 @@
 /** What has changed, in words: made of the fields of an entry alone. */
 import { count, counted, dateTime } from '../../format.js';
+import { summaryOf } from '../audit/words.js';
 
 /**
  * @typedef {object} Change An entry of GET /changes.
@@ -63,7 +64,7 @@ export const whereOf = ({ list_name: list, name, rule_kind: kind, object, from }
       ? 'a list that is gone'
       : kind === 'waf_rule'
         ? 'WAF rules'
-        : 'Smart Firewall rules');
+        : 'Smart firewall rules');
 
 /** What happened, in a few words. @param {Change} change */
 export function whatOf(change) {
@@ -82,19 +83,6 @@ export function whoOf({ actor, key_name: name, key_id: id, kind, event, from }, 
 
 /** When it happened, of rules from the first minute to the last. @param {Change} change */
 export const whenOf = ({ at, from }) => (from === null || from === at ? dateTime(at) : `${dateTime(from)} to ${dateTime(at)}`);
-
-/** A changed setting on one line. @param {Change} change */
-function summaryOf({ before, after, names }) {
-  const fields = Object.entries(after ?? before ?? {}).filter(([field, value]) => value !== null && field !== 'name');
-  return fields.map(([field, value]) => `${field.replaceAll('_', ' ')}: ${textOf(value, names)}`).join(', ');
-}
-
-/** @param {unknown} value @param {Record<string, string>} names Of ids. @returns {string} */
-export function textOf(value, names) {
-  if (value === null || value === undefined) return '–';
-  if (Array.isArray(value)) return value.map((each) => textOf(each, names)).join(', ');
-  return typeof value === 'object' ? JSON.stringify(value) : (names[String(value)] ?? String(value));
-}
 
 /** What a page of entries is in sum, of what was read. @param {readonly Change[]} changes */
 export function totalOf(changes) {

@@ -1,7 +1,7 @@
 /** Which of those that pull are shown: by any word of theirs, and by how long they have been silent. What is chosen stands in the address. */
 
 import { html } from 'htm/preact';
-import { counted } from '../../format.js';
+import { count, counted } from '../../format.js';
 import { setQuery } from '../../router.js';
 import { SelectField, TextField } from '../../ui/field.js';
 
@@ -48,6 +48,6 @@ export const ClientFilter = ({ query, shown, all, what, children }) => html`
         onValue=${(/** @type {string} */ silent) => setQuery({ silent })} />
       ${children}
     </div>
-    <p class="small soft" role="status">${shown === all ? counted(all, what) : `${shown} of ${counted(all, what)}`}</p>
+    <p class="small soft" role="status">${shown === all ? counted(all, what) : `${count(shown)} of ${counted(all, what)}`}</p>
   </search>
 `;

@@ -12,9 +12,14 @@ import { linkToFeed } from '../feeds/read-feeds.js';
 
 /** @typedef {import('../devices.js').Device} Device */
 
+/** After so long without a pull nothing is said to be pulling, ms. */
+const QUIET = 86_400_000;
+
 /** @param {{ device: Device }} props */
-export function State({ device: { stopped_at: stopped, last_status: status } }) {
+export function State({ device: { stopped_at: stopped, last_status: status, last_pull: at } }) {
   if (stopped !== null) return html`<${Badge} kind="bad">stopped<//>`;
+  // What has pulled a few times only has no interval by which it could have stopped.
+  if (Date.now() - Date.parse(at) > QUIET) return html`<${Badge}>silent<//>`;
   return status >= 400 ? html`<${Badge} kind="warn">answered ${status}<//>` : html`<${Badge} kind="good">pulls<//>`;
 }
 

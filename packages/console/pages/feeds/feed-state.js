@@ -1,5 +1,5 @@
 /** What a feed is like, in words. */
-import { counted } from '../../format.js';
+import { count, counted } from '../../format.js';
 
 /** Stands for the workspace's own feed where others have their id. */
 export const WORKSPACE_FEED = 'workspace';
@@ -58,6 +58,10 @@ export const leftOutText = ({ lists, min_sources: least, entries }) =>
     ? lists.map(({ name, entries: own }) => `${name} (${counted(own, 'entry', 'entries')})`).join(', ')
     : `what fewer than ${least} lists have: ${counted(entries ?? 0, 'entry', 'entries')}`;
 
+/** How many networks of each family are in it; of a feed of one family those of the other are not. @param {{ family: string, v4: number, v6: number }} measure */
+export const familiesText = ({ family, v4, v6 }) =>
+  [family !== 'v6' && `${count(v4)} IPv4`, family !== 'v4' && `${count(v6)} IPv6`].filter(Boolean).join(', ');
+
 /** @param {FeedRow} feed */
 export function nameOfKind({ kind, default: isDefault, all_lists: isAll, lists = [], min_sources: least }) {
   if (kind === 'workspace') return 'the whole workspace';
@@ -71,10 +75,10 @@ export function nameOfKind({ kind, default: isDefault, all_lists: isAll, lists =
 /** @param {FeedRow} row @returns {{ kind: 'good' | 'warn' | 'bad' | '', text: string }} */
 export function stateOf(row) {
   const { feed, fresh } = row;
-  if (feed === null) return { kind: '', text: 'not built by this process' };
+  if (feed === null) return { kind: '', text: 'not counted here' };
   if (fresh?.over_cap ?? feed.built.some((each) => each.over_cap)) return { kind: 'bad', text: 'over its cap' };
   if (feed.stale_since !== null) return { kind: 'bad', text: 'stale' };
   if (feed.events.length > 0) return { kind: 'warn', text: 'needs attention' };
-  if (isOld(countOf(row))) return { kind: '', text: feed.built.length === 0 ? 'no poll yet' : 'not polled lately' };
+  if (isOld(countOf(row))) return { kind: '', text: feed.built.length === 0 ? 'not counted yet' : 'not counted lately' };
   return { kind: 'good', text: 'up to date' };
 }

@@ -37,7 +37,7 @@ export function SetUpCard({ feed, address, path, session }) {
   const text = chosen.text({ address, origin: location.origin, path });
   const key = made?.key ?? undefined;
   return html`
-    <${Card} title="Set a device up" note="Each device has a key of its own, which pulls this feed and does nothing else.">
+    <${Card} title="Set a device up" note=${`Each device has a key of its own, which ${mayText(feed, chosen)} and does nothing else.`}>
       ${error !== undefined && html`<${Failed} error=${error} />`}
       <div class="form-row">
         <${SelectField} label="Device" value=${name} onValue=${choose} options=${SET_UPS.map((each) => ({ value: each.name, label: each.name }))} hint=${chosen.advice} />
@@ -54,6 +54,12 @@ export function SetUpCard({ feed, address, path, session }) {
 function keyOf({ kind, id, name }, { name: device, needs }) {
   const bound = needs !== undefined || kind === 'workspace' ? {} : kind === 'list' ? { list: id } : { feed: id };
   return { name: `${device}, ${name}`.slice(0, 200), permissions: [needs ?? 'feed:read'], ...bound };
+}
+
+/** What such a key may do. @param {FeedRow} feed @param {SetUp} setUp */
+function mayText({ kind }, { needs }) {
+  if (needs !== undefined) return 'reads the configuration of agents, which is of the whole workspace,';
+  return kind === 'workspace' ? 'pulls the feeds of the workspace' : 'pulls this feed';
 }
 
 /** The lines with the key; where they have none, it stands below. @param {string} text @param {string} key */

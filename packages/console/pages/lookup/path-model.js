@@ -1,5 +1,5 @@
 /** The path of a target as a picture has it: four columns of nodes, and what leads from one to the other. Pure. */
-import { count, counted } from '../../format.js';
+import { counted } from '../../format.js';
 import { link } from '../../router.js';
 import { linkToFeed } from '../feeds/read-feeds.js';
 
@@ -14,7 +14,7 @@ import { linkToFeed } from '../feeds/read-feeds.js';
  * @property {'block' | 'allow'} action
  * @property {PathFeed[]} feeds
  * @property {{ list: string, hits: number, hit_bytes: number, last_hit: string | null }[]} dropped
- * @property {{ country: string | null, asn: number | null } | null} [where]
+ * @property {{ country: string | null, asn: number | null, asn_name: string | null, attribution: string | null } | null} [where]
  * @property {{ by: number, of: number }} [enforced]
  * @property {number} [devices_left_out_feeds]
  * @property {any[]} [history]
@@ -34,7 +34,7 @@ import { linkToFeed } from '../feeds/read-feeds.js';
  * @property {string} [at] An instant of it.
  */
 /** @typedef {{ from: string, to: string, tone: Tone, goes: boolean }} Edge */
-/** @typedef {{ columns: { title: string, nodes: Node[] }[], edges: Edge[] }} Model */
+/** @typedef {{ columns: { title: string, nodes: Node[], none?: string }[], edges: Edge[] }} Model `none`: what is said where there are no nodes. */
 
 /** Nodes of a column at most; what is beyond stands together. */
 const MOST = 7;
@@ -63,7 +63,10 @@ export function concernedFeeds({ feeds }) {
 /** @param {Answer} answer @param {Outlook | undefined} outlook @returns {Model} */
 export function modelOf(answer, outlook) {
   const feeds = concernedFeeds(answer);
-  const rules = [...new Map(feeds.flatMap((feed) => feed.rules).map((rule) => [rule.id, rule])).values()];
+  /** Each rule once, as the feed tells it in which it does most. @type {Map<number, ExplainedRule>} */
+  const known = new Map();
+  for (const rule of feeds.flatMap((feed) => feed.rules)) if ((known.get(rule.id)?.effect ?? 'none') === 'none') known.set(rule.id, rule);
+  const rules = [...known.values()];
   const removed = new Set(outlook === 'unblock' ? feeds.flatMap(({ unblock }) => unblock.removes) : []);
   const [shown, more] = cut(rules);
   const [near, far] = cut(feeds);
@@ -77,12 +80,16 @@ export function modelOf(answer, outlook) {
   for (const rule of shown) {
     const node = whoOf(rule);
     const isGone = removed.has(rule.id);
-    const known = who.get(node.id);
-    who.set(node.id, { ...node, goes: (known?.goes ?? true) && isGone, tone: known?.tone === 'block' ? 'block' : node.tone });
+    const before = who.get(node.id);
+    who.set(node.id, { ...node, goes: (before?.goes ?? true) && isGone, tone: before?.tone === 'block' ? 'block' : node.tone });
     edges.push({ from: node.id, to: `rule ${rule.id}`, tone: toneOf(rule), goes: isGone });
   }
   const ruleNodes = shown.map((rule) => ruleNode(rule, removed.has(rule.id)));
-  if (more.length > 0) ruleNodes.push({ id: 'rule more', title: counted(more.length, 'more rule'), note: '', href: '#feeds', tone: '' });
+  const untold = feeds.some(({ rules_left_out: leftOut }) => leftOut > 0);
+  if (more.length > 0 || untold) {
+    const title = `${more.length > 0 ? `${counted(more.length, 'more rule')}${untold ? ', and others' : ''}` : 'Other rules'}`;
+    ruleNodes.push({ id: 'rule more', title, note: '', href: '#feeds', tone: '' });
+  }
   if (outlook === 'never') {
     const node = {
       title: answer.target,
@@ -117,11 +124,15 @@ export function modelOf(answer, outlook) {
       { title: 'Who', nodes: [...who.values()] },
       { title: 'Rules', nodes: ruleNodes },
       { title: 'Feeds', nodes: feedNodes },
-      { title: 'Devices', nodes: boxes },
+      { title: 'Devices', nodes: boxes, none: noDevices(near) },
     ],
     edges: [...new Map(edges.map((edge) => [`${edge.from} ${edge.to}`, edge])).values()],
   };
 }
+
+/** Why no device is shown: of feeds that nothing concerns none are told. @param {PathFeed[]} feeds */
+const noDevices = (feeds) =>
+  feeds.some(({ pulled_by: by }) => by !== undefined) ? 'Nothing pulls these feeds yet' : 'None has anything to enforce';
 
 /** @template T @param {T[]} items @returns {[T[], T[]]} */
 const cut = (items) => (items.length <= MOST ? [items, []] : [items.slice(0, MOST - 1), items.slice(MOST - 1)]);
@@ -185,12 +196,23 @@ function boxesOf(feed, action) {
         id: `box ${idOf(feed)} ${each.kind} ${each.id ?? each.address} ${each.user_agent}`,
         title: each.key_name ?? each.address,
         note: [does, each.stopped_at !== null && 'stopped pulling', programOf(each)].filter(Boolean).join(' · '),
-        href: link('/devices'),
+        href:
+          each.kind === 'bouncer'
+            ? link('/bouncers')
+            : `${link('/devices')}${each.id === null ? '' : `?${new URLSearchParams({ id: each.id })}`}`,
         tone,
         at: each.content_at ?? each.last_pull,
       }));
     }
-    return [{ id: `box ${idOf(feed)} ${state}`, title: `${count(number)} devices`, note: doTogether, href: link('/devices'), tone }];
+    return [
+      {
+        id: `box ${idOf(feed)} ${state}`,
+        title: counted(number, 'device'),
+        note: number === 1 ? does : doTogether,
+        href: link('/devices'),
+        tone,
+      },
+    ];
   });
 }
 

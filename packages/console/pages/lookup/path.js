@@ -34,12 +34,12 @@ export function Path({ model, label }) {
       </svg>
       <ol class="path-steps">
         ${model.columns.map(
-          ({ title, nodes }) => html`
+          ({ title, nodes, none = 'None' }) => html`
             <li key=${title}>
               <h3>${title}</h3>
               ${
                 nodes.length === 0
-                  ? html`<p class="small soft">${title === 'Devices' ? 'Nothing pulls these feeds yet' : 'None'}</p>`
+                  ? html`<p class="small soft">${none}</p>`
                   : html`<ul>${nodes.map((node) => html`<li key=${node.id}><${PathNode} node=${node} /></li>`)}</ul>`
               }
             </li>

@@ -6,9 +6,10 @@ import { countryName } from './targets.js';
 
 /** @typedef {import('./path-model.js').Answer} Answer */
 
-/** Where an address is: `(Germany, AS64500)`. @param {Answer} answer */
-export function whereText({ where }) {
-  const parts = [where?.country && countryName(where.country), where?.asn && `AS${where.asn}`].filter(Boolean);
+/** Where an address is: `(Germany, AS64500 Example)`; of an ASN its name. @param {Answer} answer */
+export function whereText({ target, where }) {
+  const asn = where?.asn && [`AS${where.asn}`, where.asn_name].filter((part) => part && part !== target).join(' ');
+  const parts = [where?.country && countryName(where.country), asn].filter(Boolean);
   return parts.length === 0 ? '' : ` (${parts.join(', ')})`;
 }
 
@@ -18,7 +19,9 @@ export const having = ({ feeds }) => feeds.filter(({ verdict }) => verdict !== '
 /** @param {{ answer: Answer }} props */
 export function Sentence({ answer }) {
   const { target, action, feeds, enforced } = answer;
-  const known = /^[A-Z]{2}$/.test(target) ? html`${countryName(target)} (${target})` : html`<bdi>${target}</bdi>${whereText(answer)}`;
+  const known = /^[A-Z]{2}$/.test(target)
+    ? html`${countryName(target)} (${target})`
+    : html`<bdi>${target}</bdi><bdi>${whereText(answer)}</bdi>`;
   const has = having(answer).length;
   const whole = feeds.filter(({ verdict }) => verdict === 'in').length;
   const does = action === 'block' ? 'blocked' : 'allowed';

@@ -3,7 +3,7 @@
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { ask, manage } from '../../api.js';
-import { placeOf, sentenceOf, useAttention, withDocuments } from '../../attention.js';
+import { useAttention } from '../../attention.js';
 import { curlOf } from '../../curl.js';
 import { useWork } from '../../data.js';
 import { counted, dateTime } from '../../format.js';
@@ -19,6 +19,7 @@ import { SelectField, TextField } from '../../ui/field.js';
 import { Failed, Notice, Shown } from '../../ui/states.js';
 import { Countdown } from '../../ui/time.js';
 import { toast } from '../../ui/toast.js';
+import { placeOf, sentenceOf, withDocuments } from './attention-words.js';
 
 /** @typedef {import('../../attention.js').Item} Item */
 /** @typedef {import('../../session.js').Session} Session */

@@ -5,7 +5,7 @@ import { useState } from 'preact/hooks';
 import { ask, manage } from '../../api.js';
 import { curlOf } from '../../curl.js';
 import { useWork } from '../../data.js';
-import { count, counted, dateTime } from '../../format.js';
+import { count, counted, endText } from '../../format.js';
 import { link } from '../../router.js';
 import { Button } from '../../ui/button.js';
 import { Dialog } from '../../ui/dialog.js';
@@ -190,6 +190,3 @@ const columnsOf = (set, until, names) => [
         { label: 'Then', cell: () => html`<strong><bdi>${names.listName(set.list)}</bdi></strong>` },
       ]),
 ];
-
-/** @param {string | null} until */
-const endText = (until) => (until === null ? 'never' : dateTime(until));

@@ -40,7 +40,7 @@ export function DeleteRules({ conditions, onClose, onDone }) {
       ${
         answer !== undefined &&
         html`
-          <p>${answer.next === null ? '' : 'At least '}${counted(answer.deleted, 'rule')} will be deleted${answer.deleted > answer.sample.length && `, ${count(answer.sample.length)} of them here`}. That is a batch, and can be undone for seven days.</p>
+          <p>${answer.next === null ? '' : 'At least '}${counted(answer.deleted, 'rule')} will be deleted${answer.deleted > answer.sample.length && `, ${count(answer.sample.length)} of them here`}. ${answer.next === null ? 'That is a batch' : 'These are several batches'}, and can be undone for seven days.</p>
           <${Table} label="Some of the rules" columns=${COLUMNS} rows=${answer.sample} keyOf=${(/** @type {Rule} */ { id }) => id} />
         `
       }

@@ -2,7 +2,7 @@
 
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
-import { duration } from '../../format.js';
+import { duration, isForGood } from '../../format.js';
 import { SelectField } from '../../ui/field.js';
 
 const HOUR = 3600;
@@ -26,7 +26,9 @@ export const secondsLeft = (until) => (until === null ? '' : String(Math.max(1, 
 export function ExpiryField({ value, onValue, usual, hint }) {
   const [first] = useState(value);
   const isOther = first !== '' && CHOICES.every((choice) => choice.value !== first);
-  const asItIs = isOther ? [{ value: first, label: `As it is: ${duration(Number(first) * 1000)}` }] : [];
+  const asItIs = isOther
+    ? [{ value: first, label: `As it is: ${isForGood(Number(first) * 1000) ? 'never' : duration(Number(first) * 1000)}` }]
+    : [];
   const options = [...asItIs, { value: '', label: usual }, ...CHOICES];
   return html`<${SelectField} label="Expires after" value=${value} onValue=${onValue} options=${options} hint=${hint} />`;
 }

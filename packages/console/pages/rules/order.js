@@ -5,6 +5,7 @@ import { useRef, useState } from 'preact/hooks';
 import { allPages, ask, manage } from '../../api.js';
 import { useLiveWork, useWork } from '../../data.js';
 import { counted } from '../../format.js';
+import { helpAt } from '../../router.js';
 import { Button, IconButton } from '../../ui/button.js';
 import { Dialog } from '../../ui/dialog.js';
 import { Failed, Notice } from '../../ui/states.js';
@@ -29,10 +30,19 @@ export function OrderRules({ kind, onClose, onDone }) {
   return html`
     <${Dialog} title="Change the order" onClose=${onClose}>
       ${error !== undefined && html`<${Failed} error=${error} />`}
-      ${rules !== undefined ? html`<${Notice}>There are more than ${MOST} rules: give their order in the form of each.<//>` : html`<p class="soft">Loading…</p>`}
+      ${rules !== undefined ? html`<${TooMany} />` : html`<p class="soft">Loading…</p>`}
     <//>
   `;
 }
+
+/** How it is done where there are too many. */
+const TooMany = () => html`
+  <${Notice}>There are more than ${MOST} rules of this kind, and no more than ${MOST} are moved here. Each has its place by its number all the same:<//>
+  <ul>
+    <li>One rule: open it in the list, press <em>Change</em> and give it an <em>Order</em>. The lowest is enforced first; a number between those of two rules puts it between them.</li>
+    <li>Many: send them again under the same references with other numbers, <code>weir send rules.json</code>, which <code>--dry-run</code> tries (<a href=${helpAt('docs/signals.md')} target="_blank" rel="noopener">signals</a>).</li>
+  </ul>
+`;
 
 /** A rule as a signal, with another order; all else as it is. @param {Rule} rule @param {number} order */
 const signalOf = ({ kind, rule_ref, type, action, expression, name, short_description, config, reason, labels, expires_at }, order) => ({

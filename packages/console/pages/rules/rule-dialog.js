@@ -4,7 +4,7 @@ import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { ask, manage } from '../../api.js';
 import { curlOf } from '../../curl.js';
-import { dateTime } from '../../format.js';
+import { dateTime, endText } from '../../format.js';
 import { link } from '../../router.js';
 import { may } from '../../session.js';
 import { Button } from '../../ui/button.js';
@@ -67,7 +67,7 @@ const factsOf = (rule, names) => [
   ['Confidence', rule.confidence],
   ['Severity', rule.severity],
   ['Written by', rule.type && (rule.type === 'generated' ? 'AI' : 'a person or a playbook')],
-  ['Expires', rule.expires_at === null ? 'never' : html`${dateTime(rule.expires_at)} (in <${Countdown} until=${rule.expires_at} />)`],
+  ['Expires', expiryOf(rule.expires_at)],
   ['Made', dateTime(rule.created_at)],
   ['Changed', rule.updated_at === rule.created_at ? undefined : dateTime(rule.updated_at)],
   ['Person', rule.actor && (rule.person === undefined ? rule.actor : `${rule.actor} (${rule.person})`)],
@@ -77,6 +77,12 @@ const factsOf = (rule, names) => [
   ['Config', jsonOf(rule.config)],
   ['Id', rule.id],
 ];
+
+/** @param {string | null} until */
+function expiryOf(until) {
+  const at = endText(until);
+  return at === 'never' || Date.parse(until ?? '') <= Date.now() ? at : html`${at} (in <${Countdown} until=${until} />)`;
+}
 
 /** @param {object | null} value */
 const jsonOf = (value) => value && Object.keys(value).length > 0 && html`<span class="mono">${JSON.stringify(value, null, 1)}</span>`;

@@ -38,8 +38,13 @@ export function UnblockForm({ value: given = '', onClose, onDone }) {
   const bodies = lists.map(({ id }) => ({ value: target, action: 'unblock', list: id }));
   const submit = () =>
     run(async () => {
-      for (const body of bodies) await ask(manage('/rules'), { method: 'POST', once: crypto.randomUUID(), body });
-      toast(html`<bdi>${target}</bdi> was unblocked in ${counted(bodies.length, 'list')}.`);
+      let landed = true;
+      for (const body of bodies) {
+        const { body: done } = await ask(manage('/rules'), { method: 'POST', once: crypto.randomUUID(), body });
+        landed &&= done.landed;
+      }
+      const where = `in ${counted(bodies.length, 'list')}`;
+      toast(html`<bdi>${target}</bdi> ${landed ? `was unblocked ${where}.` : `is unblocked ${where} in a moment.`}`);
       onDone();
       onClose();
     });

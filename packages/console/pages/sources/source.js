@@ -86,7 +86,7 @@ function One({ source, tag, session, refresh }) {
         ['Entries', html`<a href=${link('/feeds', 'list', source.list_id)}>${count(source.entries)}</a>`],
         ['Content confirmed', html`<${Ago} at=${source.confirmed_at} />`],
         ['Content changed', html`<${Ago} at=${source.changed_at} />`],
-        ['Fetched', html`<${Ago} at=${source.fetched_at} />`],
+        ['Last good fetch', html`<${Ago} at=${source.fetched_at} />`],
         ['Every', everyText(source.every)],
         ['Next', source.asked !== null ? `${source.asked} was asked for` : source.next_at === null ? 'none' : dateTime(source.next_at)],
         [

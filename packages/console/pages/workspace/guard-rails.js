@@ -172,8 +172,8 @@ function Reached({ before, after }) {
 /** The active rules that block something in a network, and those around it. @param {string} network @param {AbortSignal} signal */
 async function rulesIn(network, signal) {
   const find = async (/** @type {string} */ match) => {
-    const { body } = await ask(manage('/rules', { address: network, match, limit: COUNTED }), { signal });
-    return body.rules.filter((/** @type {any} */ { action }) => action === 'block').map((/** @type {any} */ { id }) => id);
+    const { body } = await ask(manage('/rules', { address: network, match, action: 'block', limit: COUNTED }), { signal });
+    return body.rules.map((/** @type {any} */ { id }) => id);
   };
   return new Set((await Promise.all([find('covered'), find('covering')])).flat()).size;
 }

@@ -93,32 +93,44 @@ export function lazyDfa(program: Program): (value: ByteString) => boolean {
   };
 
   return (value) => {
+    const { length } = value;
     let state = 0;
     let made = 0;
-    for (let at = 0; at <= value.length; at++) {
-      const byteClass = at < value.length ? classOf[value.charCodeAt(at)] : end;
-      const cell = state * stride + byteClass;
-      let next = table[cell];
-      if (next === UNKNOWN) {
-        const { reached, before } = states[state];
-        const decided = step(reached, before, byteClass);
-        if (decided !== UNKNOWN) next = decided;
-        else {
-          if (made++ >= NEW_STATES) return readOn(value, at, reached, before);
-          if (states.length >= room) {
-            const kept = scratch.slice();
-            restart();
-            state = numberOf(kept, kindBefore(byteClass));
-            continue;
-          }
-          next = numberOf(scratch, kindBefore(byteClass)) + 1;
-        }
-        table[cell] = next;
+    let at = 0;
+    for (;;) {
+      // What the loop reads is its own: kept states are looked up without asking whether others were made meanwhile.
+      const cells = table;
+      let byteClass = end;
+      let next = UNKNOWN;
+      for (; at < length; at++) {
+        byteClass = classOf[value.charCodeAt(at)];
+        next = cells[state * stride + byteClass];
+        if (next <= UNKNOWN) break;
+        state = next - 1;
       }
-      if (next < 0) return next === ACCEPT;
-      state = next - 1;
+      if (at === length) {
+        byteClass = end;
+        next = cells[state * stride + end];
+      }
+      if (next < UNKNOWN) return next === ACCEPT;
+      const { reached, before } = states[state];
+      const decided = step(reached, before, byteClass);
+      if (decided !== UNKNOWN) {
+        table[state * stride + byteClass] = decided;
+        return decided === ACCEPT;
+      }
+      if (made++ >= NEW_STATES) return readOn(value, at, reached, before);
+      if (states.length >= room) {
+        const kept = scratch.slice();
+        restart();
+        state = numberOf(kept, kindBefore(byteClass));
+      } else {
+        const cell = state * stride + byteClass;
+        state = numberOf(scratch, kindBefore(byteClass));
+        table[cell] = state + 1;
+      }
+      at++;
     }
-    return false;
   };
 
   /** Reads a value from a place on without keeping states. */

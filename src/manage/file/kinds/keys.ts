@@ -2,10 +2,9 @@
 import { BOOTSTRAP_KEY_NAME, bindingFault, type KeyInfo, makeKey } from '../../../account/key.ts';
 import { allows, DEFAULT_PERMISSIONS, PERMISSIONS, type Permission } from '../../../account/permission.ts';
 import { type RoleName, roleOf } from '../../../account/role.ts';
-import { isoTime } from '../../../clock.ts';
+import { isoTime, readInstant } from '../../../clock.ts';
 import { WeirError } from '../../../errors.ts';
 import { textField } from '../../../json-schema.ts';
-import { readInstant } from '../../../signal/instant.ts';
 import { fieldFault } from '../../operation.ts';
 import { canonicalNetworks, KEY_FIELDS, permissionsGiven } from '../../operations/keys.ts';
 import { type About, call, type Entry, fileKind, isSame, type Thing } from '../kind.ts';

@@ -1,6 +1,7 @@
 /** Batches of the last seven days, and undoing them (SPEC D15.37). */
 import { answerOf, type Fields, listOf, nullable, objectOf, Type, textField } from '../../../json-schema.ts';
 import { batchJson, knownBatch, planUndo, previewJson, undoBatches } from '../../batches.ts';
+import { allLanded } from '../../operate.ts';
 import { fieldFault, type Operation, operation } from '../../operation.ts';
 import { pageSchema } from '../../page.ts';
 import { type Change, changeFields, changeOutcome, landed, operatorOf, PREVIEW, portsOf } from '../../rules/rule-changes.ts';
@@ -90,7 +91,7 @@ export const BATCH_OPERATIONS: readonly Operation[] = [
     async run(context, { body: { batches: ids, preview = false } }): Promise<Undone> {
       const { store, workspaceId, step } = context;
       const plan = async () => {
-        await context.untilLanded();
+        await allLanded(context);
         return planUndo(store, workspaceId, ids, step);
       };
       const undo = async () => {

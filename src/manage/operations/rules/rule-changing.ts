@@ -7,6 +7,7 @@ import { WeirError } from '../../../errors.ts';
 import { answerOf, flagField, listOf, nullable, type Static, Type, textField } from '../../../json-schema.ts';
 import type { ManageContext } from '../../context.ts';
 import { findList } from '../../find.ts';
+import { allLanded } from '../../operate.ts';
 import { fieldFault, type Operation, operation } from '../../operation.ts';
 import { changeRules, foreseenMessages, MOST_CHANGED } from '../../rules/rule-change.ts';
 import { type Change, changeFields, changeOutcome, landed, operatorOf, PREVIEW, portsOf } from '../../rules/rule-changes.ts';
@@ -120,7 +121,7 @@ export const RULE_CHANGING: readonly Operation[] = [
       requireMeaning(ids, narrowing);
       const conditions = await readConditions(context, given);
       const edit = await readEdit(context, conditions.kind, set);
-      await context.untilLanded();
+      await allLanded(context);
       const found = await meantRules(context, conditions, { ids, after, most: MOST_CHANGED });
       const { rules, leftOut } = await deletable(store, workspaceId, found.rules, ids !== undefined || conditions.listId !== undefined);
       const planned = { reads: store, workspaceId, now: context.now(), blockFaults: context.blockFaults(context.caller) };

@@ -2,7 +2,7 @@ import { keptBySource } from '../../../account/kept-list.ts';
 import { answerOf, nullable, Type } from '../../../json-schema.ts';
 import type { StoredRule } from '../../../ports/stored/stored-rule.ts';
 import type { ManageContext } from '../../context.ts';
-import { operate } from '../../operate.ts';
+import { allLanded, operate } from '../../operate.ts';
 import { type Operation, operation } from '../../operation.ts';
 import { type Change, changeFields, changeOutcome, landed, operatorOf, PREVIEW, portsOf } from '../../rules/rule-changes.ts';
 import { deletions } from '../../rules/rule-deletion.ts';
@@ -81,7 +81,7 @@ export const RULE_DELETIONS: readonly Operation[] = [
     async run(context, { body: { ids, after, preview = false, ...given } }) {
       const { kind: _kind, ...narrowing } = given;
       requireMeaning(ids, narrowing);
-      await context.untilLanded();
+      await allLanded(context);
       const conditions = await readConditions(context, given);
       const { rules, next } = await meantRules(context, conditions, { ids, after, most: MOST_DELETED });
       const isNamed = ids !== undefined || conditions.listId !== undefined;

@@ -1,6 +1,7 @@
 /** What management shows of rules, and how requests name those that they mean. */
 import type { TSchema } from 'typebox';
-import { readInstant, readSince } from '../../../duration.ts';
+import { readInstant } from '../../../clock.ts';
+import { readSince } from '../../../duration.ts';
 import { answerOf, exampleOf, type Fields, nullable, type Static, Type, wordField } from '../../../json-schema.ts';
 import { KINDS, type Kind, LEVELS, type Level, RULE_TYPES, readLabel } from '../../../rule.ts';
 import { targetNamed } from '../../../signal/target.ts';

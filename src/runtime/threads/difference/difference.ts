@@ -1,19 +1,15 @@
 /** What a feed had more and less at one moment than at another, as the main thread sees it: found out on a thread of its own (SPEC D32.7). */
-import type { ServiceGuardRails } from '../../../account/guard-rails.ts';
 import type { DifferenceAsked, FeedDiffer, FeedDifference } from '../../../document/difference/difference.ts';
 import type { GeoData } from '../../../geo/data.ts';
+import { inLine } from '../../../in-line.ts';
 import { shared } from '../../../serial.ts';
-import type { Config } from '../../../settings/settings.ts';
-import { inLine } from '../in-line.ts';
+import type { ReadingData } from '../reading.ts';
 import { threadAnswer } from '../thread-answer.ts';
 
 /** What the thread works with. */
-export interface DifferenceData {
+export interface DifferenceData extends ReadingData {
   readonly workspaceId: string;
   readonly asked: DifferenceAsked;
-  readonly settings: Pick<Config, 'databaseUrl' | 'dataDir'>;
-  readonly guardRails: ServiceGuardRails;
-  readonly geo: GeoData;
 }
 
 const LINE = { running: 2, asked: { inAll: 64, ofWorkspace: 4 }, refusal: 'too many feeds are being compared' };

@@ -1,6 +1,6 @@
-/** Work that threads of their own do: one of a workspace at a time, so many in all, and a bound on who waits. */
-import { WeirError } from '../../errors.ts';
-import { oneByOne } from '../../serial.ts';
+/** Dear work: one of a workspace at a time, so many in all, and a bound on who waits. */
+import { WeirError } from './errors.ts';
+import { oneByOne } from './serial.ts';
 
 interface Line {
   /** At once, in all. */

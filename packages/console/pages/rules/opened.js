@@ -1,0 +1,48 @@
+/** What opens above the page of rules: one rule, and the forms that change some. */
+
+import { html } from 'htm/preact';
+import { may } from '../../session.js';
+import { BlockForm } from './block.js';
+import { ChangeRules } from './change-rules.js';
+import { DeleteRules } from './delete-rules.js';
+import { TryExpression } from './expression.js';
+import { ExpressionRuleForm } from './expression-rule.js';
+import { OrderRules } from './order.js';
+import { PasteForm } from './paste.js';
+import { RuleDialog } from './rule-dialog.js';
+import { UnblockForm } from './unblock.js';
+
+/** @typedef {import('./tabs.js').Rule} Rule */
+/** @typedef {import('./rule-list.js').Meant} Meant */
+/** @typedef {{ name: 'block' | 'unblock' | 'paste' | 'try' | 'add' | 'order' } | { name: 'delete' | 'edit', meant: Meant } | { name: 'rule' | 'change', rule: Rule } | { name: 'use', kind: string, expression: string }} Open */
+
+/**
+ * @param {{ open: Open, onOpen: (open: Open | undefined) => void, tab: import('./tabs.js').RuleTab, type: string,
+ *   names: import('../../names.js').Names, session: import('../../session.js').Session, onDone: () => Promise<void> }} props
+ */
+export function Opened({ open, onOpen, tab, type, names, session, onDone }) {
+  const isAccess = tab.kind === 'access_rule';
+  const close = () => onOpen(undefined);
+  const opened = { names, session, onClose: close, onDone };
+  return html`
+    ${
+      open.name === 'rule' &&
+      html`<${RuleDialog} key=${open.rule.id} rule=${open.rule}
+      onChange=${(/** @type {Rule} */ rule) => onOpen(isAccess ? { name: 'edit', meant: { kind: rule.kind, ids: [rule.id] } } : { name: 'change', rule })} ...${opened} />`
+    }
+    ${open.name === 'block' && html`<${BlockForm} ...${opened} />`}
+    ${open.name === 'unblock' && html`<${UnblockForm} ...${opened} />`}
+    ${open.name === 'paste' && html`<${PasteForm} ...${opened} />`}
+    ${open.name === 'delete' && html`<${DeleteRules} conditions=${open.meant} ...${opened} />`}
+    ${open.name === 'edit' && html`<${ChangeRules} meant=${open.meant} ...${opened} />`}
+    ${
+      open.name === 'try' &&
+      html`<${TryExpression} kind=${tab.kind} onClose=${close}
+      onUse=${may(session, 'rules:write') ? (/** @type {string} */ kind, /** @type {string} */ expression) => onOpen({ name: 'use', kind, expression }) : undefined} />`
+    }
+    ${open.name === 'order' && html`<${OrderRules} kind=${tab.kind} onClose=${close} onDone=${onDone} />`}
+    ${open.name === 'add' && html`<${ExpressionRuleForm} kind=${tab.kind} type=${type} ...${opened} />`}
+    ${open.name === 'use' && html`<${ExpressionRuleForm} kind=${open.kind} type="custom" expression=${open.expression} ...${opened} />`}
+    ${open.name === 'change' && html`<${ExpressionRuleForm} kind=${open.rule.kind} type="custom" rule=${open.rule} ...${opened} />`}
+  `;
+}

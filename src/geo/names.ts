@@ -1,0 +1,59 @@
+/** What keys are called by the data, such as the operators of ASNs: taken along as the rows are read, and kept as one block of bytes. */
+
+/** Characters of a name, and bytes of all names; what is beyond is left out. */
+const LONGEST = 100;
+const MOST_BYTES = 16 * 1024 * 1024;
+
+/** Names by key, for any thread without a copy: the keys ascending, where each name begins and the last ends, and the UTF-8 of all. */
+export interface GeoNames {
+  readonly bytes: SharedArrayBuffer;
+  readonly count: number;
+}
+
+/** Takes the name of a key, where it is the first: the same key has many rows. */
+export function noteName(names: Map<number, string>, key: number, text: string): void {
+  const name = Array.from(text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim())
+    .slice(0, LONGEST)
+    .join('');
+  if (name !== '') names.set(key, name);
+}
+
+/** Puts names together; undefined where there are none. */
+export function packNames(names: ReadonlyMap<number, string>): GeoNames | undefined {
+  const texts: Buffer[] = [];
+  const keys: number[] = [];
+  let length = 0;
+  for (const key of [...names.keys()].sort((a, b) => a - b)) {
+    const text = Buffer.from(names.get(key)!);
+    if (length + text.length > MOST_BYTES) break;
+    length += text.length;
+    keys.push(key);
+    texts.push(text);
+  }
+  if (keys.length === 0) return undefined;
+  const words = 2 * keys.length + 1;
+  const bytes = new SharedArrayBuffer(4 * words + length);
+  const head = new Uint32Array(bytes, 0, words);
+  head.set(keys);
+  texts.forEach((text, i) => {
+    head[keys.length + i + 1] = head[keys.length + i]! + text.length;
+  });
+  new Uint8Array(bytes, 4 * words).set(Buffer.concat(texts));
+  return { bytes, count: keys.length };
+}
+
+/** The name of a key; null where the data have none. */
+export function nameOf(names: GeoNames | undefined, key: number): string | null {
+  if (names === undefined) return null;
+  const { bytes, count } = names;
+  const head = new Uint32Array(bytes, 0, 2 * count + 1);
+  let low = 0;
+  for (let high = count; low < high; ) {
+    const middle = (low + high) >>> 1;
+    if (head[middle]! < key) low = middle + 1;
+    else high = middle;
+  }
+  if (low === count || head[low] !== key) return null;
+  const text = 4 * head.length;
+  return Buffer.from(bytes, text, bytes.byteLength - text).toString('utf8', head[count + low], head[count + low + 1]);
+}

@@ -1,0 +1,40 @@
+/** Threads that answer one question of the store: what they work with, and how they begin. */
+import { blockGuards, type ServiceGuardRails } from '../../account/guard-rails.ts';
+import type { Workspace } from '../../account/workspace.ts';
+import { systemClock } from '../../clock.ts';
+import { WeirError } from '../../errors.ts';
+import type { GeoData } from '../../geo/data.ts';
+import { geoDatabase } from '../../geo/database.ts';
+import type { StoreReads } from '../../ports/store.ts';
+import type { Config } from '../../settings/settings.ts';
+import { openReads } from '../engines.ts';
+import { answering } from './thread-answer.ts';
+
+export interface ReadingData {
+  readonly settings: Pick<Config, 'databaseUrl' | 'dataDir'>;
+  readonly guardRails: ServiceGuardRails;
+  readonly geo: GeoData;
+}
+
+/** Answers with what `work` makes of the reads of the store. */
+export const reading = <T>({ settings, guardRails, geo }: ReadingData, work: (parts: ReturnType<typeof partsOf>) => Promise<T>): void =>
+  answering(async () => {
+    const store = await openReads(settings as Config);
+    try {
+      return await work(partsOf(store, geo, guardRails));
+    } finally {
+      await store.close();
+    }
+  });
+
+const partsOf = (store: StoreReads, geo: GeoData, guardRails: ServiceGuardRails) => ({
+  ...{ store, geo: geoDatabase(geo), clock: systemClock },
+  /** A workspace, and what of its guard rails holds for feeds. Rejects with NOT_FOUND where it is gone. */
+  async guarded(
+    workspaceId: string,
+  ): Promise<{ readonly workspace: Workspace; readonly guard: ReturnType<ReturnType<typeof blockGuards>> }> {
+    const workspace = await store.workspace(workspaceId);
+    if (workspace === undefined) throw new WeirError('NOT_FOUND', 'the workspace is gone');
+    return { workspace, guard: blockGuards(guardRails)(workspace) };
+  },
+});

@@ -1,0 +1,93 @@
+/** What the console says of values: durations, instants, ids that have no name, and what a picture of a look-up is made of. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+/** A module of the console, which has no types here. */
+const load = (path: string): Promise<Record<string, (...given: never[]) => unknown>> =>
+  import(new URL(`../../packages/console/${path}`, import.meta.url).href);
+/** What a browser has and Node has not: asked while modules are loaded. */
+const storage = { getItem: () => null };
+Object.assign(globalThis, { sessionStorage: storage, location: { pathname: '/console/', search: '' } });
+Object.defineProperty(globalThis, 'localStorage', { value: storage, configurable: true });
+const { duration, endText, timeLeft, ago, dayOf, dateTime } = await load('format.js');
+const { summaryOf, textOf } = await load('pages/audit/words.js');
+const { modelOf } = await load('pages/lookup/path-model.js');
+const { familiesText } = await load('pages/feeds/feed-state.js');
+
+const DAY = 86_400_000;
+const call = (work: unknown, ...given: unknown[]) => (work as (...given: unknown[]) => unknown)(...given);
+
+test('D18.101 a long time is told in years, and what ends in more than 50 of them ends never', () => {
+  const told = [
+    [400 * DAY, '1 y 35 d'],
+    [3650 * DAY, '10 y'],
+    [3652 * DAY, '10 y'],
+    [30 * DAY, '30 d'],
+    [26 * 3_600_000, '1 d 2 h'],
+  ] as const;
+  for (const [ms, text] of told) assert.equal(call(duration, ms), text);
+  assert.equal(call(timeLeft, 365 * DAY - 5000), '1 y', 'what was given a year has a year');
+  assert.equal(call(ago, 0, 800 * DAY), '2 y ago');
+  assert.equal(call(endText, null), 'never');
+  assert.equal(call(endText, new Date(Date.now() + 36_524 * DAY).toISOString()), 'never');
+  const soon = new Date(Date.now() + DAY).toISOString();
+  assert.equal(call(endText, soon), call(dateTime, soon));
+});
+
+test('D18.101 a day is a day of UTC, whatever the time zone of the reader', () => {
+  assert.equal(call(dayOf, '2026-06-17'), '17 Jun 2026');
+});
+
+test('D18.102 what was changed is told by names, in the time of the reader; of what has no name that it is gone', () => {
+  const id = '0199f3c2-8a51-7c3e-9d0b-4f1e2a6b7000';
+  const at = '2026-11-24T19:05:07.405Z';
+  const after = { name: 'x', list_id: id, lists: [id, 'b'], until: at, has_secret: false, always: [], undoes: [id], guards: { most: 3 } };
+  assert.equal(
+    call(summaryOf, { before: null, after, names: { [id]: 'edge' } }),
+    `list: edge, lists: edge, b, until: ${call(dateTime, at)}, has secret: no, always: none, undoes: edge, guards: most 3`,
+  );
+  assert.equal(call(textOf, id, {}, 'list_id'), 'one that is gone');
+  assert.equal(call(textOf, [id, id], {}, 'undoes'), 'a batch, a batch');
+});
+
+test('D18.103 a rule that blocks in one feed is shown as one that does, though it does nothing in another', () => {
+  const rule = {
+    id: 7,
+    target: '192.0.2.1',
+    action: 'block',
+    list_name: 'edge',
+    list_id: 'e',
+    expires_at: null,
+    batch_id: null,
+    reason: null,
+  };
+  const of = (id: string, verdict: string, effect: string, more: object = {}) => ({
+    ...{ kind: 'composed', id, name: id, verdict, protected_by: [], rules_left_out: 0, unblock: { removes: [], verdict } },
+    rules: [{ ...rule, effect, idle: null, updated_at: '2026-11-24T19:05:07.405Z' }],
+    ...more,
+  });
+  const pulled = (has: number) => ({ pulled_by: { total: has, has, behind: 0, unknown: 0, told: [] } });
+  const answer = { target: '192.0.2.1', action: 'block', dropped: [] };
+  const { columns } = call(modelOf, { ...answer, feeds: [of('a', 'in', 'in', pulled(1)), of('b', 'out', 'none')] }, undefined) as {
+    columns: { nodes: { title: string; note: string; tone: string }[]; none?: string }[];
+  };
+  const [, rules, , devices] = columns;
+  assert.deepEqual(
+    rules!.nodes.map(({ title, note, tone }) => [title, note, tone]),
+    [['192.0.2.1', 'edge', 'block']],
+  );
+  assert.deepEqual(
+    devices!.nodes.map(({ title, note }) => [title, note]),
+    [['1 device', 'has it']],
+    'one that is not told by name is one device',
+  );
+  const guarded = { ...of('a', 'out', 'none'), rules: [], protected_by: ['10.0.0.0/8'] };
+  const alone = call(modelOf, { ...answer, feeds: [guarded] }, undefined) as typeof answer & { columns: { none?: string }[] };
+  assert.equal(alone.columns[3]!.none, 'None has anything to enforce', 'that nothing pulls was not looked at');
+});
+
+test('D18.103 of a feed of one family only that one is counted', () => {
+  const counts = { v4: 1200, v6: 7 };
+  assert.equal(call(familiesText, { family: 'both', ...counts }), '1,200 IPv4, 7 IPv6');
+  assert.equal(call(familiesText, { family: 'v6', ...counts }), '7 IPv6');
+});
