@@ -55,7 +55,7 @@ const world = await startWorld({ engine: values.engine, workspaces: number('work
 setPriority(NICE);
 const asked = asking();
 const stopClients = await startClients(world, asked, {
-  ...{ devices: number('devices'), bouncers: number('bouncers'), signals: number('signals'), seed: number('seed') },
+  ...{ devices: number('devices'), bouncers: number('bouncers'), signals: number('signals'), seed: number('seed'), factor },
   length: HOURS * 3600 * factor,
 });
 const { read, stop } = sampler(world, asked);
@@ -78,20 +78,33 @@ for (let n = 1; performance.now() - begun < HOURS * 3_600_000 - every / 2; n += 
 }
 stop();
 await stopClients();
+const told = logOf(world.weir.output().stderr);
 await world.stop();
 
 const columns = Object.keys(COLUMNS).filter((name) => samples[0] !== undefined && name in samples[0].figures);
 printTable([['minute', 'day', ...columns.map((name) => COLUMNS[name])], ...samples.map((sample) => row(sample, columns))]);
 console.log(`${asked.answered()} requests were answered as they should be`);
 const lines = linesOf(samples);
-const told = (line: Line) => `${line.name}: ${line.mean.toFixed(2)}, ${(line.slope * 100).toFixed(1)}% an hour`;
-for (const line of lines.filter(({ verdict }) => verdict === 'fills')) console.log(`fills, what it has is kept longer: ${told(line)}`);
+const lineText = (line: Line) => `${line.name}: ${line.mean.toFixed(2)}, ${(line.slope * 100).toFixed(1)}% an hour`;
+for (const line of lines.filter(({ verdict }) => verdict === 'fills')) console.log(`fills, what it has is kept longer: ${lineText(line)}`);
 const rising = lines.filter(({ verdict }) => verdict === 'rises');
-for (const line of rising) console.log(`rises: ${told(line)}`);
+for (const line of rising) console.log(`rises: ${lineText(line)}`);
 for (const [what, times] of asked.faults) console.log(`not as it should be: ${what} (${times} times)`);
+for (const [what, times] of told) console.log(`weir has logged: ${what} (${times} times)`);
 console.log(`${lines.length} lines, ${rising.length} of them rise`);
 process.exitCode = rising.length > 0 || asked.faults.size > 0 ? 1 : 0;
 
 function row({ hours, days, figures }: Sample, names: readonly string[] = Object.keys(COLUMNS)): (string | number)[] {
   return [(hours * 60).toFixed(0), days.toFixed(1), ...names.map((name) => figures[name] ?? '')];
+}
+
+/** What weir has logged, how often. */
+function logOf(stderr: string): Map<string, number> {
+  const found = new Map<string, number>();
+  for (const line of stderr.split('\n').filter((text) => text.startsWith('{'))) {
+    const { msg, err } = JSON.parse(line) as { msg?: string; err?: { message?: string } };
+    const what = [msg, err?.message].filter(Boolean).join(': ').slice(0, 200);
+    found.set(what, (found.get(what) ?? 0) + 1);
+  }
+  return found;
 }

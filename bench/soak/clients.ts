@@ -9,6 +9,8 @@ export interface ClientOptions {
   readonly bouncers: number;
   readonly signals: number;
   readonly seed: number;
+  /** How many times as fast as the real one the clock of weir goes. */
+  readonly factor: number;
   /** Seconds of the clock of weir that the run has: rules live for a part of it. */
   readonly length: number;
 }
@@ -16,6 +18,8 @@ export interface ClientOptions {
 /** Seconds between two polls of an appliance, two pulls of a bouncer, two reads of a page of the console, two undos. */
 const [POLL, PULL, READ, UNDO] = [30, 10, 5, 20];
 const PAGES = 3;
+/** Real seconds between two expiries. */
+const EXPIRY = 5;
 /** Signals of a batch. */
 const BATCH = 5;
 /** Lines of a source, and how many of them are others at the next refresh that brings something new. */
@@ -55,11 +59,14 @@ export async function startClients(world: SoakWorld, { ask }: Asking, options: C
   const wires = tenants.map(lane);
   const recent: { tenant: number; id: string }[] = [];
   const lives = [500, 100, 24].map((part) => Math.max(60, Math.round(options.length / part)));
+  // Where a second of weir's clock is a millisecond, what is built would have expired each time before it is ready: rules expire together.
+  const together = EXPIRY * 1000 * options.factor;
+  const expiry = () => new Date(Math.ceil((world.now() + random.pick(lives) * 1000) / together) * together).toISOString();
   const entry = (tenant: number) => {
     const kind = random.below(20);
     const ip = kind < 15 ? address(random.below(1 << 24)) : address(random.below(AGAIN) + tenant * AGAIN);
     if (kind === 19) return { type: 'access_rules', action: 'unblock', ip };
-    return { type: 'access_rules', action: 'block', ip, expiration: random.pick(lives), description: 'brute force on the login page' };
+    return { type: 'access_rules', action: 'block', ip, expires_at: expiry(), description: 'brute force on the login page' };
   };
   const wafEntry = () => ({
     ...{ kind: 'waf_rule', op: 'upsert', rule_ref: `waf-${random.below(WAF)}`, expires_in: random.pick(lives) },
@@ -153,7 +160,7 @@ export async function startClients(world: SoakWorld, { ask }: Asking, options: C
 const CONSOLE: readonly (readonly string[])[] = [
   ['/status', '/activity?minutes=60', '/history?days=90', '/whoami'],
   ['/rules?limit=100', '/rules/count'],
-  ['/rules?limit=100&kind=access_rule&sort=created&descending=true', '/lists'],
+  ['/rules?limit=100&kind=waf_rule&sort=created&descending=true', '/lists'],
   ['/feeds', '/lists', '/targets', '/content?lines=1'],
   ['/batches?limit=100'],
   ['/devices?limit=1000'],

@@ -37,8 +37,11 @@ const KEPT: Readonly<Record<string, number>> = {
 /** Of files: that of most of what is in them; what is kept longer is little. */
 const KEPT_FILES = 8;
 
-/** Times that are the machine's as much as weir's: they are shown, and what weir adds to those of a bare server is judged. */
-const SHARED = /^p\d+: (?!poll beyond bare)/;
+/**
+ * Times that are the machine's as much as weir's: they are shown, and what weir adds to those of a bare server is judged. What is free in a
+ * file is judged with it.
+ */
+const SHARED = /^(?:p\d+: (?!poll beyond bare)|free pages)/;
 
 /** All lines of the samples that are judged. A line that is not in each of them is none. */
 export function linesOf(samples: readonly Sample[]): Line[] {
