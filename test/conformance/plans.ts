@@ -79,6 +79,8 @@ const MEANT: readonly RegExp[] = [
   /^SELECT pk, id FROM lists l .* AND EXISTS \(SELECT 1 FROM access_rules r WHERE r\.list_pk = l\.pk\) ORDER BY pk$/,
   // An undo may have kept rules in any list of its workspace.
   /^DELETE FROM access_rules_before WHERE .* b JOIN lists l ON l\.workspace_pk = b\.workspace_pk /,
+  // The variants of one feed.
+  /^UPDATE feed_records SET since = .* WHERE workspace_pk = \S+ AND list_pk = /s,
   // A thousand keys at a time.
   /^WITH used \(id, at\) AS .* UPDATE keys /,
   // The end of an index.
