@@ -1,6 +1,7 @@
 /**
- * What clients see while parts of a scaled-out weir go, with the times that Kafka has by itself: `node bench/failover.ts [--only NAME]`
- * prints a table (docs/deployment.md, "Failover"). Each kind of request is begun twice a second, whatever became of those before.
+ * What clients see while parts of a scaled-out weir go (docs/deployment.md, "Failover"): `node bench/failover.ts [--only NAME] [--session MS]`.
+ * Brokers have the times that Kafka has by itself; `--session`: after how long one counts as gone. Each kind of request is begun twice a
+ * second, whatever became of those before.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -14,9 +15,9 @@ import { type Scaled, startScaled } from '../test/kill/scaled/scaled.ts';
 /** Between two requests of a kind, ms; how long each is waited for, ms. */
 const [INTERVAL, PATIENCE] = [500, 30_000];
 /** How long before a harm all has been well, and afterwards is looked at, ms. */
-const [BEFORE, AFTER] = [3000, 20_000];
+const [BEFORE, AFTER] = [3000, 12_000];
 /** How long a part is away, and how long until whoever watches PostgreSQL has the standby take over, ms. */
-const [AWAY, NOTICED] = [20_000, 5000];
+const [AWAY, NOTICED] = [15_000, 5000];
 
 /** Who is what at the moment: the numbers of brokers. */
 interface Cast {
@@ -43,6 +44,10 @@ const away =
 const HARMS: Readonly<Record<string, Harm>> = {
   'the broker that leads the partition ends': away('kill', ({ leader }) => [leader]),
   'the broker that leads the partition hangs': away('pause', ({ leader }) => [leader]),
+  'the broker that leads the partition is restarted with SIGTERM': async ({ brokers }, { leader }) => {
+    await brokers.kept.get(leader)!.term();
+    await sleep(AWAY);
+  },
   'a broker that follows ends': away('kill', ({ other }) => [other]),
   'a broker that follows hangs': away('pause', ({ other }) => [other]),
   "the controllers' leader hangs": away('pause', ({ controller }) => [controller]),
@@ -120,13 +125,17 @@ function lineOf(answers: readonly Answer[]): string {
   return `${parts.sort().join('; ')}${waited}; before it ${before.filter(({ status }) => status === 200).length} of ${before.length} 200`;
 }
 
-async function castOf({ brokers, key, ports }: Scaled): Promise<Cast> {
+/** Resolves when all brokers have all of the partition. */
+async function castOf(world: Scaled): Promise<Cast> {
+  const { brokers, key, ports } = world;
   const admin = new Admin({ clientId: 'figures', bootstrapBrokers: brokers.addresses('one').split(',') });
   const client = openClient(ports.manage, key);
   try {
     const { id } = told(await insist(() => client.ask('/v1/manage/workspace'), [200]));
     const { brokers: all, topics } = await admin.metadata({ topics: ['signals'], forceUpdate: true });
     const signals = topics.get('signals')!;
+    const follows = signals.partitions[partitionOf(id, signals.partitionsCount)]!.isr.length;
+    if (follows < BROKERS.length) return await sleep(500).then(() => castOf(world));
     const leader = signals.partitions[partitionOf(id, signals.partitionsCount)]!.leader;
     const api = await new Promise<API<describeQuorumV2.DescribeQuorumRequest, describeQuorumV2.DescribeQuorumResponse>>((resolve, reject) =>
       admin[kGetApi]<never, never>('DescribeQuorum', (error, found) => (error === null ? resolve(found as never) : reject(error))),
@@ -141,8 +150,10 @@ async function castOf({ brokers, key, ports }: Scaled): Promise<Cast> {
   }
 }
 
-const { values } = parseArgs({ options: { only: { type: 'string' } } });
-const world = await startScaled(1, DEFAULT_TIMES);
+const { values } = parseArgs({ options: { only: { type: 'string' }, session: { type: 'string' } } });
+const session =
+  values.session === undefined ? {} : { 'broker.session.timeout.ms': Number(values.session), 'broker.heartbeat.interval.ms': 500 };
+const world = await startScaled(1, { ...DEFAULT_TIMES, ...session });
 const manage = openClient(world.ports.manage, world.key);
 try {
   await insist(() => manage.ask('/readyz'), [200]);

@@ -93,10 +93,7 @@ const rareFields = (rare: Readonly<Record<string, TSchema>>): Fields =>
 
 /** The same as a whole answer. `rare`: the schemas of fields that its example does not have. */
 export const answerOf = (title: string, fields: Fields, rare: Readonly<Record<string, TSchema>> = {}) =>
-  objectOf(
-    { ...fields, ...Object.fromEntries(Object.entries(rare).map(([name, schema]) => [name, [undefined, schema]])) },
-    { title, examples: [exampleOf(fields)] },
-  );
+  objectOf({ ...fields, ...rareFields(rare) }, { title, examples: [exampleOf(fields)] });
 
 const shownOf = (field: Fields[string]): unknown => (Array.isArray(field) ? field[0] : isFields(field) ? exampleOf(field) : field);
 

@@ -3,6 +3,8 @@
 import { html } from 'htm/preact';
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { hasEnded } from './api.js';
+import { forgetData } from './data.js';
 import { readSession } from './session.js';
 import { Shell } from './shell.js';
 import { cameBack } from './sign-in-with.js';
@@ -32,6 +34,16 @@ function App({ signedIn, waysIn, failure }) {
     return () => removeEventListener('weir-session-ended', onEnd);
   }, []);
 
+  useEffect(() => {
+    // In another tab somebody else may have signed in, and what one may do may have changed.
+    const onVisible = () => {
+      if (document.visibilityState === 'visible' && !hasEnded())
+        void readSession().then(({ session: now }) => now && setSession(newer(now)), ignore);
+    };
+    document.addEventListener('visibilitychange', onVisible);
+    return () => document.removeEventListener('visibilitychange', onVisible);
+  }, []);
+
   if (session === undefined) return html`<main class="page"><${Failed} error=${failure} /></main>`;
   const onSignIn = (/** @type {Session} */ next) => {
     setRefused(false);
@@ -44,6 +56,15 @@ function App({ signedIn, waysIn, failure }) {
     <${Toasts} />
   `;
 }
+
+const ignore = () => undefined;
+
+/** The session as it is now, in place of the one that is shown. @param {Session} now */
+const newer = (now) => (/** @type {Session | null | undefined} */ before) => {
+  if (JSON.stringify(before) === JSON.stringify(now)) return before;
+  if (before?.actor !== now.actor || before.workspace_id !== now.workspace_id) forgetData();
+  return now;
+};
 
 applyTheme();
 const root = /** @type {HTMLElement} */ (document.getElementById('app'));

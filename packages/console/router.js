@@ -85,6 +85,8 @@ function onClick(event) {
   if (anchor?.target !== '' || anchor.hasAttribute('download') || anchor.origin !== location.origin) return;
   if (anchor.pathname !== BASE && !anchor.pathname.startsWith(`${BASE}/`)) return;
   if (anchor.pathname.startsWith(`${BASE}/help/`)) return;
+  // A place on this very page is the browser's own.
+  if (anchor.hash !== '' && anchor.pathname === location.pathname && anchor.search === location.search) return;
   event.preventDefault();
   go(anchor.pathname + anchor.search);
 }

@@ -38,12 +38,17 @@ export function Shell({ session }) {
   }, [place.path]);
 
   useEffect(() => {
+    if (!isMenuOpen) return;
+    const find = (/** @type {string} */ selector) => /** @type {HTMLElement | null} */ (document.querySelector(selector));
+    find('.side a')?.focus();
     const onKey = (/** @type {KeyboardEvent} */ event) => {
-      if (event.key === 'Escape') setMenuOpen(false);
+      if (event.key !== 'Escape') return;
+      setMenuOpen(false);
+      find('.menu-button')?.focus();
     };
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
-  }, []);
+  }, [isMenuOpen]);
 
   const closeMenu = (/** @type {MouseEvent} */ event) => {
     if (isMenuOpen && !(/** @type {Element} */ (event.target).closest('.side, .menu-button'))) setMenuOpen(false);

@@ -74,7 +74,7 @@ export function SignInAgain({ onSignIn }) {
   }, []);
   return html`
     <${Dialog} title="You are signed out" onClose=${() => undefined} closes=${false}>
-      <${Notice} kind="warn">The key was revoked or has expired, your role was taken away, or twelve hours have passed. What you have typed is kept: sign in to go on.<//>
+      <${Notice} kind="warn">You have signed out in another tab, the key was revoked or has expired, your role was taken away, or twelve hours have passed. What you have typed is kept: sign in to go on.<//>
       ${waysIn?.providers.map(({ id, name }) => html`<a key=${id} class="button" href="/console/" target="_blank" rel="noopener">Sign in with ${name} in a new tab, then come back to this one</a>`)}
       ${waysIn?.keys && html`<${WithKey} isFirst=${true} onSignIn=${onSignIn} />`}
     <//>

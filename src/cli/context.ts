@@ -52,6 +52,13 @@ export function table<T>(columns: readonly string[], rows: readonly T[], cellsOf
   return cells.map((row) => padded(row).trimEnd()).join('\n');
 }
 
+/** The same of fields: a column each by its heading. */
+export const fieldTable = <T>(rows: readonly T[], columns: Readonly<Record<string, keyof T>>): string =>
+  table(Object.keys(columns), rows, (row) => Object.values(columns).map((name) => row[name]));
+
+/** A text cut to so many characters. */
+export const cut = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+
 /** The id of the workspace that `text` names. */
 export const workspaceId = async (store: StoreReads, text: string): Promise<string> => pick(await store.workspaces(), text, 'workspace').id;
 

@@ -12,6 +12,8 @@ export interface Device extends Omit<DeviceState, 'countedFrom' | 'counted' | 'd
 export interface ShownDocument extends DeviceDocument {
   /** When the newest content appeared that weir has made of it, whole seconds; null where that is not known. */
   readonly newestModified: number | null;
+  /** Of when the latest read of the rules was that has made this content, ms; null where that is not known. */
+  readonly confirmedAt: number | null;
 }
 
 /** Which devices, in the order of their ids. */

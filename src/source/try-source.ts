@@ -3,7 +3,7 @@ import { addressCount, addressSet } from '@weir/network/address-set.ts';
 import { formatNetwork } from '@weir/network/format.ts';
 import type { Network } from '@weir/network/network.ts';
 import type { Workspace } from '../account/workspace.ts';
-import { isoTime } from '../clock.ts';
+import { isoTime, turnOf } from '../clock.ts';
 import { leftOutText } from '../document/left-out.ts';
 import { type Trial, type TrialOptions, tryRules } from '../document/trial/trial.ts';
 import { TriedRules } from '../document/trial/tried-rules.ts';
@@ -88,7 +88,7 @@ export async function trySource({ workspace, content, listId }: TriedSource, por
   }
   const trial = await tryRules({ workspace, rules, listId, name }, ports);
   const { present, added, removed } = trial.change;
-  const wide = seen.wide.length === 0 ? undefined : await wideOf(seen.wide, geo, pause);
+  const wide = seen.wide.length === 0 ? undefined : await wideOf(seen.wide, geo, () => turnOf(clock));
   const plan = { present, added, removed, changed: 0, unchanged: present - removed, kept: 0, passed, faults, isLarge: false };
   const facts = {
     wider: { count: seen.wider, first: seen.firstWider },
@@ -131,7 +131,7 @@ export async function trySource({ workspace, content, listId }: TriedSource, por
       rows += 1;
       if (rows % TURN === 0) {
         onStep(`reading, ${rows} rows`);
-        await pause();
+        await turnOf(clock);
       }
       if ('passed' in each) {
         const reason = each.passed in passed || Object.keys(passed).length < MOST_TOLD ? each.passed : 'other reasons';
@@ -159,10 +159,6 @@ export async function trySource({ workspace, content, listId }: TriedSource, por
     }
     if (!rules.take(target)) counts.doubled += 1;
     else if (network !== undefined && network.prefix < (widest[network.family]?.prefix ?? 129)) widest[network.family] = network;
-  }
-
-  async function pause(): Promise<void> {
-    await new Promise<void>((resolve) => clock.after(0, resolve));
   }
 }
 

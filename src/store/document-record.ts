@@ -1,6 +1,6 @@
 /** When the content of a representation first appeared (Last-Modified), the same in both dialects. */
 import { WeirError } from '../errors.ts';
-import type { RuleReads, RuleWrites } from '../ports/stored/rule-store.ts';
+import type { RuleWrites } from '../ports/stored/rule-store.ts';
 import { FEED_PK, FROM_FEED } from './places.ts';
 import type { Row } from './rows.ts';
 import { oneByKey, run, type Work } from './work.ts';
@@ -22,30 +22,13 @@ const recordText = (now: string) => {
   RETURNING hash, snapshot_at, since`;
 };
 
-const RECORDED = `SELECT r.hash, r.snapshot_at, r.since
-  FROM (SELECT w.pk AS workspace_pk, ${FEED_PK} AS list_pk ${FROM_FEED}) place
-  JOIN feed_records r ON r.workspace_pk = place.workspace_pk AND r.list_pk = place.list_pk AND r.format = $3 AND r.family = $4 AND r.action = $5`;
-
-/** `documentRecord` of the port. */
-export function* documentRecord(...[workspaceId, key]: Parameters<RuleReads['documentRecord']>): Work<DocumentRecord | undefined> {
-  const { feedId, format, family, action } = key;
-  const row = yield* oneByKey(RECORDED, workspaceId, feedId, format, family, action);
-  return row && recordOf(row);
-}
-
 /** `recordDocument` of the port; one statement, which needs no transaction around it. `now` is the store's clock, as an expression. */
 export function* recordDocument(now: string, ...[workspaceId, key, seen]: Parameters<RuleWrites['recordDocument']>): Work<DocumentRecord> {
   const { feedId, format, family, action } = key;
   const row = yield* oneByKey(recordText(now), workspaceId, feedId, format, family, action, seen.hash, seen.snapshotAt, seen.second);
   if (row === undefined) throw new WeirError('NOT_FOUND', 'the feed whose content is to be recorded is gone');
-  return recordOf(row);
+  return { hash: String(row.hash), snapshotAt: Number(row.snapshot_at), since: Number(row.since) };
 }
-
-const recordOf = (row: Row): DocumentRecord => ({
-  hash: String(row.hash),
-  snapshotAt: Number(row.snapshot_at),
-  since: Number(row.since),
-});
 
 /** What decides which variant of which feed is at an address that does not say it. */
 const DECIDING = ['name', 'format', 'family', 'action', 'target'];

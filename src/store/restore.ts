@@ -62,17 +62,11 @@ function* restoreList(now: string, workspacePk: number, list: SavedList): Work<s
   return id;
 }
 
-/** Where a restored list goes: onto the row `own`, or, without one, into a new row; and the id that it has from then on. */
-interface ListPlace {
-  readonly own: { readonly pk: number; readonly id: string } | undefined;
-  readonly id: string;
-}
-
 /**
- * The place of a restored list. `rows` are the lists (pk, id, workspace_pk, is_default) that have its id and the workspace's default one:
+ * The place of a restored list: the row `own`, or, without one, a new row; and the id that it has from then on. `rows` are the lists (pk, id, workspace_pk, is_default) that have its id and the workspace's default one:
  * the default list stands for the workspace's own, another for the workspace's list of that id; an id that a third list has is not taken.
  */
-function placeOf(list: SavedList, workspacePk: number, rows: readonly Row[]): ListPlace {
+function placeOf(list: SavedList, workspacePk: number, rows: readonly Row[]) {
   const isOwn = (row: Row) =>
     Number(row.workspace_pk) === workspacePk && (list.isDefault ? Number(row.is_default) === 1 : Number(row.is_default) === 0);
   const row = rows.find(isOwn);

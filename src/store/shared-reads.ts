@@ -23,7 +23,6 @@ import { batchOf, newestBatches, originsOf } from './batches/batch-reads.ts';
 import { undoPreview } from './batches/undo-preview.ts';
 import { changeReads } from './changes/change-reads.ts';
 import { ruleChanges } from './changes/rule-sums.ts';
-import { documentRecord } from './document-record.ts';
 import { pageOf } from './page.ts';
 import { WORKSPACE_PK } from './places.ts';
 import { deadLetterOf, keyOf, listOf, organizationOf, type Row, savedKeyOf, workspaceOf } from './rows.ts';
@@ -109,7 +108,6 @@ const WORKS = {
     ruleCount,
     comparedRules,
     senderStep,
-    documentRecord,
   },
   deadLetterCount: (most: number) => number(DEAD_LETTERS, most),
   countRules: (workspaceId: string, now: number) => number(ACTIVE, now, workspaceId),

@@ -6,15 +6,8 @@ import { caughtUp } from './lag.ts';
 /** How long somebody waits who has put nothing on the stream by this process, ms: another process may have taken it. */
 const OTHERS = 25;
 
-export interface Appenders {
-  /** The stream, whose messages are noted by their workspace. */
-  readonly stream: Stream;
-  /** Resolves when what the workspace has put on the stream has landed, at the latest after 2 s. Once the stream's end was reached, the messages of others hold it up for 25 ms. */
-  landed(workspaceId: string): Promise<void>;
-}
-
 /** Notes which workspaces append to a stream by this process. */
-export function notedAppends(stream: Stream, store: Pick<StoreReads, 'position'>): Appenders {
+export function notedAppends(stream: Stream, store: Pick<StoreReads, 'position'>) {
   /** The last append of each workspace of which it is not known that it has landed, by a number that only grows. */
   const last = new Map<string, number>();
   let count = 0;
@@ -25,6 +18,7 @@ export function notedAppends(stream: Stream, store: Pick<StoreReads, 'position'>
     for (const key of keys) last.set(key, count);
   };
   return {
+    /** The stream, whose messages are noted by their workspace. */
     stream: {
       ...stream,
       async publish(messages) {
@@ -49,8 +43,9 @@ export function notedAppends(stream: Stream, store: Pick<StoreReads, 'position'>
           discard: () => draft.discard(),
         };
       },
-    },
-    async landed(workspaceId) {
+    } satisfies Stream,
+    /** Resolves when what the workspace has put on the stream has landed, at the latest after 2 s. Once the stream's end was reached, the messages of others hold it up for 25 ms. */
+    async landed(workspaceId: string): Promise<void> {
       const own = last.get(workspaceId);
       const left = await caughtUp(stream, store, own === undefined && hasReached ? OTHERS : undefined);
       hasReached ||= left === 0;

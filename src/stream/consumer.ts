@@ -1,6 +1,6 @@
 import type { Stream, StreamReader } from '../ports/stream.ts';
 import { replacedStream } from './halt.ts';
-import { type LandingStatus, landingFaults } from './landing-status.ts';
+import { landingFaults } from './landing-status.ts';
 import { type LandingParts, type LandingStore, landPartition, partitionName } from './partition.ts';
 import { pause, retrying } from './retry.ts';
 
@@ -14,24 +14,12 @@ export interface ConsumerOptions extends LandingParts {
   readonly stream: Stream;
 }
 
-/** A consumer that runs. */
-export interface Consumer {
-  /** How landing goes. */
-  status(): LandingStatus;
-  /** When the oldest message was appended that was read and has not landed, ms since 1970; undefined when there is none. */
-  oldest(): number | undefined;
-  /** How many messages it has landed, dead letters included. */
-  landed(): number;
-  /** Ends after the transaction that runs now. */
-  close(): Promise<void>;
-}
-
 /**
  * Lands the stream in the store (spec 6): reads from the store's own position, writes rules and position in one fenced
  * transaction, keeps what cannot be understood as dead letters. Trouble with an engine is retried; another stream than the store
  * knows, or a position outside the stream, halts landing until a person has acted. Nothing is ever skipped.
  */
-export function startConsumer({ stream, store, clock, log, debug, onTraced }: ConsumerOptions): Consumer {
+export function startConsumer({ stream, store, clock, log, debug, onTraced }: ConsumerOptions) {
   const stop = new AbortController();
   const faults = landingFaults(log);
   /** When the oldest message of each partition was appended that was read and has not landed, ms since 1970. */
@@ -97,9 +85,13 @@ export function startConsumer({ stream, store, clock, log, debug, onTraced }: Co
   }
 
   return {
+    /** How landing goes. */
     status: faults.status,
+    /** When the oldest message was appended that was read and has not landed, ms since 1970; undefined when there is none. */
     oldest: () => (oldest.size === 0 ? undefined : Math.min(...oldest.values())),
+    /** How many messages it has landed, dead letters included. */
     landed: () => landed,
+    /** Ends after the transaction that runs now. */
     async close() {
       stop.abort();
       await done;

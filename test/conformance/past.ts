@@ -46,7 +46,11 @@ export function pastConformance(driver: StoreDriver): void {
     const [one, two] = (await store.devices(workspace.id, { limit: 10 })).sort((a, b) => a.address.localeCompare(b.address));
     assert.deepEqual([one!.pulls, one!.ok, one!.notModified, one!.lastStatus, one!.validates], [6, 3, 3, 304, true]);
     assert.deepEqual([one!.firstPull, one!.lastPull, one!.interval], [T0, T0 + 5 * MINUTE, MINUTE]);
-    assert.deepEqual(one!.documents, [{ ...newer, newestModified: 300 }], 'the content that it has, and that there is newer');
+    assert.deepEqual(
+      one!.documents,
+      [{ ...newer, newestModified: 300, confirmedAt: T0 }],
+      'the content that it has, and that there is newer',
+    );
     assert.deepEqual([two!.pulls, two!.interval], [1, null]);
     const pages = [await store.devices(workspace.id, { limit: 1 })];
     pages.push(await store.devices(workspace.id, { limit: 1, after: pages[0]![0]!.id }));

@@ -79,8 +79,6 @@ const MEANT: readonly RegExp[] = [
   /^SELECT pk, id FROM lists l .* AND EXISTS \(SELECT 1 FROM access_rules r WHERE r\.list_pk = l\.pk\) ORDER BY pk$/,
   // An undo may have kept rules in any list of its workspace.
   /^DELETE FROM access_rules_before WHERE .* b JOIN lists l ON l\.workspace_pk = b\.workspace_pk /,
-  // The variants of one feed.
-  /^UPDATE feed_records SET since = .* WHERE workspace_pk = \S+ AND list_pk = /s,
   // A thousand keys at a time.
   /^WITH used \(id, at\) AS .* UPDATE keys /,
   // The end of an index.
@@ -91,9 +89,10 @@ const MEANT: readonly RegExp[] = [
   /^SELECT count\(\*\) AS count FROM bouncers$/,
   /^SELECT workspace_pk, count\(\*\) AS count FROM bouncers GROUP BY workspace_pk$/,
   /^DELETE FROM bouncers WHERE workspace_pk = \S+ AND \(key_id, user_agent, address\) IN /,
-  // The few records of one deleted list or feed, and its days.
+  // The few records of one list or feed that is deleted or set, and its days.
   /^DELETE FROM feed_days WHERE .*list_pk = /,
   /^DELETE FROM feed_records WHERE list_pk = /,
+  /^UPDATE feed_records SET since = /,
   // The feeds of a workspace with their lists: management.
   /^SELECT f\.\* FROM workspaces w JOIN feeds f /,
   /^SELECT m\.feed_pk, m\.is_always, l\.id FROM feed_lists m JOIN feeds f .* WHERE f\.workspace_pk = /,

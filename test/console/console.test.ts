@@ -436,6 +436,33 @@ suite('D18 the console', { skip: needs('chromium'), timeout: 600_000 }, () => {
     );
   });
 
+  test('D18.106 a tab names the person in whose name it acts, also when somebody else has signed in in another one', async () => {
+    await page.show('/feeds', 'Feeds');
+    const who = `document.querySelector('.who bdi').innerText`;
+    const before = await page.evaluate<string>(who);
+    const other = JSON.parse(
+      (
+        await ask(weir.url, '/v1/manage/keys', {
+          method: 'POST',
+          headers: bearer(KEY),
+          body: JSON.stringify({ name: 'reader', permissions: ['rules:read'] }),
+        })
+      ).text,
+    );
+    const sign = (key: string, name: string) =>
+      page.evaluate<number>(
+        `fetch('/console/session', { method: 'POST', headers: { 'X-Weir-Console': '1' }, body: ${JSON.stringify(JSON.stringify({ key, name }))} }).then(({ status }) => status)`,
+      );
+    assert.equal(await sign(other.key, 'Rita'), 200);
+    await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
+    await eventually(async () => assert.equal(await page.evaluate<string>(who), 'Rita'));
+    await page.seesNot('Compose a feed');
+    assert.equal(await sign(KEY, before), 200);
+    await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
+    await page.sees('Compose a feed');
+    assert.equal(await page.evaluate<string>(who), before);
+  });
+
   test('D18.55 D18.104 what was typed outlives a key that is revoked, and Escape asks before it drops it; a service that is away is one banner, with what was read', async () => {
     await page.look(1280, 800, 'light');
     const made = await ask(weir.url, '/v1/manage/keys', {

@@ -841,7 +841,7 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     );
   });
 
-  test('D23.50, D18.90 a source is tried, added, and held back when its content is poisoned; accepted, told what it is worth, and deleted', async (t) => {
+  test('D23.50, D18.90, D18.107 a source is tried, added, and held back when its content is poisoned; accepted, told what it is worth, and deleted', async (t) => {
     const server = await listServer();
     t.after(() => server[Symbol.asyncDispose]());
     const lines = (from: number) => Array.from({ length: 200 }, (_, i) => `45.9.${from}.${i}\n`).join('');
@@ -889,6 +889,21 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.seesNot('Held back');
     await eventually(async () => assert.deepEqual(await active('45.9.2.7'), ['45.9.2.7']));
 
+    // D18.107: what a source keeps nothing else changes, and that is said.
+    await page.show('/rules', 'Rules');
+    await page.click('Unblock');
+    await page.fill('Address, network, ASN or country', '45.9.2.7');
+    await page.sees('because only lists that sources keep block exactly 45.9.2.7');
+    await page.click('Cancel');
+    await page.click('Block or allow');
+    const { lists } = await read('/lists?limit=1000');
+    const own = (lists as { name: string; source_id: string | null }[]).filter(({ source_id: kept }) => kept === null);
+    assert.ok(own.length < lists.length);
+    const offered = `[...[...document.querySelectorAll('dialog label')].find((each) => each.innerText === 'List').control.options].map((each) => each.text)`;
+    await eventually(async () => assert.deepEqual((await page.evaluate<string[]>(offered)).sort(), own.map(({ name }) => name).sort()));
+    await page.click('Cancel');
+    await page.open(`${weir.url}/console/sources/${source!.id}`);
+
     await page.click('What it is worth');
     await page.sees(/200 new, 200 gone in 24 hours[\s\S]*It costs/);
     for (const [path, scheme] of [
@@ -916,7 +931,7 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.sees('No sources yet');
   });
 
-  test('D18.77, D18.105 where there are too many rules to move, it is said how else; what is not there is told as that, by no id', async () => {
+  test('D18.77, D18.105, D18.107 where there are too many rules to move, or to count at once, it is said how else; what is not there is told as that, by no id', async () => {
     const rules = Array.from({ length: 501 }, (_, i) => ({
       ...{ kind: 'smart_firewall_rule', op: 'upsert', rule_ref: `many-${i}` },
       rule: { type: 'custom', action: 'block', expression: `ip.src == 192.0.2.${i % 250}`, order: i },
@@ -931,5 +946,20 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
       await page.sees('It is not there');
       assert.doesNotMatch(await page.evaluate<string>(`document.querySelector('main .empty').innerText`), /0199f3c2/);
     }
+    for (let n = 0; n < 6; n += 1) {
+      const entries = Array.from({ length: 1000 }, (_, i) => ({
+        type: 'access_rules',
+        action: 'block',
+        ip: `77.${n}.${i >> 8}.${i & 255}`,
+        description: 'many',
+      }));
+      assert.equal((await postSignals(weir.url, KEY, entries)).status, 200);
+    }
+    await eventually(async () => assert.equal((await read('/rules/count?reason=many')).rules, 6000));
+    await page.show('/rules?reason=many', 'Rules');
+    await page.click('Delete these');
+    await page.sees('At least 5,000 rules will be deleted');
+    await page.click('Delete at least 5,000 rules');
+    await page.sees('6,000 rules were deleted.');
   });
 });

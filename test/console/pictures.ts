@@ -111,7 +111,7 @@ async function fill(url: string): Promise<void> {
   await manage('POST', '/feeds', { name: 'perimeter', description: 'All that the edge firewalls block', all_lists: true });
   await manage('POST', '/feeds', { name: 'mail-gateway', lists: ['mail-abuse', 'analysts'], format: 'plain', family: 'v4' });
   for (const [list, batches] of Object.entries({ scanners: 8, 'mail-abuse': 4, analysts: 4 })) await send(url, list, batches);
-  const places = [{ country: 'KP' }, { country: 'IR' }, { asn: 14061 }];
+  const places = [{ country: 'KP' }, { country: 'IR' }, { asn: 'AS14061' }];
   const blocks = places.map((target) => ({
     kind: 'access_rule',
     op: 'upsert',

@@ -1,6 +1,5 @@
 import { suite } from 'node:test';
 import { EMBEDDED } from './engine.ts';
-import { expressionContract } from './expressions.ts';
 import { limitContract } from './limits.ts';
 import { operatorContract } from './operators.ts';
 import { replaceContract } from './replace.ts';
@@ -8,5 +7,5 @@ import { signalContract } from './signals.ts';
 
 // Much of their time is waiting.
 suite('contract', { concurrency: 2 }, () => {
-  for (const contract of [signalContract, expressionContract, limitContract, operatorContract, replaceContract]) contract(EMBEDDED);
+  for (const contract of [signalContract, limitContract, operatorContract, replaceContract]) contract(EMBEDDED);
 });

@@ -1,6 +1,5 @@
 import { suite } from 'node:test';
 import { postgresAndKafka } from './engine.ts';
-import { expressionContract } from './expressions.ts';
 import { feedContract } from './feeds.ts';
 import { limitContract } from './limits.ts';
 import { operatorContract } from './operators.ts';
@@ -10,6 +9,5 @@ import { signalContract } from './signals.ts';
 const engine = postgresAndKafka();
 // Much of their time is waiting.
 suite('contract', { concurrency: 2 }, () => {
-  for (const contract of [feedContract, signalContract, expressionContract, limitContract, operatorContract, replaceContract])
-    contract(engine);
+  for (const contract of [feedContract, signalContract, limitContract, operatorContract, replaceContract]) contract(engine);
 });

@@ -95,7 +95,7 @@ describe('4.3 caching: D5 snapshot', () => {
     store.add(list, '192.0.2.1');
     const replies = await Promise.all(Array.from({ length: 50 }, () => replica.get('')));
     assert.equal(new Set(replies.map(({ headers }) => headers.etag)).size, 1);
-    assert.deepEqual(store.calls, { findNamed: 1, snapshot: 1, ruleStates: 0, rulesById: 0, documentRecord: 0, recordDocument: 1 });
+    assert.deepEqual(store.calls, { findNamed: 1, snapshot: 1, ruleStates: 0, rulesById: 0, recordDocument: 1 });
   });
 
   test('D1 with 0 seconds every request reads the store, and requests that come together share', async () => {
@@ -327,30 +327,6 @@ describe('4.3 Last-Modified', () => {
     await clock.advance(1_000);
     const third = await replica.get('');
     assert.deepEqual([third.body.split('\n').length, lastModified(third)], [7, lastModified(first) + 2]);
-  });
-
-  test('D5.15 that a feed has not changed is looked up, and nothing is written; another content is', async () => {
-    const { clock, store, list, replica } = world();
-    const first = await replica.get('');
-    for (let interval = 0; interval < 3; interval++) {
-      await clock.advance(30_000);
-      assert.deepEqual(await replica.get(''), first);
-    }
-    assert.deepEqual([store.calls.documentRecord, store.calls.recordDocument], [3, 1]);
-    store.add(list, '192.0.2.1');
-    await clock.advance(30_000);
-    assert.equal((await replica.get('')).body, '192.0.2.1/32\n');
-    assert.deepEqual([store.calls.documentRecord, store.calls.recordDocument], [3, 2]);
-  });
-
-  test('D5.15 a store that forgot a record, or has that of another content, is told again', async () => {
-    const { clock, store, replica } = world();
-    await replica.get('');
-    store.records.clear();
-    await clock.advance(30_000);
-    await replica.get('');
-    // Its date is another then: the content is made once more, with that.
-    assert.deepEqual([store.calls.documentRecord, store.calls.recordDocument, store.records.size], [1, 3, 1]);
   });
 
   test('D5 beginnings do not run ahead of the clock, however often the content changes', async () => {

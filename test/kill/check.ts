@@ -16,7 +16,7 @@ const UNNOTED = 3_601_000;
 export async function checkRound(scene: Scene, { harms }: Round, sentBefore: number, note: (step: string) => void): Promise<void> {
   const { world, manage } = scene;
   await world.whole?.();
-  await insist(() => manage.ask('/readyz'), [200]);
+  await insist(() => manage.ask('/readyz'), [200], world.patience.answers);
   note('ready');
   await landMark(manage);
   note('landed');

@@ -64,7 +64,7 @@ export async function openScene(startWorld: (origin: number) => Promise<World>):
   const origin = await listServer();
   const world = await startWorld(Number(new URL(origin.url).port));
   const manage = openClient(world.ports.manage, world.key);
-  await insist(() => manage.ask('/readyz'), [200]);
+  await insist(() => manage.ask('/readyz'), [200], world.patience.answers);
   const make = (path: string, body: object) => insist(() => manage.ask(`/v1/manage/${path}`, { method: 'POST', body }), [200, 201]);
   const listIds = new Map<string, string>();
   for (const name of [...LISTS, 'fixed', 'mark']) listIds.set(told(await make('lists', { name })).id, name);

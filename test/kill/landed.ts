@@ -51,8 +51,8 @@ export function matchLanded(
     must(found !== undefined, `${list}: nobody sent the batch ${id} of ${entries} entries`);
     must(isIt(found), `${list}: of the batch ${id} with ${sizeOf(found)} entries ${entries} have landed`);
     if (known === undefined) left.splice(left.indexOf(found), 1);
-    // Who was refused may send the next one: it must not be overtaken by what was refused (7.1).
-    const later = sent.slice(sent.indexOf(found) + 1).filter(({ outcome }) => outcome === 'taken');
+    // Who was refused may send the next one: what the same process takes then must not be overtaken by what was refused (7.1).
+    const later = sent.slice(sent.indexOf(found) + 1).filter(({ outcome, life }) => outcome === 'taken' && life === found.life);
     const overtaken = found.outcome === 'refused' && later.some(({ batch }) => landed.findIndex((each) => each.id === batch) < at);
     must(!overtaken, `${list}: the batch ${id} was refused and has landed behind a later one`);
     return { batch: id, sent: found };

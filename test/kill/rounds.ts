@@ -31,7 +31,7 @@ async function runRound(scene: Scene, round: Round, tally: Tally): Promise<strin
   const from = sent.length;
   const stop = letPoll(scene.appliances);
   const sending = Promise.all([
-    ...Object.entries(round.acts).map(([list, acts]) => sendActs(senders.get(list)!, list, acts, sent, world.clock.now)),
+    ...Object.entries(round.acts).map(([list, acts]) => sendActs(senders.get(list)!, list, acts, sent, world)),
     sendChanges(setter, round.changes, settings, publish),
   ]);
   sending.catch(() => {});

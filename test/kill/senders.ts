@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, must, type Reply, told } from './api.ts';
 import type { Entry, Landed } from './model.ts';
 import type { Act, Change } from './plan.ts';
+import type { World } from './world.ts';
 
 /** What was sent once. */
 export interface Sent {
@@ -12,15 +13,24 @@ export interface Sent {
   readonly outcome: 'taken' | 'refused' | 'unknown' | 'nothing';
   /** Where it was taken. */
   readonly batch?: string;
+  /** Which life of the process told the outcome (`lives` of the world). */
+  readonly life?: number;
 }
 
 /** Between two tries, ms. */
 const PAUSE = 100;
 
 /** Sends the acts of a list, each until it is answered, and writes down what became of every try. */
-export async function sendActs(client: Client, list: string, acts: readonly Act[], log: Sent[], now: () => number): Promise<void> {
+export async function sendActs(
+  client: Client,
+  list: string,
+  acts: readonly Act[],
+  log: Sent[],
+  { clock: { now }, lives = () => 0 }: Pick<World, 'clock' | 'lives'>,
+): Promise<void> {
   const mine = log.filter((each) => each.list === list);
-  const note = (sent: Sent) => {
+  const note = (outcome: Sent) => {
+    const sent = { ...outcome, life: lives() };
     log.push(sent);
     mine.push(sent);
     return sent;

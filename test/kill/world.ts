@@ -39,6 +39,8 @@ export interface World {
   passTime(): Promise<void>;
   /** How many processes have been started. */
   readonly starts: () => number;
+  /** Where what a process had on its way may arrive when it has ended: how many there have been. */
+  readonly lives?: () => number;
   /** Parts that have ended though nobody ended them, with what they said last. */
   readonly ended: string[];
   /** How long after the last harm clients may wait for an answer, and feeds and whoever polls them may differ, ms. */

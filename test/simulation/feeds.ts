@@ -76,7 +76,7 @@ export async function simulateFeeds(seed: number, steps: number, { setClocks = f
 
   function start(): Process {
     const clock = schedule.clock();
-    const calls = ['findNamed', 'snapshot', 'follow', 'ruleStates', 'rulesById', 'documentRecord', 'recordDocument'] as const;
+    const calls = ['findNamed', 'snapshot', 'follow', 'ruleStates', 'rulesById', 'recordDocument'] as const;
     const gated = Object.create(store) as MemoryStore;
     for (const call of calls) gated[call] = schedule.behindGates(store[call].bind(store) as never);
     Object.defineProperty(gated, 'keyRevision', { get: () => store.keyRevision });

@@ -5,7 +5,7 @@
  */
 import type { LandingBatch } from '../../src/ports/landing.ts';
 import type { Stream, StreamReader, StreamRecord } from '../../src/ports/stream.ts';
-import { type Consumer, startConsumer } from '../../src/stream/consumer.ts';
+import { startConsumer } from '../../src/stream/consumer.ts';
 import { START } from '../support/feed-world.ts';
 import { Schedule, Violation } from './schedule.ts';
 
@@ -78,7 +78,7 @@ export async function simulateLanding(seed: number, steps: number): Promise<Simu
     owners = Array.from({ length: PARTITIONS }, () => (there.length === 0 ? undefined : random.pick(there)));
   }
 
-  function start(): Consumer {
+  function start() {
     const gated = schedule.behindGates;
     const clock = schedule.clock();
     const read: StreamReader['read'] = async (partition, offset, max) => {

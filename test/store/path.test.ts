@@ -121,12 +121,7 @@ test('D10.24, D10.25 property: the path of 1,000 addresses agrees with explain, 
       const explained = await explain(asked, { store, geo, guard: options.guard, now: instantOf(clock) });
       const whereabouts = () => ({ country: null, asn: null, asnName: null, attribution: null });
       const step = <T>(work: () => Promise<T>) => work();
-      const path = await pathOf(
-        { store, workspaceId, feeds: undefined, whereabouts, now: () => clock.now(), step },
-        asked,
-        explained,
-        names,
-      );
+      const path = await pathOf({ store, workspaceId, whereabouts, now: () => clock.now(), step }, asked, explained, names);
       const enforcing = new Map<string, boolean>();
       for (const [place, told] of path.feeds) {
         const { source, explanation } = explained.feeds[place]!;

@@ -109,7 +109,7 @@ type MemoryFeed = FoundFeed & { readonly lists: readonly string[] | null };
 /** The calls that feeds make, over rules in an array. `down` makes reads, `readOnly` makes writes fail. */
 export class MemoryStore
   implements
-    Pick<StoreReads, 'findNamed' | 'documentRecord' | 'directory' | 'feeds' | 'snapshot' | 'ruleStates' | 'rulesById' | 'told'>,
+    Pick<StoreReads, 'findNamed' | 'directory' | 'feeds' | 'snapshot' | 'ruleStates' | 'rulesById' | 'told'>,
     Pick<StoreWrites, 'recordDocument' | 'recordTold'>
 {
   down = false;
@@ -118,7 +118,7 @@ export class MemoryStore
   /** Moves when a list is deleted. */
   keyRevision = 1;
   /** How often each call was made. */
-  readonly calls = { findNamed: 0, snapshot: 0, ruleStates: 0, rulesById: 0, documentRecord: 0, recordDocument: 0 };
+  readonly calls = { findNamed: 0, snapshot: 0, ruleStates: 0, rulesById: 0, recordDocument: 0 };
   /** What `ruleStates` was asked for. */
   readonly asked: (readonly number[])[] = [];
   readonly records = new Map<string, { hash: string; snapshotAt: number; since: number }>();
@@ -343,11 +343,6 @@ export class MemoryStore
     this.asked.push(ids);
     await this.#read('rulesById');
     return kind === 'waf_rule' ? this.#wafRules.filter(({ id }) => ids.includes(id)) : [];
-  }
-
-  async documentRecord(workspaceId: string, { feedId, format, family, action }: DocumentRecordKey) {
-    await this.#read('documentRecord');
-    return this.records.get(JSON.stringify([workspaceId, feedId, format, family, action]));
   }
 
   async recordDocument(workspaceId: string, key: DocumentRecordKey, seen: { hash: string; snapshotAt: number; second: number }) {

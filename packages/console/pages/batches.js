@@ -61,7 +61,7 @@ function Batches({ names }) {
     <${PageHead} title="Batches">What was sent in the last seven days, newest first. A batch is undone as a whole.<//>
     <${Shown} live=${{ value: items, error, refresh }}>${(/** @type {Batch[]} */ read) =>
       read.length === 0
-        ? html`<${Empty} icon="batches" title="No batch in the last seven days"><p>Each request to POST /v1/signal or /v2/signal that is accepted is a batch, and so is each change made here.</p><//>`
+        ? html`<${Empty} icon="batches" title="No batch in the last seven days"><p>Each request to POST /v1/signal or /v2/signal that is accepted is a batch, and so is each change of rules made here.</p><//>`
         : html`<${LongList} label="Batches" columns=${columns(names)} rows=${read} keyOf=${keyOf} onSight=${onSight}
         total=${isWhole ? read.length : -1} onRow=${(/** @type {Batch} */ batch) => go(link('/batches', batch.id))} />`}<//>
   `;

@@ -50,7 +50,7 @@ export function Page({ session, place }) {
       const has = devices.filter(({ documents }) => etag === null || documents.some((each) => each.etag === etag));
       const shownOnes = chosen(has, query, names);
       return html`
-        ${stopped > 0 && html`<${Notice} kind="bad">${counted(stopped, 'device has', 'devices have')} stopped pulling: what they block grows old.<//>`}
+        ${stopped > 0 && html`<${Notice} kind="bad">${counted(stopped, 'device has', 'devices have')} stopped pulling: what ${stopped === 1 ? 'it blocks' : 'they block'} grows old.<//>`}
         <${ClientFilter} query=${query} shown=${shownOnes.length} all=${devices.length} what="device" />
         ${
           shownOnes.length === 0

@@ -44,8 +44,10 @@ function Now() {
       <${Shown} live=${live}>${(/** @type {any} */ activity) => {
         const { accepted, failed, landed, pulls, not_modified: unchanged } = activity;
         const minutes = accepted.length;
-        const perMinute = (/** @type {number[]} */ values) =>
-          `${(sum(values) / minutes).toLocaleString('en', { maximumFractionDigits: 1 })} a minute`;
+        const perMinute = (/** @type {number[]} */ values) => {
+          const mean = sum(values) / minutes;
+          return `${mean > 0 && mean < 0.1 ? 'under 0.1' : mean.toLocaleString('en', { maximumFractionDigits: 1 })} a minute`;
+        };
         return html`
           <${Figures}>
             <${Figure} label="Entries accepted" value=${count(sum(accepted))} note=${perMinute(accepted)} />

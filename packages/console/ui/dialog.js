@@ -14,12 +14,24 @@ import { Failed } from './states.js';
 export function Dialog({ title, onClose, wide = false, footer, children, onSubmit, closes = true }) {
   const typed = useRef(false);
   const [isAsking, setAsking] = useState(false);
+  /** What had the focus when it was asked. */
+  const asked = useRef(/** @type {HTMLElement | null} */ (null));
   const leave = () => {
     if (!closes) return;
-    if (onSubmit !== undefined && typed.current && !isAsking) setAsking(true);
-    else onClose();
+    if (onSubmit !== undefined && typed.current && !isAsking) {
+      asked.current = /** @type {HTMLElement | null} */ (document.activeElement);
+      setAsking(true);
+    } else onClose();
+  };
+  const keep = () => {
+    setAsking(false);
+    asked.current?.focus();
   };
   const element = useRef(/** @type {HTMLDialogElement | null} */ (null));
+  // Browsers heed autofocus only when a dialog opens.
+  useEffect(() => {
+    if (isAsking) /** @type {HTMLElement | null} */ (element.current?.querySelector('[data-keep]'))?.focus();
+  }, [isAsking]);
   const id = useId();
   useEffect(() => {
     const dialog = /** @type {HTMLDialogElement} */ (element.current);
@@ -32,7 +44,7 @@ export function Dialog({ title, onClose, wide = false, footer, children, onSubmi
     ${children}
     ${
       isAsking
-        ? html`<footer role="alert"><span>Drop what you have typed?</span><${Button} autofocus onClick=${() => setAsking(false)}>Keep it<//><${Button} kind="danger" onClick=${onClose}>Drop it<//></footer>`
+        ? html`<footer role="alert"><span>Drop what you have typed?</span><${Button} data-keep onClick=${keep}>Keep it<//><${Button} kind="danger" onClick=${onClose}>Drop it<//></footer>`
         : footer !== undefined && html`<footer>${footer}</footer>`
     }
   `;

@@ -5,7 +5,7 @@ import type { RecentUses } from '../../manage/devices/recent-use.ts';
 import type { DeletedFeed } from '../../ports/stored/account-store.ts';
 import type { AddCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
-import { changesIn, printable, readsIn, table } from '../context.ts';
+import { changesIn, fieldTable, printable, readsIn } from '../context.ts';
 import { inWorkspace, readName } from '../usage.ts';
 
 const WORDS = { list: 'list', composed: 'feed' } as const;
@@ -47,14 +47,7 @@ export function deletionCommands(add: AddCommand, kind: DeletedFeed['kind'], sum
       const deleted = await store.deletedFeeds(workspace, await store.ping());
       return deleted.filter((each) => each.kind === kind).map(deletedJson);
     },
-    show: (rows) =>
-      table(['ID', 'NAME', 'DELETED', 'UNTIL', 'KEYS'], rows, (each) => [
-        each.id,
-        each.name,
-        each.deleted_at,
-        each.restorable_until,
-        each.keys,
-      ]),
+    show: (rows) => fieldTable(rows, { ID: 'id', NAME: 'name', DELETED: 'deleted_at', UNTIL: 'restorable_until', KEYS: 'keys' }),
   });
 }
 

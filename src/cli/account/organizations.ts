@@ -3,7 +3,7 @@
 import { type Organization, SUBSCRIPTIONS } from '../../account/organization.ts';
 import { isoTime } from '../../clock.ts';
 import type { AddCommand } from '../command.ts';
-import { table } from '../context.ts';
+import { fieldTable } from '../context.ts';
 import { noOptions, oneOf, pick, readName } from '../usage.ts';
 
 const organizationJson = ({ id, name, subscription, createdAt }: Organization) => ({
@@ -32,6 +32,6 @@ export function organizationCommands(add: AddCommand): void {
   });
   add('org ls', 'list organizations', noOptions, {
     run: async (context) => (await (await context.reads()).organizations()).map(organizationJson),
-    show: (rows) => table(['ID', 'NAME', 'SUBSCRIPTION'], rows, (o) => [o.id, o.name, o.subscription]),
+    show: (rows) => fieldTable(rows, { ID: 'id', NAME: 'name', SUBSCRIPTION: 'subscription' }),
   });
 }

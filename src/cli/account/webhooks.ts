@@ -16,7 +16,7 @@ import {
 } from '../../manage/webhooks/webhooks.ts';
 import { sendPortsOf } from '../../runtime/webhooks/sending.ts';
 import type { AddCommand } from '../command.ts';
-import { type Context, changesIn, printable, readsIn, table } from '../context.ts';
+import { type Context, changesIn, fieldTable, printable, readsIn, table } from '../context.ts';
 import { readSecretFile } from '../sources/options.ts';
 import { inWorkspace, oneOf, readName, requireChange } from '../usage.ts';
 
@@ -77,17 +77,7 @@ export function webhookCommands(add: AddCommand): void {
         ...Object.entries(webhook).map(([name, value]) => `${name.replaceAll('_', ' ').padEnd(12)} ${printable(String(value))}`),
         ...(deliveries.length === 0
           ? []
-          : [
-              '',
-              table(['AT', 'OUTCOME', 'STATUS', 'MS', 'MESSAGE', ''], deliveries, (row) => [
-                row.at,
-                row.outcome,
-                row.status,
-                row.ms,
-                row.message,
-                row.text,
-              ]),
-            ]),
+          : ['', fieldTable(deliveries, { AT: 'at', OUTCOME: 'outcome', STATUS: 'status', MS: 'ms', MESSAGE: 'message', '': 'text' })]),
       ].join('\n'),
   });
   add(

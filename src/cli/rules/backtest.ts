@@ -12,7 +12,7 @@ import { readSchemes } from '../../runtime/schemes.ts';
 import { backtest } from '../../runtime/threads/backtest.ts';
 import { readsGeo } from '../../runtime/threads/backtest-geo.ts';
 import type { AddCommand } from '../command.ts';
-import { type Context, printable, table, workspaceId } from '../context.ts';
+import { type Context, cut, printable, table, workspaceId } from '../context.ts';
 import { startProgress } from '../progress.ts';
 import { type Input, openInput } from '../signals/input.ts';
 import { oneOf } from '../usage.ts';
@@ -171,5 +171,3 @@ function detailsOf(rule: RuleReport, requests: number): string[] {
   }
   return lines;
 }
-
-const cut = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text);

@@ -44,8 +44,8 @@ export const conditionOptions = (c: Command): Command =>
     .option('--person <name>', 'rules that were written last by this person: a name, or PROVIDER:SUBJECT');
 
 /** Whether the options leave any rule of the kind out. */
-export const isNarrowed = ({ list, address, label = [], reason, since, key, batch, person }: ConditionOptions): boolean =>
-  [list, address, reason, since, key, batch, person].some((given) => given !== undefined) || label.length > 0;
+export const isNarrowed = (given: ConditionOptions): boolean =>
+  Object.values({ ...asked(given), kind: undefined }).some((each) => each !== undefined);
 
 /** The rules that the options mean. Rejects where a list, key or batch is not known, for then no rule would be found, whatever there is. */
 export async function readConditions(store: StoreReads, workspace: string, given: ConditionOptions): Promise<RuleConditions> {
@@ -69,15 +69,9 @@ function matchOf(address: string, how: (typeof MATCHES)[number]): RuleMatch {
 
 /** The conditions as they were given, for the audit log. */
 export const asked = ({ kind, list, address, match, label = [], reason, since, key, batch, person }: ConditionOptions) => ({
-  kind,
-  ...(list !== undefined && { list }),
-  ...(address !== undefined && { address, match }),
-  ...(label.length > 0 && { labels: Object.fromEntries(label) }),
-  ...(reason !== undefined && { reason }),
-  ...(since !== undefined && { since: isoTime(since) }),
-  ...(key !== undefined && { key }),
-  ...(batch !== undefined && { batch }),
-  ...(person !== undefined && { person }),
+  ...{ kind, list, address, match: address === undefined ? undefined : match },
+  labels: label.length > 0 ? Object.fromEntries(label) : undefined,
+  ...{ reason, since: since === undefined ? undefined : isoTime(since), key, batch, person },
 });
 
 /** Rules that are judged at a time. */

@@ -13,7 +13,7 @@ import type { ExpressionRule, Kind } from '../../rule.ts';
 import { warningOf } from '../../signal/rate-limit.ts';
 import { formatTarget } from '../../signal/target.ts';
 import type { AddCommand } from '../command.ts';
-import { type Context, printable, readsIn, table, writeLine } from '../context.ts';
+import { type Context, cut, printable, readsIn, table, writeLine } from '../context.ts';
 import { wholeNumber } from '../usage.ts';
 import { type ConditionOptions, conditionOptions, matchingRules, readConditions } from './conditions.ts';
 
@@ -77,7 +77,7 @@ function cells({ stored: { rule, listId }, origin }: OriginRule, { lists, keys }
     'target' in rule
       ? [rule.action, formatTarget(rule.target), lists.get(listId ?? '') ?? listId, until, ...from, rule.reason]
       : [rule.action, rule.type, until, ...from, rule.reason, withWarning(rule)];
-  return row.map((cell, i) => (cell === null ? null : clipped(printable(cell), i === row.length - 1 ? Number.POSITIVE_INFINITY : WIDEST)));
+  return row.map((cell, i) => (cell === null ? null : cut(printable(cell), i === row.length - 1 ? Number.POSITIVE_INFINITY : WIDEST)));
 }
 
 /** The expression of a rule, and what agents would ignore of the rule. */
@@ -85,8 +85,6 @@ function withWarning(rule: ExpressionRule): string {
   const warning = warningOf(rule);
   return warning === null ? rule.expression : `${rule.expression}  (warning: ${warning})`;
 }
-
-const clipped = (cell: string, most: number) => (cell.length > most ? `${cell.slice(0, most - 1)}…` : cell);
 
 /** Rules that are read and printed at a time. */
 const PAGE = 1000;

@@ -13,7 +13,7 @@ import { findCatalogue } from '../../source/catalogue.ts';
 import { comesBack, previewLines } from '../account/deletions.ts';
 import type { AddCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
-import { type Context, changesIn, printable, readsIn, table } from '../context.ts';
+import { type Context, changesIn, fieldTable, printable, readsIn, table } from '../context.ts';
 import { inWorkspace, readName, requireChange } from '../usage.ts';
 import { type SourceOptions, secretGiven, settingsGiven, sourceOptions } from './options.ts';
 
@@ -134,15 +134,15 @@ function shownText({ runs, held, ...source }: Shown): string {
       ([name, value]) => `${name.replaceAll('_', ' ').padEnd(16)} ${printable(Array.isArray(value) ? value.join(', ') : String(value))}`,
     );
   const waits = held === null ? [] : [`${'held'.padEnd(16)} since ${held.since}: ${printable(held.reason)}`];
-  const cells = (run: Shown['runs'][number]) => [
-    run.at,
-    run.outcome,
-    run.entries,
-    run.added,
-    run.removed,
-    run.refused,
-    printable(run.text),
-  ];
-  const refreshes = ['', table(['REFRESH', 'OUTCOME', 'ENTRIES', 'ADDED', 'REMOVED', 'REFUSED', ''], runs, cells)];
+  const columns = {
+    REFRESH: 'at',
+    OUTCOME: 'outcome',
+    ENTRIES: 'entries',
+    ADDED: 'added',
+    REMOVED: 'removed',
+    REFUSED: 'refused',
+    '': 'text',
+  } as const;
+  const refreshes = ['', fieldTable(runs, columns)];
   return [...lines, ...waits, ...(runs.length === 0 ? [] : refreshes)].join('\n');
 }

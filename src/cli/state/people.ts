@@ -1,7 +1,7 @@
 /** `weir person`. */
 import { personJson } from '../../manage/operations/people.ts';
 import type { AddCommand } from '../command.ts';
-import { readsIn, table } from '../context.ts';
+import { fieldTable, readsIn } from '../context.ts';
 import { inWorkspace } from '../usage.ts';
 
 export function peopleCommands(add: AddCommand): void {
@@ -10,6 +10,6 @@ export function peopleCommands(add: AddCommand): void {
       const { store, workspace } = await readsIn(context, options.workspace);
       return (await store.people(workspace)).map(personJson);
     },
-    show: (rows) => table(['LAST SEEN', 'NAME', 'ROLE', 'PERSON'], rows, (row) => [row.last_seen, row.name, row.role, row.id]),
+    show: (rows) => fieldTable(rows, { 'LAST SEEN': 'last_seen', NAME: 'name', ROLE: 'role', PERSON: 'id' }),
   });
 }

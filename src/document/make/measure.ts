@@ -1,6 +1,6 @@
 /** How large a feed would be, as it is or with other lists and settings, and which countries and ASNs cost it most (SPEC D18.22). */
 import type { BlockGuard, GuardRails } from '../../account/guard-rails.ts';
-import { type Clock, instantOf, secondOf } from '../../clock.ts';
+import { type Clock, instantOf, secondOf, turnOf } from '../../clock.ts';
 import { inLine } from '../../in-line.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { StoreReads } from '../../ports/store.ts';
@@ -28,7 +28,7 @@ export function feedMeasurer({ store, geo, guard, shares, clock }: MeasureOption
   const line = inLine(LINE);
 
   async function measure({ workspaceId, feed }: MeasureRequest): Promise<FeedMeasure | undefined> {
-    await new Promise<void>((resolve) => clock.after(0, resolve));
+    await turnOf(clock);
     const now = instantOf(clock);
     const snapshot = await readSnapshot(store, { workspaceId, feedId: feed }, now);
     if (snapshot === undefined) return undefined;

@@ -1,7 +1,7 @@
 /** What signals would change of the feeds of their workspace: the rules as they are, and the same with the changes (SPEC D10.14). */
 import type { BlockGuard, GuardRails } from '../../account/guard-rails.ts';
 import type { AccessList } from '../../account/list.ts';
-import { type Clock, instantOf, secondOf } from '../../clock.ts';
+import { type Clock, instantOf, secondOf, turnOf } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { StoreReads } from '../../ports/store.ts';
@@ -45,7 +45,7 @@ export function feedPreviewer({ store, geo, guard, clock }: PreviewOptions): Fee
     const concerned = new Map<string | null, Touching[]>();
     // Builds of feeds that are polled get their turn.
     const pause = async () => {
-      await new Promise<void>((resolve) => clock.after(0, resolve));
+      await turnOf(clock);
       if (clock.monotonic() > begun + PREVIEW_LIMIT) throw new WeirError('TIMEOUT', 'counting took too long');
     };
     for (const [of, own] of Map.groupBy(messages, ({ headers }) => headers.list_id ?? listId)) {

@@ -2,7 +2,7 @@
  * Counts which lists and keys the entries of feeds come from (SPEC D10.21): in steps, between which builds get their turn, and for each
  * workspace within an allowance of time, so that whoever keeps a feed over its cap takes nothing from others.
  */
-import { type Clock, secondOf, within } from '../../clock.ts';
+import { type Clock, secondOf, turnOf, within } from '../../clock.ts';
 import { hasCode } from '../../errors.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { StoreReads } from '../../ports/store.ts';
@@ -64,7 +64,7 @@ export function shareCounter({ store, geo, clock }: CounterOptions): FeedCounter
         for (const each of counts) tally.add(each);
         after = next ?? undefined;
         isWhole = next === null;
-        await new Promise<void>((resolve) => clock.after(0, resolve));
+        await turnOf(clock);
       }
     } catch (error) {
       if (!hasCode(error as Error, 'TIMEOUT')) throw error;

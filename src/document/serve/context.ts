@@ -7,7 +7,7 @@ import { BodyCache } from './body-cache.ts';
 import { SingleFlight } from './single-flight.ts';
 
 export interface DocumentCacheOptions {
-  readonly store: Pick<StoreReads, 'findNamed' | 'documentRecord'> & Pick<StoreWrites, 'recordDocument'>;
+  readonly store: Pick<StoreReads, 'findNamed'> & Pick<StoreWrites, 'recordDocument'>;
   /** Builds feeds on another thread. */
   readonly builder: DocumentBuilder;
   readonly clock: Clock;

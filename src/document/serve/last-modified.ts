@@ -1,6 +1,6 @@
 /** Last-Modified (SPEC D5.15) is decided here and nowhere else: from the store's record and what this process has served before. */
 import { type Clock, within } from '../../clock.ts';
-import type { StoreReads, StoreWrites } from '../../ports/store.ts';
+import type { StoreWrites } from '../../ports/store.ts';
 import type { BuildRequest } from '../builder.ts';
 import { type DocumentVariant, isRemembered, nameOf } from '../document.ts';
 import type { Representation } from './representation.ts';
@@ -42,19 +42,12 @@ export interface Dated {
   readonly settlesAt: number;
 }
 
-/** Which variant of which document a record is of. */
-interface Recorded {
-  readonly workspaceId: string;
-  readonly feedId: string | null;
-  readonly variant: DocumentVariant;
-}
-
 /**
- * Tells the store of a content, and resolves to its record then. undefined where the store remembers none of this variant, and while it
+ * Tells the store of the content of a variant of a document, and resolves to its record then. undefined where the store remembers none of this variant, and while it
  * takes no writes: Last-Modified then lives in memory.
  */
 export async function recordContent(
-  { workspaceId, feedId, variant }: Recorded,
+  { workspaceId, feedId, variant }: { readonly workspaceId: string; readonly feedId: string | null; readonly variant: DocumentVariant },
   seen: Parameters<StoreWrites['recordDocument']>[2],
   store: Pick<StoreWrites, 'recordDocument'>,
   clock: Clock,
@@ -62,25 +55,6 @@ export async function recordContent(
   if (!isRemembered(variant)) return undefined;
   const recording = store.recordDocument(workspaceId, { feedId, ...nameOf(variant) }, seen);
   return within(recording, RECORD_LIMIT, 'the store', clock).catch(() => undefined);
-}
-
-/**
- * The store's record of a content that it was told of before and that has not changed since. It is looked up: most polled feeds are
- * unchanged most of the time, and a write for each of them in every interval would be what the store does most. Told again it is where
- * the record is of another content, or of a snapshot that is not there yet.
- */
-export async function confirmContent(
-  of: Recorded,
-  seen: Parameters<StoreWrites['recordDocument']>[2],
-  store: Pick<StoreReads, 'documentRecord'> & Pick<StoreWrites, 'recordDocument'>,
-  clock: Clock,
-): Promise<DocumentRecord | undefined> {
-  if (!isRemembered(of.variant)) return undefined;
-  const reading = store.documentRecord(of.workspaceId, { feedId: of.feedId, ...nameOf(of.variant) });
-  return within(reading, RECORD_LIMIT, 'the store', clock).then(
-    (record) => (record?.hash === seen.hash && record.snapshotAt <= seen.snapshotAt ? record : recordContent(of, seen, store, clock)),
-    () => undefined,
-  );
 }
 
 /**

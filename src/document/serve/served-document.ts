@@ -6,7 +6,7 @@ import { stampText } from '../formats/stamp.ts';
 import { isBefore, type Moment } from '../moment.ts';
 import type { FeedName, FeedWatch } from '../watch/feed-watch.ts';
 import { FAILING_STORE_TIMEOUT, type ServeContext, STORE_TIMEOUT } from './context.ts';
-import { agrees, confirmContent, type Dated, dateContent, heldUntil, LONGEST_WAIT, NEVER, recordContent } from './last-modified.ts';
+import { agrees, type Dated, dateContent, heldUntil, LONGEST_WAIT, NEVER, recordContent } from './last-modified.ts';
 import { confirmedBy, type DocumentRead, isOf, isOutdated, type KnownSnapshot, snapshotOf } from './reads.ts';
 import { type Representation, representationOf, type TooLarge } from './representation.ts';
 import type { SingleFlight } from './single-flight.ts';
@@ -202,8 +202,7 @@ export class ServedDocument {
     const { outcome } = current;
     const { confirmed } = snapshot;
     if (outcome.kind === 'document' && current.confirmed !== confirmed) {
-      const seen = { hash: outcome.hash, snapshotAt: confirmed.takenAt, second: secondOf(now) };
-      const record = await this.#record(served, confirmContent, seen);
+      const record = await this.#record(served, { hash: outcome.hash, snapshotAt: confirmed.takenAt, second: secondOf(now) });
       if (!agrees(record, outcome, secondOf(now)) || served.state.current !== current) return false;
     }
     const extended = { ...current, outcome: { ...outcome, staleSince: undefined }, confirmed, freshUntil: confirmed.freshUntil };
@@ -237,7 +236,7 @@ export class ServedDocument {
     const { confirmed } = snapshot;
     const offline = staleSince !== undefined;
     const seen = result.kind === 'document' && !offline && { hash: result.hash, snapshotAt: confirmed.takenAt, second: asOf };
-    const record = seen ? await this.#record(served, recordContent, seen) : undefined;
+    const record = seen ? await this.#record(served, seen) : undefined;
     if (this.#isOvertaken(served, result, offline)) return;
     const isOver = result.kind === 'too_large';
     const { watch } = this.#context.options;
@@ -261,9 +260,9 @@ export class ServedDocument {
     this.#update(served, withBuild(served.state, build, waits, now));
   }
 
-  #record({ variant }: ServedVariant, how: typeof confirmContent, seen: Parameters<typeof confirmContent>[1]) {
+  #record({ variant }: ServedVariant, seen: Parameters<typeof recordContent>[1]): ReturnType<typeof recordContent> {
     const { store, clock } = this.#context.options;
-    return how({ workspaceId: this.#workspaceId, feedId: this.feedId, variant }, seen, store, clock);
+    return recordContent({ workspaceId: this.#workspaceId, feedId: this.feedId, variant }, seen, store, clock);
   }
 
   #representation(result: BuiltDocument, dated: Dated, { variant, state }: ServedVariant): Representation {

@@ -4,7 +4,7 @@ import { countV4, countV6 } from '@weir/network/coalesce.ts';
 import type { FeedKind } from '../../account/feed.ts';
 import type { BlockGuard } from '../../account/guard-rails.ts';
 import type { Workspace } from '../../account/workspace.ts';
-import { type Clock, instantOf, secondOf } from '../../clock.ts';
+import { type Clock, instantOf, secondOf, turnOf } from '../../clock.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { AccessAction, Target } from '../../rule.ts';
@@ -128,7 +128,7 @@ export async function tryRules({ workspace, rules, listId, name, isLeaving = fal
   };
 
   async function isLate(): Promise<boolean> {
-    await new Promise<void>((resolve) => clock.after(0, resolve));
+    await turnOf(clock);
     const late = clock.monotonic() > begun + limit;
     if (late) leftOut += 1;
     return late;

@@ -44,23 +44,13 @@ const UUID = /^[0-9a-f-]{36}$/;
 
 const NOT_THERE: HttpFault = { status: 403, message: 'You have no role in this workspace' };
 
-export interface PersonSessions {
-  /** Where a person may work, by name. */
-  places(person: Pick<Person, 'provider' | 'groups'>): Promise<Place[]>;
-  /** The session of somebody who has signed in: `id` is its text. undefined: he has no role anywhere. */
-  sessionOf(id: string, person: SignedIn, most: number): Promise<Session | undefined>;
-  /** Who he is in the workspace that the request names; with `orElsewhere` in another of his where that is none. */
-  callerOf(session: Session & { readonly person: SessionPerson }, call: Call, orElsewhere: boolean): Promise<Caller | HttpFault>;
-  /** The session as the provider has it by now; undefined: it has ended it. */
-  renewed(id: string, session: Session & { readonly person: SessionPerson }): Promise<Session | undefined>;
-  /** Ends the sessions that a provider has ended; how many there were. */
-  end(provider: string, out: SignedOut): Promise<number>;
-}
+type PersonSession = Session & { readonly person: SessionPerson };
 
-export function personSessions(people: People, store: PeopleStore, now: () => number): PersonSessions {
+export function personSessions(people: People, store: PeopleStore, now: () => number) {
   const providerOf = (id: string) => people.providers.find((provider) => provider.id === id);
   const noted = new Map<string, number>();
 
+  /** Where a person may work, by name. */
   async function places(person: Pick<Person, 'provider' | 'groups'>): Promise<Place[]> {
     const found: Place[] = [];
     for (const workspace of await store.workspaces()) {
@@ -71,10 +61,7 @@ export function personSessions(people: People, store: PeopleStore, now: () => nu
   }
 
   /** Who he is in a workspace; undefined where he has no role. */
-  async function callerIn(
-    workspaceId: string,
-    { actor, person }: Session & { readonly person: SessionPerson },
-  ): Promise<Caller | undefined> {
+  async function callerIn(workspaceId: string, { actor, person }: PersonSession): Promise<Caller | undefined> {
     const place = UUID.test(workspaceId) ? await store.workplace(workspaceId) : undefined;
     const role = place && roleIn(person, { id: workspaceId, name: place.name, people: place.people }, people.roles);
     if (!role) return undefined;
@@ -95,7 +82,9 @@ export function personSessions(people: People, store: PeopleStore, now: () => nu
 
   return {
     places,
-    async sessionOf(id, { provider, subject, name, groups, sid, authenticatedAt, renewal }, most) {
+    /** The session of somebody who has signed in: `id` is its text. undefined: he has no role anywhere. */
+    async sessionOf(id: string, person: SignedIn, most: number): Promise<Session | undefined> {
+      const { provider, subject, name, groups, sid, authenticatedAt, renewal } = person;
       const [home] = await places({ provider, groups });
       if (home === undefined) return undefined;
       const maxAge = providerOf(provider)?.maxAge ?? null;
@@ -107,7 +96,8 @@ export function personSessions(people: People, store: PeopleStore, now: () => nu
         person: { provider, subject, groups, sid, home: home.id, openedAt: now(), ...sealedRenewal(id, renewal, now()) },
       };
     },
-    async callerOf(session, call, orElsewhere) {
+    /** Who he is in the workspace that the request names; with `orElsewhere` in another of his where that is none. */
+    async callerOf(session: PersonSession, call: Call, orElsewhere: boolean): Promise<Caller | HttpFault> {
       const asked = call.request.headers[WORKSPACE_HEADER];
       const caller = await callerIn(typeof asked === 'string' ? asked : session.person.home, session);
       if (caller !== undefined) return caller;
@@ -115,7 +105,8 @@ export function personSessions(people: People, store: PeopleStore, now: () => nu
       const [other] = orElsewhere || asked === undefined ? await places(session.person) : [];
       return (other && (await callerIn(other.id, session))) ?? NOT_THERE;
     },
-    async renewed(id, session) {
+    /** The session as the provider has it by now; undefined: it has ended it. */
+    async renewed(id: string, session: PersonSession): Promise<Session | undefined> {
       const { person } = session;
       const provider = providerOf(person.provider);
       if (provider === undefined) return undefined;
@@ -134,7 +125,9 @@ export function personSessions(people: People, store: PeopleStore, now: () => nu
       await store.renewSession(digest, renewed);
       return { ...session, actor: said.name, person: { ...person, ...renewed } };
     },
-    end: (provider, { sid, subject, at }) => store.endSessions({ provider, sid, subject, openedUntil: at }),
+    /** Ends the sessions that a provider has ended; how many there were. */
+    end: (provider: string, { sid, subject, at }: SignedOut): Promise<number> =>
+      store.endSessions({ provider, sid, subject, openedUntil: at }),
   };
 }
 

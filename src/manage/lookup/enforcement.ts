@@ -2,7 +2,6 @@
 import { gapOf } from '../../bouncers/enforcement-gap.ts';
 import type { Explained } from '../../document/explain/explain.ts';
 import { FORMATS } from '../../document/formats/table.ts';
-import type { WatchedFeed } from '../../document/watch/feed-watch.ts';
 import type { Device } from '../../ports/devices.ts';
 import type { Bouncer } from '../../ports/stored/bouncer-store.ts';
 import type { ChangeOrigin, RuleVersion } from '../../ports/stored/rule-store.ts';
@@ -10,8 +9,8 @@ import type { AccessAction, Target } from '../../rule.ts';
 import { formatTarget } from '../../signal/target.ts';
 
 /**
- * `has`: what it got last says of the target what the feed says now. `behind`: it got older content, or is refused the feed. `unknown`: what it
- * has cannot be told from here.
+ * `has`: what it got last says of the target what the feed says now. `behind`: it is not seen to, for its content appeared before something changed
+ * that concerns the target, or it is refused the feed. `unknown`: what it has cannot be told from here.
  */
 export type Enforcing = 'has' | 'behind' | 'unknown';
 
@@ -33,8 +32,8 @@ export interface Puller {
 const SECOND = 1000;
 /** Changes of second and content that one instant may stand for, ms: a second begins, and a second change shows in the next one (D5.15). */
 const WITHIN = 2 * SECOND;
-/** How long a build takes at most that counts as one of what the store had when it was noted, ms. */
-const BUILD = 10 * SECOND;
+/** How long after a change has landed a read of the rules has it for certain, whatever the clocks of those who land and read, ms. */
+const READ = 10 * SECOND;
 /** How long a renewed rule may have taken to land when it was new, ms. */
 const LANDING = 60 * SECOND;
 /** How old what bouncers are told may be, ms: feeds are read every 30 seconds, answers are shared for 5. */
@@ -93,12 +92,10 @@ export interface Compared {
   readonly feedId: string | null;
   /** null: not known. */
   readonly settledAt: number | null;
-  /** What this process has built of the feed. */
-  readonly built: readonly WatchedFeed[];
 }
 
 /** The devices that pull a feed in a family of the target, each with what it does. */
-export function devicesOf(devices: readonly Device[], { target, action, feedId, settledAt: settled, built }: Compared): Puller[] {
+export function devicesOf(devices: readonly Device[], { target, action, feedId, settledAt: settled }: Compared): Puller[] {
   const family = target.kind !== 'ip' ? 'both' : target.network.family === 4 ? 'v4' : 'v6';
   return devices.flatMap((device) => {
     const documents = device.documents.filter(
@@ -109,12 +106,13 @@ export function devicesOf(devices: readonly Device[], { target, action, feedId, 
         (family === 'both' || each.family === 'both' || each.family === family),
     );
     if (documents.length === 0) return [];
+    // Older content that is the newest there is has what has landed since: it was read again, and is the same.
     const isCurrent = (since: number) =>
-      documents.every(({ lastModified, newestModified, family: of }) => {
-        if (lastModified * SECOND >= since + WITHIN) return true;
-        const made = built.find((each) => each.action === action && each.family === of);
-        return lastModified === newestModified && made !== undefined && made.staleSince === undefined && made.builtAt >= since + BUILD;
-      });
+      documents.every(
+        ({ lastModified, newestModified, confirmedAt }) =>
+          lastModified * SECOND >= since + WITHIN ||
+          (lastModified === newestModified && confirmedAt !== null && confirmedAt >= since + READ),
+      );
     const oldest = Math.min(...documents.map(({ lastModified }) => lastModified));
     const state: Enforcing = settled === null ? 'unknown' : isCurrent(settled) ? 'has' : 'behind';
     const { keyId, userAgent, address, lastPull, stoppedAt } = device;

@@ -27,11 +27,11 @@ export interface Path {
   readonly whole: object;
 }
 
-type Reads = Pick<ManageContext, 'store' | 'workspaceId' | 'feeds' | 'whereabouts' | 'now' | 'step'>;
+type Reads = Pick<ManageContext, 'store' | 'workspaceId' | 'whereabouts' | 'now' | 'step'>;
 
 /** Makes the path of what was explained, in steps: the ledger of a workspace may have thousands of devices. */
 export async function pathOf(
-  { store, workspaceId, feeds: known, whereabouts, now, step }: Reads,
+  { store, workspaceId, whereabouts, now, step }: Reads,
   { target, action }: { readonly target: Target; readonly action: AccessAction },
   { feeds, origins }: ExplainedTarget,
   names: Names,
@@ -47,8 +47,7 @@ export async function pathOf(
   for (const { feed, place } of first) {
     await step(async () => {
       const settled = settledAt(feed, versions, origins);
-      const built = known?.of({ workspaceId, feedId: feed.source.id }) ?? [];
-      const compared: Compared = { target, action, feedId: feed.source.id, settledAt: settled, built };
+      const compared: Compared = { target, action, feedId: feed.source.id, settledAt: settled };
       const pullers = [...devicesOf(devices, compared), ...bouncersOf(bouncers, compared)];
       if (feed.explanation.verdict !== 'out') {
         for (const puller of pullers) enforcing.set(idOf(puller), enforcing.get(idOf(puller)) === true || puller.state === 'has');
@@ -166,7 +165,7 @@ export const FEED_PATH = {
       { total: Type.Integer(), has: Type.Integer(), behind: Type.Integer(), unknown: Type.Integer(), told: Type.Array(free) },
       {
         description:
-          'With path: the devices and bouncers that pull the feed in a family of the target. has: what it got says of the target what the feed says now; behind: it got older content; unknown. 20 are told, those that are behind first.',
+          'With path: the devices and bouncers that pull the feed in a family of the target. has: what it got says of the target what the feed says now; behind: it is not seen to have got that yet; unknown. 20 are told, those that are behind first.',
       },
     ),
   ),

@@ -78,13 +78,8 @@ const DAY = {
   v6: [null, sizes],
 } as const satisfies Fields;
 
-interface Asked {
-  readonly minutes: number;
-  readonly step: number;
-}
-
 /** The counts of each `step` minutes up to now; the last one is that of the minutes that run. */
-async function countsOf({ store, activity, workspaceId, now }: ManageContext, { minutes, step }: Asked): Promise<ActivityCounts[]> {
+async function countsOf({ store, activity, workspaceId, now }: ManageContext, minutes: number, step: number): Promise<ActivityCounts[]> {
   // What is told by the hour is kept for longer.
   const [length] = ACTIVITY_STEPS.findLast(([each]) => step % each === 0 && (each === 1 || minutes > ACTIVITY_MINUTES))!;
   const last = Math.floor(now() / 60_000 / length);
@@ -112,7 +107,7 @@ export const ACTIVITY_OPERATIONS: readonly Operation[] = [
     answer: Activity,
     async run(context, { query: { minutes = 60, step = 1 } }) {
       if (minutes > ACTIVITY_MINUTES && step % 60 !== 0) throw fieldFault('step', 'must be whole hours, such as 60, for more than a day');
-      const rows = await countsOf(context, { minutes, step });
+      const rows = await countsOf(context, minutes, step);
       const of = (field: keyof ActivityCounts) => rows.map((each) => each[field]);
       const { activity, now } = context;
       return {

@@ -125,21 +125,11 @@ export async function rulePage(
   const isPlain = !isNarrowing(conditions);
   const rules: StoredRule[] = [];
   let place = after;
-  for (let step = 0; step < MOST_STEPS; step += 1) {
-    if (step > 0) await pause();
+  for (let n = 0; n < MOST_STEPS; n += 1) {
+    if (n > 0) await pause();
     const wanted = isPlain ? Math.min(STEP, limit - rules.length) : STEP;
-    const {
-      rules: looked,
-      places,
-      next,
-    } = await reads.ruleStep(workspaceId, {
-      kind,
-      now,
-      limit: wanted,
-      ...(listId !== undefined && { listId }),
-      ...(match !== undefined && { match }),
-      ...(place !== undefined && { after: place }),
-    });
+    const step = await reads.ruleStep(workspaceId, { kind, now, limit: wanted, listId, match, after: place });
+    const { rules: looked, places, next } = step;
     const found = await meeting(reads, workspaceId, conditions, looked);
     const taken = found.slice(0, limit - rules.length);
     rules.push(...taken);

@@ -125,8 +125,6 @@ export interface RuleReads {
    * first, else the composed feed with that name. Costs the same however many there are. undefined for an unknown workspace.
    */
   findNamed(workspaceId: string, ref: string): Promise<NamedDirectory | undefined>;
-  /** What `recordDocument` has remembered of a representation; undefined where that is nothing. */
-  documentRecord(workspaceId: string, key: DocumentRecordKey): Promise<{ hash: string; snapshotAt: number; since: number } | undefined>;
   /** The UUID of the workspace's default list, found through an index; undefined for an unknown workspace. */
   defaultList(workspaceId: string): Promise<string | undefined>;
   /** How many lists a workspace has; 0 for an unknown one. */

@@ -16,7 +16,7 @@ import { WeirError } from '../../errors.ts';
 import { geoDatabase } from '../../geo/database.ts';
 import { phaseDetector } from '../phases.ts';
 import type { FeedNews, FeedThreadData, FeedThreadMethods } from './feeds.ts';
-import { serveCalls } from './rpc.ts';
+import { serveCalls, shutdownBy } from './rpc.ts';
 import { openThreadStore } from './thread-store.ts';
 import { beginning } from './waiting-thread.ts';
 
@@ -78,10 +78,7 @@ const methods: FeedThreadMethods = {
     database = geoDatabase(data);
   },
   async ping() {},
-  async shutdown() {
-    await store.close();
-    setImmediate(() => port.close());
-  },
+  shutdown: shutdownBy(port, store.close),
 };
 const body = (value: unknown) => (value as { bytes?: Uint8Array<ArrayBuffer> } | undefined)?.bytes;
 serveCalls(port, methods, (value) => [body(value)?.buffer ?? []].flat());

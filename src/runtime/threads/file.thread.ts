@@ -4,7 +4,7 @@ import { systemClock } from '../../clock.ts';
 import { sourceReach } from '../../fetch/reach.ts';
 import { workspaceFiles } from '../../manage/file/files.ts';
 import type { FileThreadData, FileThreadMethods } from './file.ts';
-import { serveCalls } from './rpc.ts';
+import { serveCalls, shutdownBy } from './rpc.ts';
 import { openThreadStore } from './thread-store.ts';
 import { beginning } from './waiting-thread.ts';
 
@@ -22,9 +22,6 @@ const methods: FileThreadMethods = {
     sourceReach: sourceReach(settings.sourceNetworks),
     webhookReach: sourceReach(settings.webhookNetworks),
   }),
-  async shutdown() {
-    await store.close();
-    setImmediate(() => port.close());
-  },
+  shutdown: shutdownBy(port, store.close),
 };
 serveCalls(port, methods);

@@ -30,6 +30,12 @@ export function serveCalls(port: MessagePort, target: object, transfers: (value:
   });
 }
 
+/** The method that ends a thread: closes what it has open, and the port once it has answered. */
+export const shutdownBy = (port: MessagePort, close: () => Promise<void>) => async (): Promise<void> => {
+  await close();
+  setImmediate(() => port.close());
+};
+
 async function answer(target: Methods, call: Call): Promise<Reply> {
   try {
     return { id: call.id, value: await target[call.method](...(call.args as never[])) };

@@ -10,7 +10,7 @@ import type { Trial } from '../../sample/judge.ts';
 import { type Sample, sampleOf, type Tried } from '../../sample/try-rule.ts';
 import { openSqliteReads } from '../../store/sqlite/store.ts';
 import { readSchemes } from '../schemes.ts';
-import { serveCalls } from './rpc.ts';
+import { serveCalls, shutdownBy } from './rpc.ts';
 import type { SampleThreadData, SampleThreadMethods } from './sample.ts';
 import { beginning } from './waiting-thread.ts';
 
@@ -58,10 +58,7 @@ const methods: SampleThreadMethods = {
     }
     return tried;
   },
-  async shutdown() {
-    await store.close();
-    setImmediate(() => port.close());
-  },
+  shutdown: shutdownBy(port, store.close),
 };
 serveCalls(port, methods);
 

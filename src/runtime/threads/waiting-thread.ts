@@ -1,4 +1,5 @@
 /** Threads that load what they need while a start goes on elsewhere, and begin when they are told what they work with. */
+import { once } from 'node:events';
 import { MessageChannel, type MessagePort, type Transferable, Worker, type WorkerOptions, workerData } from 'node:worker_threads';
 
 /** A thread that has not begun. It does not keep the process alive. */
@@ -22,12 +23,9 @@ export function startWaiting<T>(file: URL, options: WorkerOptions): WaitingThrea
 }
 
 /** In such a thread: resolves with what it works with. */
-export function beginning<T>(): Promise<T> {
+export async function beginning<T>(): Promise<T> {
   const port = workerData as MessagePort;
-  return new Promise((resolve) => {
-    port.once('message', (data: T) => {
-      port.close();
-      resolve(data);
-    });
-  });
+  const [data] = (await once(port, 'message')) as [T];
+  port.close();
+  return data;
 }

@@ -6,7 +6,7 @@ import { parentPort } from 'node:worker_threads';
 import type { Log } from '../../ports/log.ts';
 import { startConsumerRole } from '../consumer-role.ts';
 import { openStore, openStream } from '../engines.ts';
-import { serveCalls } from './rpc.ts';
+import { serveCalls, shutdownBy } from './rpc.ts';
 import { beginning } from './waiting-thread.ts';
 import type { WriterControl, WriterData, WriterNews } from './writer.ts';
 
@@ -35,11 +35,10 @@ const control: WriterControl = {
     landing = await startLanding();
   },
   landing: async () => landing?.role.status() ?? { state: 'running' },
-  async shutdown() {
+  shutdown: shutdownBy(port, async () => {
     await landing?.role.stop();
     await landing?.stream.close();
     await store.close();
-    setImmediate(() => port.close());
-  },
+  }),
 };
 serveCalls(port, { ...store, ...control });

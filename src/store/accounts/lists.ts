@@ -68,13 +68,8 @@ export function* findNamed(now: string, workspaceId: string, ref: string): Work<
   };
 }
 
-interface NamedRows {
-  readonly lists: readonly Row[];
-  readonly feed: Row | undefined;
-}
-
 /** A UUID wins, then the name of lists, then that of a feed. */
-function* named(workspacePk: number, ref: string, lists: readonly Row[]): Work<NamedRows> {
+function* named(workspacePk: number, ref: string, lists: readonly Row[]): Work<{ lists: readonly Row[]; feed: Row | undefined }> {
   const id = ref.toLowerCase();
   const hasId = (row: Row) => row.id === id;
   if (lists.some(hasId)) return { lists: lists.filter(hasId), feed: undefined };

@@ -96,12 +96,6 @@ const made = (kind: Kind, runs: number) => {
     (SELECT count(*) FROM ${rules.table} r WHERE ${byId(rules, 'r')} = w.place AND r.id BETWEEN w.since AND w.until) AS rules FROM wanted w`;
 };
 
-/** What a landing has done in all, by workspace: how many rules there are more, and how many it has kept. */
-interface InAll {
-  readonly counts: ReadonlyMap<number, number>;
-  readonly kept: ReadonlyMap<number, number>;
-}
-
 /** What a landing did to rules. Belongs behind its items, into its transaction. */
 export class LandedChanges {
   readonly #items: readonly NumberedItem[];
@@ -117,8 +111,8 @@ export class LandedChanges {
     this.#undone.set(seq, lists);
   }
 
-  /** Counts. One sender that made rules in one list, as most landings are, costs no statement. */
-  *count({ counts, kept: keptIn }: InAll): Work<void> {
+  /** Counts: by workspace, how many rules there are more, and how many were kept. One sender that made rules in one list, as most landings are, costs no statement. */
+  *count({ counts, kept: keptIn }: Readonly<Record<'counts' | 'kept', ReadonlyMap<number, number>>>): Work<void> {
     this.#runs = runsOf(this.#items, this.#undone);
     for (const [workspace, runs] of Map.groupBy(this.#runs, (each) => each.workspace)) {
       let gone = 0;

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DatabaseError, type PoolClient } from 'pg';
 import type { Row } from '../rows.ts';
-import type { Outcome, Value as ScalarValue, Statement, Work } from '../work.ts';
+import type { Outcome, Value as ScalarValue, Statement, TransactOptions, Work } from '../work.ts';
 import { BinaryCopy, type RowHandler } from './copy.ts';
 import { connectionFault, PostgresFault, serverFault } from './fault.ts';
 import { openPools } from './pools.ts';
@@ -30,20 +30,13 @@ export interface Session {
   copy(query: string, row: RowHandler): Promise<void>;
 }
 
-interface TransactionOptions {
-  /** May be done twice: then it is also tried again when nobody knows whether the commit went through. */
-  readonly repeatable?: boolean;
-  /** ms until the whole of it is given up. */
-  readonly limit?: number;
-}
-
 export interface Database {
   /** One statement that may be run twice, tried again on a fresh connection when one is lost; `rows` and `one` are its rows alone. */
   run(statement: string | Prepared, ...values: Value[]): Promise<Outcome>;
   rows(text: string, ...values: Value[]): Promise<Row[]>;
   one(text: string, ...values: Value[]): Promise<Row | undefined>;
-  /** All or nothing. Tried again when PostgreSQL went away before the commit, or asked for it. */
-  transaction<T>(work: (session: Session) => Promise<T>, options?: TransactionOptions): Promise<T>;
+  /** All or nothing. Tried again when PostgreSQL went away before the commit, or asked for it; what is `repeatable` also when nobody knows whether the commit went through. */
+  transaction<T>(work: (session: Session) => Promise<T>, options?: Omit<TransactOptions, 'alone'>): Promise<T>;
   /** Reads on one unchanging view. `work` is run a second time only when `again` allows it. */
   view<T>(work: (session: Session) => Promise<T>, again: () => boolean): Promise<T>;
   close(): Promise<void>;

@@ -163,19 +163,13 @@ async function movePosition(session: Session, { streamId, partition, from, to }:
   return count === 1;
 }
 
-/** The workspaces that items are for, and a number for each item. */
-interface Found {
-  readonly workspaces: ReadonlyMap<string, Located>;
-  readonly seqs: readonly number[];
-}
-
 /**
- * Finds the workspaces and lists of a batch, moves the workspaces' revisions, and holds their rows until the commit, in one order; then
+ * Finds the workspaces (by id) and lists of a batch, moves the workspaces' revisions, and holds their rows until the commit, in one order; then
  * takes the numbers.
  * Whoever changes a workspace's lists or rules holds its row: landings on several partitions cannot deadlock, and a list cannot
  * be deleted under a landing.
  */
-async function lockWorkspaces(session: Session, items: readonly LandingItem[]): Promise<Found> {
+async function lockWorkspaces(session: Session, items: readonly LandingItem[]) {
   const ids = new Set(items.map((item) => item.workspaceId));
   // Only access rules are in feeds.
   const feedIds = new Set(

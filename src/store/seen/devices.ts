@@ -154,7 +154,10 @@ const deviceOf = (row: Row): DeviceState => ({
 
 function shown({ countedFrom, counted, documents, ...device }: DeviceState, workspaceId: string, newest?: NewestModified): Device {
   const interval = usualInterval({ countedFrom, counted, lastPull: device.lastPull });
-  const named = documents.map((document): ShownDocument => ({ ...document, newestModified: newest?.get(documentKey(document)) ?? null }));
+  const named = documents.map((document): ShownDocument => {
+    const { since = null, confirmedAt = null } = newest?.get(documentKey(document)) ?? {};
+    return { ...document, newestModified: since, confirmedAt };
+  });
   return { ...device, workspaceId, interval, documents: named };
 }
 
@@ -179,8 +182,8 @@ export function* devicePage(workspaceId: string, { keyId, since = 0, after = '',
   return devices.map((device) => shown(device, workspaceId, newest));
 }
 
-/** When the newest content of documents appeared, by what names them. */
-type NewestModified = ReadonlyMap<string, number>;
+/** When the newest content of documents appeared, and as of when that was read last, by what names them. */
+type NewestModified = ReadonlyMap<string, { readonly since: number; readonly confirmedAt: number }>;
 /** Documents that one statement asks for. */
 const ASKED = 100;
 
@@ -190,7 +193,7 @@ function* newestModified(workspacePk: number, documents: readonly DeviceDocument
     const place = document.feedId === null ? 0 : places.get(document.feedId);
     return place === undefined ? [] : [{ place, document }];
   });
-  const newest = new Map<string, number>();
+  const newest = new Map<string, { since: number; confirmedAt: number }>();
   for (const slice of inPieces(wanted, ASKED)) {
     const values = slice.map((_, i) => {
       const types = ['INTEGER', 'TEXT', 'TEXT', 'TEXT', 'INTEGER'];
@@ -198,12 +201,14 @@ function* newestModified(workspacePk: number, documents: readonly DeviceDocument
     });
     const rows = yield* all(
       `WITH wanted (place, format, family, action, n) AS (VALUES ${values})
-       SELECT x.n, r.since FROM wanted x JOIN feed_records r ON r.workspace_pk = $1 AND r.list_pk = x.place AND r.format = x.format
+       SELECT x.n, r.since, r.snapshot_at FROM wanted x JOIN feed_records r ON r.workspace_pk = $1 AND r.list_pk = x.place AND r.format = x.format
        AND r.family = x.family AND r.action = x.action`,
       workspacePk,
       ...slice.flatMap(({ place, document: { format, family, action } }, i) => [place, format, family, action, i]),
     );
-    for (const { n, since } of rows) newest.set(documentKey(slice[Number(n)]!.document), Number(since));
+    for (const { n, since, snapshot_at: at } of rows) {
+      newest.set(documentKey(slice[Number(n)]!.document), { since: Number(since), confirmedAt: Number(at) });
+    }
   }
   return newest;
 }

@@ -3,20 +3,20 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openClient, type Reply, Violation } from '../api.ts';
 import { VIEWS } from '../views.ts';
 
-const toldBy = (reply: Reply | undefined) =>
+const toldBy = (reply: Reply | undefined, dates: boolean) =>
   reply === undefined
     ? 'nothing'
-    : [reply.status, reply.headers.etag, reply.headers['last-modified'], reply.status === 200 && reply.body].join(' ');
+    : [reply.status, reply.headers.etag, dates && reply.headers['last-modified'], reply.status === 200 && reply.body].join(' ');
 
-/** Rejects with a violation where they still differ after `patience` ms. */
-export async function checkAgreement(ports: readonly number[], key: string, patience: number): Promise<void> {
+/** `dates`: dates are compared, too. Rejects with a violation where they still differ after `patience` ms. */
+export async function checkAgreement(ports: readonly number[], key: string, dates: boolean, patience: number): Promise<void> {
   const clients = ports.map((port) => openClient(port, key));
   try {
     for (const deadline = performance.now() + patience; ; await sleep(400)) {
       const seen = await Promise.all(
         VIEWS.map(async (view) => ({
           view,
-          answers: await Promise.all(clients.map(async (client) => toldBy(await client.ask(`/v1/threat/feeds${view}`)))),
+          answers: await Promise.all(clients.map(async (client) => toldBy(await client.ask(`/v1/threat/feeds${view}`), dates))),
         })),
       );
       const apart = seen.find(({ answers }) => new Set(answers).size > 1 || answers[0] === 'nothing');

@@ -44,7 +44,7 @@ function FeedCard({ feed, action, target }) {
       ${feed.subtract_allow !== null && html`<${Notice} kind="warn">${subtractText(feed.subtract_allow)}<//>`}
       ${
         feed.rules.length > 0 &&
-        html`<${Table} label=${`Rules that concern it in ${feed.name}`} columns=${COLUMNS} rows=${feed.rules}
+        html`<${Table} label=${`Rules that concern it in ${feed.name}, ${KINDS[feed.kind]}`} columns=${COLUMNS} rows=${feed.rules}
         keyOf=${(/** @type {ExplainedRule} */ { id }) => id} />`
       }
       ${feed.rules_left_out > 0 && html`<p class="small soft">And ${counted(feed.rules_left_out, 'more rule')}.</p>`}

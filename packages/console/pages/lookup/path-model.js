@@ -41,7 +41,16 @@ const MOST = 7;
 /** Devices of a feed in one state that stand alone. */
 const ALONE = 2;
 const KINDS = { workspace: 'whole workspace', list: 'list', composed: 'feed of lists' };
-const STATES = { has: ['has it', 'have it'], behind: ['older content', 'older content'], unknown: ['not known', 'not known'] };
+/** The same of a feed that does not have it. */
+const LETS_THROUGH = {
+  has: ['lets it through', 'let it through'],
+  behind: ['not seen to let it through yet', 'not seen to let it through yet'],
+};
+const STATES = {
+  has: ['has it', 'have it'],
+  behind: ['not seen to have it yet', 'not seen to have it yet'],
+  unknown: ['not known', 'not known'],
+};
 
 /** What a feed would say then. @param {PathFeed} feed @param {Outlook | undefined} outlook @returns {Verdict} */
 export function verdictThen(feed, outlook) {
@@ -189,7 +198,8 @@ function boxesOf(feed, action) {
     const number = by[state];
     const told = by.told.filter((each) => each.state === state);
     const tone = state === 'has' ? toneOfVerdict(feed.verdict, action) : 'late';
-    const [does, doTogether] = state === 'has' && feed.verdict === 'out' ? ['lets it through', 'let it through'] : STATES[state];
+    const isOut = feed.verdict === 'out';
+    const [does, doTogether] = isOut && state !== 'unknown' ? LETS_THROUGH[state] : STATES[state];
     if (number === 0) return [];
     if (number <= ALONE && told.length === number) {
       return told.map((each) => ({

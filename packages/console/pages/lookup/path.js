@@ -36,7 +36,7 @@ export function Path({ model, label }) {
         ${model.columns.map(
           ({ title, nodes, none = 'None' }) => html`
             <li key=${title}>
-              <h3>${title}</h3>
+              <h2>${title}</h2>
               ${
                 nodes.length === 0
                   ? html`<p class="small soft">${none}</p>`
@@ -52,7 +52,7 @@ export function Path({ model, label }) {
 
 /** @param {{ node: Node }} props */
 const PathNode = ({ node: { id, title, note, href, tone, goes, isNew, expires, at } }) => html`
-  <a class=${`path-node ${tone} ${goes ? 'goes' : ''} ${isNew ? 'new' : ''}`} href=${href} data-node=${id} title=${`${title}: ${note}`}>
+  <a class=${`path-node ${tone} ${goes ? 'goes' : ''} ${isNew ? 'new' : ''}`} href=${href} data-node=${id} onClick=${href.startsWith('#') && (() => document.querySelector(href)?.setAttribute('open', ''))} title=${`${title}: ${note}`}>
     <strong><bdi>${title}</bdi></strong>
     ${note !== '' && html`<span><bdi>${note}</bdi></span>`}
     ${expires !== undefined && html`<span>${expires === 'never' || isForGood(Date.parse(expires) - Date.now()) ? 'for good' : html`<${Countdown} until=${expires} /> left`}</span>`}

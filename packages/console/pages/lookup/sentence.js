@@ -33,9 +33,9 @@ export function Sentence({ answer }) {
   return html`${known} is ${on}, enforced by ${count(enforced.by)} of ${counted(enforced.of, 'device')}.`;
 }
 
-/** What devices may still do that have older content. @param {Answer} answer */
+/** What devices may still do that are not seen to have what the feed says now. @param {Answer} answer */
 function lateText({ action, feeds }) {
   const late = feeds.reduce((sum, { pulled_by: by }) => sum + (by?.behind ?? 0), 0);
   if (late === 0 || action !== 'block') return '';
-  return ` ${counted(late, 'device has', 'devices have')} older content, and may block it until the next pull.`;
+  return ` ${counted(late, 'device is', 'devices are')} not seen to let it through yet, and may block it until the next pull.`;
 }

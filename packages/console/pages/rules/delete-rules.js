@@ -33,7 +33,7 @@ export function DeleteRules({ conditions, onClose, onDone }) {
   };
   return html`
     <${Confirm} title="Delete these rules?"
-      action=${answer === undefined ? 'Delete them' : `Delete ${counted(answer.deleted, 'rule')}`} danger work=${work} onClose=${onClose}
+      action=${answer === undefined ? 'Delete them' : `Delete ${answer.next === null ? '' : 'at least '}${counted(answer.deleted, 'rule')}`} danger work=${work} onClose=${onClose}
       disabled=${!answer?.deleted}>
       ${error !== undefined && html`<${Failed} error=${error} />`}
       ${answer === undefined && error === undefined && html`<p role="status">Looking which…</p>`}

@@ -1,4 +1,4 @@
-/** Which list a change is for. */
+/** Which list a change is for: none that a source keeps, which nothing else changes. */
 import { html } from 'htm/preact';
 import { SelectField } from '../../ui/field.js';
 
@@ -8,7 +8,7 @@ export const ListField = ({ names, value, onValue }) => html`
     label="List" value=${value} onValue=${onValue}
     options=${[
       { value: '', label: names.lists.find((list) => list.default)?.name ?? 'The default list' },
-      ...names.lists.filter((list) => !list.default).map(({ id, name }) => ({ value: id, label: name })),
+      ...names.lists.filter((list) => !list.default && list.source === null).map(({ id, name }) => ({ value: id, label: name })),
     ]}
   />
 `;

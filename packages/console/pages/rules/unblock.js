@@ -76,10 +76,13 @@ const listsOf = (feeds) => feeds.filter(({ kind, unblock }) => kind === 'list' &
 function Outlook({ target, feeds, lists }) {
   const concerned = feeds.filter(({ rules, verdict }) => rules.length > 0 || verdict !== 'out');
   if (lists.length === 0) {
+    const isKept = feeds.some(({ rules }) =>
+      rules.some(({ relation, action, source }) => relation === 'exact' && action === 'block' && source),
+    );
     const because = feeds.find(({ kind, verdict }) => kind === 'workspace' && verdict !== 'out');
     return html`
       <${Notice} kind="warn">
-        <strong>This unblock changes nothing</strong>, because no rule blocks exactly <bdi>${target}</bdi>.${' '}
+        <strong>This unblock changes nothing</strong>, because ${isKept ? html`only lists that sources keep block exactly <bdi>${target}</bdi>, and no unblock removes what they have: put it on the never-block list in another list` : html`no rule blocks exactly <bdi>${target}</bdi>`}.${' '}
         ${because === undefined ? 'It is in no block feed.' : html`It stays in feeds: ${whyText(because)}.`}
       <//>
     `;
