@@ -37,6 +37,8 @@ describe('2.1 D3 ip: what is taken', () => {
       ['::ffff:192.0.2.1/96', '0.0.0.0/0'],
       ['::ffff:192.0.2.1/95', '::fffe:0:0/95'],
       ['::192.0.2.1', '::c000:201'],
+      ['0:1::ffff:192.0.2.1', '0:1::ffff:c000:201'],
+      ['0:0:1::ffff:192.0.2.1/120', '::1:0:0:ffff:c000:200/120'],
     ],
     'every notation of RFC 4291 reaches one canonical text': [
       ['2001:DB8:0:0:8:800:200C:417A', '2001:db8::8:800:200c:417a'],
@@ -111,6 +113,7 @@ test('2.1 D3 ip: no text leaves a trace in the next one', () => {
   assert.deepEqual(parseNetwork('1.2.3.2'), { family: 4, address: 0x01020302, prefix: 32 });
   parseNetwork('ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff');
   assert.deepEqual(parseNetwork('1::'), { family: 6, address: [0x10000, 0, 0, 0], prefix: 128 });
+  parseNetwork('::ffff:1.2.3.4');
   assert.deepEqual(parseNetwork('255.255.255.255'), { family: 4, address: 0xffff_ffff, prefix: 32 });
 });
 

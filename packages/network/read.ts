@@ -35,7 +35,8 @@ export function readNetwork(text: DataView, at: number, end: number, into: Readi
     if (family === 4) words[3] = firstAddressV4(words[3], into.prefix);
     else maskHostBits(words, 0, into.prefix);
   }
-  if (family === 6 && into.prefix >= 96 && isMapped(words)) {
+  // Its last bit of the first 96 is set: the prefix is no shorter.
+  if (family === 6 && isMapped(words)) {
     into.family = 4;
     into.prefix -= 96;
   }

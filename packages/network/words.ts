@@ -44,7 +44,7 @@ export function readV6(bytes: Uint8Array, at: number, into: Uint32Array, to: num
   }
 }
 
-/** Writes the address after the one at `words[at]` to `into[to]`. The very last address is its own successor. */
+/** Writes the address after the one at `words[at]` to `into[to]`. Behind the very last one comes the first. */
 export function successorV6(words: Uint32Array, at: number, into: Uint32Array, to = 0): void {
   let carry = true;
   for (let k = 3; k >= 0; k--) {
@@ -52,10 +52,9 @@ export function successorV6(words: Uint32Array, at: number, into: Uint32Array, t
     into[to + k] = word + (carry ? 1 : 0);
     carry &&= word === ONES;
   }
-  if (carry) into.fill(ONES, to, to + 4);
 }
 
-/** Writes the address before the one at `words[at]` to `into[to]`. The very first address is its own predecessor. */
+/** Writes the address before the one at `words[at]` to `into[to]`. Before the very first one comes the last. */
 export function predecessorV6(words: Uint32Array, at: number, into: Uint32Array, to = 0): void {
   let borrow = true;
   for (let k = 3; k >= 0; k--) {
@@ -63,7 +62,6 @@ export function predecessorV6(words: Uint32Array, at: number, into: Uint32Array,
     into[to + k] = word - (borrow ? 1 : 0);
     borrow &&= word === 0;
   }
-  if (borrow) into.fill(0, to, to + 4);
 }
 
 /** How many addresses there are from the one at `from[at]` to the one at `end[to]`, as near as a double tells it. */

@@ -112,6 +112,9 @@ test('4.2 refused whole: rule.type missing, empty or not allowed', () => {
 
 test('D3 details: at most 100 rows, values cut', () => {
   assert.equal(refused(1, Array(1000).fill({})).length, 100);
+  // The last of them has two faults, of which one is told.
+  assert.equal(refused(1, [v1({ action: true }), ...Array(60).fill({})]).length, 100);
+  assert.deepEqual(refused(1, [v1({ action: true })])[0]!.value, true);
   assert.equal(String(refused(1, [v1({ action: 'x'.repeat(9000) })])[0]!.value).length, 201);
   const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
   const [{ value }] = runText(1, `[${nested(500_000)}]`).refused!;

@@ -8,7 +8,9 @@ import { hintsOf } from './hints.ts';
 
 const schemes = packagedSchemes();
 
-function hints(expression: string, kind: SchemeKind = 'waf_rule'): string[] {
+const kindOf = (expression: string): SchemeKind => (/tcp\.|udp\./.test(expression) ? 'smart_firewall_rule' : 'waf_rule');
+
+function hints(expression: string, kind = kindOf(expression)): string[] {
   const parsed = parseExpression(expression, schemes[kind]);
   assert.ok(parsed.ok, expression);
   return hintsOf(parsed.ast, schemes[kind]);
@@ -44,6 +46,35 @@ const CASES: readonly [expression: string, hint: RegExp][] = [
   ['http.request.headers["Accept"][0] == "x"', /lower case: \["accept"\]/],
   ['http.request.path == "/a" and http.request.path == "/b"', /never true/],
   ['http.request.path != "/a" or http.request.path != "/b"', /always true/],
+  ['tcp.dstport == 65536', /never true: it is from 0 to 65535/],
+  ['tcp.dstport == -1', /never true: it is from/],
+  ['tcp.dstport > 65535', /never true: it is from/],
+  ['tcp.dstport >= 65536', /never true: it is from/],
+  ['tcp.dstport < 0', /never true: it is from/],
+  ['tcp.dstport <= -1', /never true: it is from/],
+  ['len(http.request.path) < 0', /never true: it is from 0/],
+  ['tcp.dstport >= 0', /always true: it is 0 at least/],
+  ['tcp.dstport > -1', /always true: it is 0 at least/],
+  ['threat.score & 0', /no bit is set in 0/],
+  ['http.request.path < ""', /never true: nothing is less than the empty text/],
+  ['http.request.path >= ""', /always true: nothing is less than the empty text/],
+  ['http.request.path contains ""', /always true: every value contains/],
+  ['http.request.path matches ""', /always true: the empty regular expression/],
+  ['http.request.path wildcard "*"', /always true: a star/],
+  ['http.request.path strict wildcard "*"', /always true: a star/],
+  ['lower(http.request.path) in {"/A"}', /no upper-case letter/],
+  ['http.request.uri matches "^/x"', /http:\/\/localhost/],
+  ['http.request.uri wildcard "/x*"', /http:\/\/localhost/],
+  ['not not http.request.headers["x"][0] != "en"', /true of every request without/],
+  ['len(http.request.headers["x"]) != 3', /join it with http\.request\.headers\["x"\]\[0\] contains ""$/m],
+  ['len(http.request.headers["x"][0]) != 3', /join it with http\.request\.headers\["x"\]\[0\] contains ""$/m],
+  [String.raw`http.request.path matches r"a\\.b"`, /a backslash in the value and any byte: for \\\. write/],
+  [String.raw`http.request.path matches r"a\\\\.b"`, /one backslash/],
+  [String.raw`http.request.path matches r"a\\d"`, /a backslash in the value: for \\d write/],
+  ['http.request.path matches "^(a|b)(c)|d$"', /\^ and \$ belong/],
+  ['http.request.path matches "^[(]a|b$"', /\^ and \$ belong/],
+  ['http.request.path matches "(?i)^a|b$"', /\^ and \$ belong/],
+  ['http.request.path matches "(?i-s)^a|b|c$"', /\^ and \$ belong/],
 ];
 
 test('D19.11 each trap gets its hint', () => {
@@ -65,6 +96,25 @@ test('D19.11 good expressions get none', () => {
     'lower(http.request.path) contains "/admin" and http.request.query contains "id="',
     'http.request.path in {"/a" "/b"} or http.request.path == "/c"',
     'url_decode(http.request.uri, "r") contains "../"',
+    'tcp.dstport > 65534 and tcp.srcport >= 65535 or udp.dstport < 1',
+    'tcp.dstport <= 0 or tcp.srcport == 0 or udp.dstport == 65535',
+    'tcp.dstport > 0 and udp.dstport >= 1',
+    'http.request.path wildcard "/*"',
+    'lower(http.request.path) in {"/A" "/b"}',
+    'any(http.request.headers["x"][*] == "a") and any(http.request.headers["x"][*] == "b")',
+    'http.request.path == "/a" and http.request.uri contains "x"',
+    'http.request.uri matches "/x$" or http.request.uri wildcard "*x"',
+    'not http.request.headers["x"][0] == ""',
+    'not all(http.request.headers["x"][*] != "a")',
+    'not http.request.headers["x"][0] != "a"',
+    'concat(http.request.headers["x"][0], "a") != "b"',
+    'uuid4(http.request.headers["x"][0]) != "b"',
+    'json_lookup_string(http.request.headers["x"][0], "a") != "b"',
+    String.raw`http.request.path matches r"[a\]\\.]x"`,
+    String.raw`http.request.path matches r"^a\|b$"`,
+    'http.request.path matches "^[a|b]$"',
+    'http.request.path matches "^a|^b$" or http.request.path matches "^a$|b$"',
+    'http.request.path matches "a^|b$" or http.request.path matches "^(a)|b"',
     'threat.score > 50 and http.request.port == 80 or http.request.user_agent == ""',
   ].filter((expression) => !expression.includes('request.port'))) {
     assert.deepEqual(hints(expression), [], expression);

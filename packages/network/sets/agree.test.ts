@@ -99,3 +99,16 @@ test('D29.1 sets agree on exactly the addresses that enough independent ones hav
   t.diagnostic(`${compared} comparisons`);
   assert.ok(compared > WORLDS * 20);
 });
+
+test('D29.1 where one list begins right behind the end of another there is no address between', () => {
+  const lists = [
+    [0n, 5n],
+    [0n, 9n],
+    [6n, 9n],
+  ].map(([start, end]) => [{ start: start!, end: end! }]);
+  const quorum = { least: 1, below: 2, always: [false, false, false], copies: [[], [], []] };
+  for (const family of [4, 6] as const) {
+    const { of, read, agreed } = OF_FAMILY[family] as unknown as (typeof OF_FAMILY)[4];
+    assert.deepEqual(read(agreed(lists.map(of), quorum)), []);
+  }
+});

@@ -74,8 +74,8 @@ interface Ranges<R> {
 const MOST_CHANGED = 1 / 8;
 
 /**
- * What `agreed` gives of the sets, where it is known of sets before, place by place, with the same quorum: only where they differ are they
- * gone over.
+ * What `agreed` gives of the sets, where it is known of as many sets before, place by place, with the same quorum: only where they differ are
+ * they gone over.
  */
 export function agreedAgain<R extends Ranges<R>>(
   sets: readonly R[],
@@ -83,7 +83,7 @@ export function agreedAgain<R extends Ranges<R>>(
   agreed: (sets: readonly R[]) => R,
   create: () => R,
 ): R {
-  if (before === undefined || before.sets.length !== sets.length) return agreed(sets);
+  if (before === undefined) return agreed(sets);
   let touched = create();
   for (const [place, set] of sets.entries()) {
     if (set !== before.sets[place]) touched = touched.united(set.changedFrom(before.sets[place]!));

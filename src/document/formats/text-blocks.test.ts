@@ -101,3 +101,45 @@ test('addresses that are chosen so that each could begin a part make few parts, 
     addresses = chosen.slice(0, length).filter((_, n) => n !== gone);
   }
 });
+
+test('a short last block that others follow is none of the new ones', () => {
+  const chosen: number[] = [];
+  for (let address = 0x0a00_0000; chosen.length < 1_000; address += 1) if (beginsBlock(address)) chosen.push(address);
+  const kept = new TextBlocks();
+  for (const length of [100, 1_000, 255, 1_000, 256, 1_000, 257]) {
+    const networks = hostsOf(chosen.slice(0, length));
+    assert.deepEqual(FORMATS.plain.render(networks, HEADING, kept).parts, FORMATS.plain.render(networks, HEADING).parts, `${length}`);
+  }
+});
+
+test('D5.22 one network in place of another, or with another prefix length, is written; blocks without a change are those of before', () => {
+  const count = 12_000;
+  const v4 = {
+    length: count,
+    addresses: Uint32Array.from({ length: count }, (_, n) => 0x0a00_0000 + 700 * n),
+    prefixes: new Uint8Array(count).fill(30),
+  };
+  const v6 = { length: count, words: new Uint32Array(4 * count), prefixes: new Uint8Array(count).fill(126) };
+  for (let n = 0; n < count; n += 1) v6.words.set([0x2001_0db8, n, 0, 700 * n], 4 * n);
+  const separator = Buffer.from(' ');
+  const [kept, textOf] = [
+    new TextBlocks(),
+    (blocks: readonly { readonly text: Uint8Array }[]) => Buffer.concat(blocks.map(({ text }) => text)).toString(),
+  ];
+  let before = kept.update(v4, v6, separator);
+  const changes: ((row: number) => readonly [typeof v4, typeof v6])[] = [
+    (row) => [{ ...v4, prefixes: v4.prefixes.with(row, 31) }, v6],
+    (row) => [{ ...v4, addresses: v4.addresses.with(row, v4.addresses[row]! + 4) }, v6],
+    (row) => [v4, { ...v6, prefixes: v6.prefixes.with(row, 127) }],
+    (row) => [v4, { ...v6, words: v6.words.with(4 * row + 3, v6.words[4 * row + 3]! + 4) }],
+  ];
+  for (const [row, change] of [1, 100, 4_001, count - 2].flatMap((row) => changes.map((change) => [row, change] as const))) {
+    const networks = change(row);
+    const blocks = kept.update(...networks, separator);
+    assert.equal(textOf(blocks), textOf(new TextBlocks().update(...networks, separator)));
+    // The block of this change, and that of the one before, at most two each.
+    assert.ok(blocks.filter((block) => !before.includes(block)).length <= 4, `row ${row}`);
+    assert.ok(blocks.length > 6);
+    before = blocks;
+  }
+});

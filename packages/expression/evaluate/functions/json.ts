@@ -45,7 +45,7 @@ function skip(r: Reader): void {
   }
 }
 
-/** Reads a value. `step` is how much of the path leads to it; -1 = it is not on the path. */
+/** Reads a value. `step` is how much of the path leads to it; -1 = it is not on the path, and nothing of the path is there. */
 function readValue(r: Reader, depth: number, step: number): Found | null {
   const wanted = step === r.path.length;
   switch (r.text[r.pos]) {
@@ -104,12 +104,12 @@ function readContainer(r: Reader, depth: number, step: number, part: ReadPart): 
 }
 
 function readElement(r: Reader, index: number, step: number): number {
-  return step !== -1 && r.path[step] === index ? step + 1 : -1;
+  return r.path[step] === index ? step + 1 : -1;
 }
 
 function readMember(r: Reader, _: number, step: number): number {
   if (r.text[r.pos] !== '"') throw INVALID;
-  const onPath = step !== -1 && typeof r.path[step] === 'string';
+  const onPath = typeof r.path[step] === 'string';
   const name = readString(r, onPath);
   skip(r);
   if (r.text[r.pos++] !== ':') throw INVALID;

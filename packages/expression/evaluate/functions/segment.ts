@@ -80,7 +80,7 @@ function characterSize(value: ByteString, at: number): number {
   const lead = value.charCodeAt(at);
   if (lead < 0x80) return 1;
   const size = lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
-  if (size === 0 || at + size > value.length) return 0;
+  // Behind the end there is no such byte either.
   for (let k = 1; k < size; k++) if ((value.charCodeAt(at + k) & 0xc0) !== 0x80) return 0;
   const code = decode(value, at, size);
   const wrong = (size === 3 && (code < 0x800 || (code >= 0xd800 && code < 0xe000))) || (size === 4 && (code < 0x10000 || code > 0x10ffff));
