@@ -19,7 +19,7 @@ export function must(holds: boolean, what: string): asserts holds {
 }
 
 export interface Client {
-  /** Undefined where no whole answer came. */
+  /** Undefined where no whole answer came; rejects once it is closed. */
   ask(path: string, options?: { method?: string; headers?: Record<string, string>; body?: unknown }): Promise<Reply | undefined>;
   close(): void;
 }
@@ -27,9 +27,11 @@ export interface Client {
 /** A client of a service on a port of this machine, with a connection of its own that it keeps; `patience`: how long it waits, ms. */
 export function openClient(port: number, key: string, patience = PATIENCE): Client {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  let isClosed = false;
   return {
     ask: (path, { method = 'GET', headers = {}, body } = {}) =>
-      new Promise((resolve) => {
+      new Promise((resolve, reject) => {
+        if (isClosed) return reject(new Error('the client is closed'));
         const text = body === undefined ? undefined : JSON.stringify(body);
         const sent = request(
           {
@@ -51,7 +53,10 @@ export function openClient(port: number, key: string, patience = PATIENCE): Clie
         sent.on('error', () => resolve(undefined));
         sent.end(text);
       }),
-    close: () => agent.destroy(),
+    close() {
+      isClosed = true;
+      agent.destroy();
+    },
   };
 }
 

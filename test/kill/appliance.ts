@@ -50,8 +50,8 @@ export interface Appliance {
 interface Place {
   readonly port: number;
   readonly roams: boolean;
-  /** Another text when dates may go back (D5.18). */
-  era(): string;
+  /** Another text when dates of a view may go back (D5.18). */
+  era(view: View): string;
 }
 
 function makeAppliance({ port, roams, era }: Place, key: string, view: View, habit: Habit, witness: Witness): Appliance {
@@ -66,7 +66,7 @@ function makeAppliance({ port, roams, era }: Place, key: string, view: View, hab
       ...(held !== null && (habit === 'date' || habit === 'both') && { 'if-modified-since': held.date }),
       ...(habit === 'gzip' && { 'accept-encoding': 'gzip' }),
     };
-    const place = `${view} ${habit === 'gzip'} at ${port}${era()}`;
+    const place = `${view} ${habit === 'gzip'} at ${port}${era(view)}`;
     const latest = witness.latest(place);
     const reply = await client.ask(`/v1/threat/feeds${view}`, { headers: conditions });
     status = reply?.status;
@@ -101,7 +101,7 @@ function makeAppliance({ port, roams, era }: Place, key: string, view: View, hab
 }
 
 /** One device of each habit for each view, over the ports of feeds in turn, and one more for each view that roams. `era`: of the moment. */
-export function makeAppliances({ ports, key }: Pick<World, 'ports' | 'key'>, views: readonly View[], era: () => string): Appliance[] {
+export function makeAppliances({ ports, key }: Pick<World, 'ports' | 'key'>, views: readonly View[], era: Place['era']): Appliance[] {
   const witness = new Witness();
   let polls = 0;
   const fixed = ports.feeds.map((port): Place => ({ port, roams: false, era }));
@@ -117,19 +117,20 @@ const INTERVAL = 1000;
 
 /** Lets them poll until they are stopped; what is returned stops them, and rejects at the first broken promise. */
 export function letPoll(appliances: readonly Appliance[]): () => Promise<void> {
-  let stopped = false;
+  const stopped = new AbortController();
+  const pause = (ms: number) => sleep(ms, undefined, { signal: stopped.signal }).catch(() => {});
   const polling = Promise.all(
     appliances.map(async (each, n) => {
-      await sleep((INTERVAL * n) / appliances.length);
-      while (!stopped) {
+      await pause((INTERVAL * n) / appliances.length);
+      while (!stopped.signal.aborted) {
         await each.poll();
-        await sleep(INTERVAL);
+        await pause(INTERVAL);
       }
     }),
   );
   polling.catch(() => {});
   return async () => {
-    stopped = true;
+    stopped.abort();
     await polling;
   };
 }

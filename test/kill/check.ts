@@ -11,6 +11,8 @@ import { bodyOf, networksOf } from './views.ts';
 
 /** For how long bouncers are told at most what could not be noted, ms, and a second for rounding. */
 const UNNOTED = 3_601_000;
+/** Between two times at which the source is told to be fetched, ms: nobody knows whether the last one was heard. */
+const ASK_EVERY = 3000;
 
 /** Rejects with a violation. `sentBefore`: how much had been sent before the round; `note` is told of each step that is done. */
 export async function checkRound(scene: Scene, { harms }: Round, sentBefore: number, note: (step: string) => void): Promise<void> {
@@ -23,12 +25,12 @@ export async function checkRound(scene: Scene, { harms }: Round, sentBefore: num
   must(world.ended.length === 0, world.ended.join('\n'));
   scene.wasFull ||= harms.some(({ harm }) => harm.includes('disk'));
   const seen = await foldLanded(scene, sentBefore);
-  checkSeen(scene, seen);
   const clockWasSet = harms.some(({ harm }) => harm === 'clock');
   await checkRules(scene, clockWasSet);
   await adoptSettings(scene);
   note('read');
   await checkFeeds(scene);
+  checkSeen(scene, seen);
   note('fed');
   await world.check?.();
   const letters = told(await insist(() => manage.ask('/v1/manage/dead-letters'), [200]));
@@ -53,7 +55,7 @@ async function foldLanded({ manage, known, listIds, models, sent }: Scene, from:
       );
     note();
     const fresh = sent.slice(from).filter((each) => each.list === list);
-    for (const { batch, sent } of matchLanded(list, fresh, mine)) model.land(landedOf(batch, sent), note);
+    for (const { batch, sent } of matchLanded(list, fresh, mine)) if (sent.outcome !== 'nothing') model.land(landedOf(batch, sent), note);
     seen.set(list, bodies);
   }
   return seen;
@@ -158,15 +160,21 @@ function difference(wanted: string, held: string): string {
 async function checkFeeds(scene: Scene): Promise<void> {
   const { world, appliances, bouncers, house, manage } = scene;
   const deadline = performance.now() + world.patience.feeds;
-  for (let tries = 1; ; tries += 1) {
+  const asked: unknown[] = [];
+  await world.passTime();
+  for (let tries = 1, askAt = performance.now() + ASK_EVERY; ; tries += 1) {
     const wrong = await look();
     if (wrong === undefined) break;
-    if (performance.now() > deadline) throw new Violation(`${wrong}\nthe source: ${(await manage.ask('/v1/manage/sources/origin'))?.body}`);
-    if (tries % 5 === 0) {
-      await world.passTime();
-      await manage.ask('/v1/manage/sources/origin/refresh', { method: 'POST', body: {} });
+    const now = performance.now();
+    if (now > deadline) {
+      const source = await manage.ask('/v1/manage/sources/origin');
+      throw new Violation(`${wrong}, after ${tries} looks; a refresh was answered ${asked}; the source: ${source?.body}`);
     }
-    await sleep(400);
+    if (now > askAt) {
+      askAt = now + ASK_EVERY;
+      asked.push((await manage.ask('/v1/manage/sources/origin/refresh', { method: 'POST', body: {} }))?.status);
+    }
+    await sleep(200);
   }
 
   async function look(): Promise<string | undefined> {

@@ -89,7 +89,10 @@ export async function openScene(startWorld: (origin: number) => Promise<World>):
   ]);
   const expiries = new Map<string, number>();
   // A process that starts cannot know what was told before where the clock was set back, or the store takes no writes.
-  const appliances = makeAppliances(world, VIEWS, () => `, start ${world.starts()}`);
+  // Where the clock was set, another family of the feed may have a date from before: the process has told none of that one (D5.18, D35.7).
+  let polls = 0;
+  const era = (view: string) => `, start ${world.starts()}${view === '/mixed' && world.clock.wasSet ? `, poll ${++polls}` : ''}`;
+  const appliances = makeAppliances(world, VIEWS, era);
   const { feeds, any } = world.ports;
   const bouncers = [...feeds, ...(any === undefined ? [] : [any])].map((port) => startBouncer(port, world.key, `kill/${port}`));
   const senders = new Map(

@@ -1,14 +1,16 @@
 /** The checker finds what is planted, and two rounds with a real weir hold (`npm run test:kill` runs as many as one likes). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { must } from './api.ts';
 import { millisecondsOf } from './bouncer.ts';
 import { startEmbedded } from './embedded.ts';
 import { matchLanded, type Told } from './landed.ts';
 import { type Entry, ListModel } from './model.ts';
 import { fewest, networkText } from './networks.ts';
-import type { Round } from './plan.ts';
+import type { Act, Round } from './plan.ts';
 import { runRounds } from './rounds.ts';
 import type { Sent } from './senders.ts';
+import { shrink } from './shrink.ts';
 
 const entries = (count: number) => Array.from({ length: count }, (_, n): Entry => ({ op: 'upsert', rule_ref: `r${n}` }));
 const sent = (outcome: Sent['outcome'], count: number, batch?: string): Sent => ({
@@ -58,6 +60,31 @@ test('4.3.4 the model joins, cuts and writes networks', () => {
     ...['10.0.1.7/32', '2a00::/128'],
   ]);
   assert.equal(millisecondsOf('1h2m3.5s'), 3_723_500);
+});
+
+test('steps are shrunk to those that break the same, whatever else breaks on the way', async () => {
+  const harm = (name: string) => ({ at: 0, harm: name, to: 'weir', ms: 0 });
+  const act = (after: number): Act => ({ after, do: 'clear', group: 'a' });
+  const round = (seed: number, harms: string[]): Round => ({
+    ...{ seed, acts: { north: [act(1), act(2), act(3)], south: [act(4)] }, changes: [{ source: [1] }] },
+    harms: harms.map(harm),
+  });
+  const rounds = [round(1, ['kill']), round(2, ['cut', 'pause']), round(3, ['slow', 'clock', 'lose'])];
+  let runs = 0;
+  const run = async (each: readonly Round[]) => {
+    runs += 1;
+    const has = (name: string) => each.some(({ harms }) => harms.some((harm) => harm.harm === name));
+    const isActed = each.at(-1)!.acts.north!.some(({ after }) => after === 2);
+    if (has('pause') && has('clock') && isActed) must(false, 'the fault');
+    if (!has('slow')) throw new Error('another fault');
+  };
+  const least = await shrink(rounds, run, () => {});
+  const nothing = { changes: [], acts: { north: [], south: [] } };
+  assert.deepEqual(least, [
+    { ...nothing, seed: 2, harms: [harm('pause')] },
+    { ...nothing, seed: 3, harms: [harm('clock')], acts: { north: [act(2)], south: [] } },
+  ]);
+  assert.ok(runs < 100, String(runs));
 });
 
 test('D3.20, D4.10, D5.15 a round with a process that is killed while answers are lost leaves everything as it should be', {

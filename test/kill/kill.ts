@@ -11,7 +11,7 @@ import { startEmbedded } from './embedded.ts';
 import { planRound, type Round } from './plan.ts';
 import { runRounds, type Tally } from './rounds.ts';
 import { startScaled } from './scaled/scaled.ts';
-import { shrink } from './shrink.ts';
+import { faultOf, shrink } from './shrink.ts';
 
 const ENGINES = { embedded: startEmbedded, scaled: (origin: number) => startScaled(origin) };
 /** Rounds on the same data, before a fresh world is made. */
@@ -31,6 +31,8 @@ const { values } = parseArgs({
 interface Steps {
   readonly engine: keyof typeof ENGINES;
   readonly rounds: readonly Round[];
+  /** What was broken. */
+  readonly fault?: string;
 }
 
 /** The steps of a round in a few lines. */
@@ -43,9 +45,9 @@ const fresh = (): Tally => ({ rounds: 0, acknowledged: 0, failed: 0, harms: 0 })
 const read = (file: string) => JSON.parse(readFileSync(file, 'utf8')) as Steps;
 
 if (values.shrink !== undefined) {
-  const { engine, rounds } = read(values.shrink);
-  const least = await shrink(rounds, (fewer) => runRounds(ENGINES[engine], fewer, fresh()), console.log);
-  writeFileSync(`${values.shrink}.least`, JSON.stringify({ engine, rounds: least }, null, 1));
+  const { engine, rounds, fault } = read(values.shrink);
+  const least = await shrink(rounds, (fewer) => runRounds(ENGINES[engine], fewer, fresh()), console.log, fault);
+  writeFileSync(`${values.shrink}.least`, JSON.stringify({ engine, rounds: least, fault }, null, 1));
   console.log(`${values.shrink}.least has what is left`);
 } else if (values.replay !== undefined) {
   const { engine, rounds } = read(values.replay);
@@ -76,7 +78,7 @@ if (values.shrink !== undefined) {
       );
     } catch (error) {
       const file = join(tmpdir(), `weir-kill-${engine}-${seed}.json`);
-      writeFileSync(file, JSON.stringify({ engine, rounds: done }, null, 1));
+      writeFileSync(file, JSON.stringify({ engine, rounds: done, fault: faultOf(error) }, null, 1));
       console.log(`seed ${seed}, round ${done.length}: ${error}\nits steps: ${file}; --replay or --shrink it\n${brief(done.at(-1))}`);
       process.exit(1);
     }

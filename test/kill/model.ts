@@ -96,11 +96,10 @@ export class ListModel {
 
   #put(batch: string, key: string, rule: Rule | undefined): void {
     const layers = this.#layers.get(key) ?? [];
-    // Deleting what is not there is no change that an undo could take back.
-    if (rule === undefined && layers.at(-1)?.rule === undefined) return;
-    if (layers.at(-1)?.batch === batch) layers.pop();
-    layers.push({ batch, rule });
     this.#layers.set(key, layers);
+    if (layers.at(-1)?.batch === batch) layers.pop();
+    // Deleting what was not there before the batch is no change that an undo could take back, or that is in the way of another one.
+    if (rule !== undefined || layers.at(-1)?.rule !== undefined) layers.push({ batch, rule });
   }
 
   #undo(batch: string, by: string): void {

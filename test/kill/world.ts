@@ -55,6 +55,8 @@ export interface World {
 export interface SetClock {
   /** By which the clock of weir is off, ms. */
   off: number;
+  /** Whether somebody has set it. */
+  wasSet: boolean;
   /** The instant of weir's clock, ms. */
   now(): number;
   set(off: number): void;
@@ -64,14 +66,16 @@ export interface SetClock {
 export function clockIn(file: string): SetClock {
   const clock: SetClock = {
     off: 0,
+    wasSet: false,
     now: () => Date.now() + clock.off,
     set(off) {
       writeFileSync(`${file}.new`, String(off));
       renameSync(`${file}.new`, file);
-      clock.off = off;
+      Object.assign(clock, { off, wasSet: true });
     },
   };
   clock.set(0);
+  clock.wasSet = false;
   return clock;
 }
 

@@ -134,7 +134,7 @@ export async function startScaled(origin: number, times: Times = TIMES): Promise
       },
     },
     // That of the model; those of single weirs are set beside it.
-    clock: { off: 0, now: Date.now, set() {} },
+    clock: { off: 0, wasSet: true, now: Date.now, set() {} },
     origin: lists.port,
     passTime: () => passTime({ DATABASE_URL: pair.url('weir') }),
     // A store that goes on elsewhere allows what a start does.
