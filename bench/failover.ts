@@ -15,7 +15,7 @@ import { type Scaled, startScaled } from '../test/kill/scaled/scaled.ts';
 /** Between two requests of a kind, ms; how long each is waited for, ms. */
 const [INTERVAL, PATIENCE] = [500, 30_000];
 /** How long before a harm all has been well, and afterwards is looked at, ms. */
-const [BEFORE, AFTER] = [3000, 12_000];
+const [BEFORE, AFTER] = [6000, 12_000];
 /** How long a part is away, and how long until whoever watches PostgreSQL has the standby take over, ms. */
 const [AWAY, NOTICED] = [15_000, 5000];
 

@@ -25,3 +25,8 @@ test('D3.29 the number of rules is asked for once in five seconds for each works
   assert.equal(await ruleQuota(0, store, () => 0)('full'), undefined);
   assert.equal(world.asked, 4);
 });
+
+test('D34.2 a store that hangs holds signals up for a second, and there is room', async () => {
+  const quota = ruleQuota(10, { ruleCount: () => new Promise(() => {}) }, () => 0);
+  assert.equal(await quota('w'), undefined);
+});

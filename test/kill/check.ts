@@ -55,7 +55,7 @@ async function foldLanded({ manage, known, listIds, models, sent }: Scene, from:
       );
     note();
     const fresh = sent.slice(from).filter((each) => each.list === list);
-    for (const { batch, sent } of matchLanded(list, fresh, mine)) model.land(landedOf(batch, sent), note);
+    for (const { batch, sent } of matchLanded(list, fresh, mine)) if (sent.outcome !== 'nothing') model.land(landedOf(batch, sent), note);
     seen.set(list, bodies);
   }
   return seen;

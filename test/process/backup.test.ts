@@ -96,13 +96,16 @@ suite('backup and restore', () => {
     assert.match(stderr, says);
   };
 
-  test('D11.7 weir backup is refused where there is no store, into a folder with files, and for PostgreSQL and Kafka', async () => {
+  test('D11.7, D36.8 weir backup is refused where there is no store, into a folder with files, and for PostgreSQL and Kafka: each with what does it instead', async () => {
     await refused(['backup', join(folder, 'x')], settingsOf('nowhere'), /there is no store in DATA_DIR/);
     assert.ok(!existsSync(join(folder, 'x')));
     await refused(['backup', backup], settings, /the folder ".*monday" is not empty/);
     const elsewhere = { ...settings, DATABASE_URL: 'postgres://nobody@127.0.0.1:9/x' };
+    const withKafka = { ...settings, KAFKA_BROKERS: '127.0.0.1:9' };
     await refused(['backup', join(folder, 'x')], elsewhere, /the store is in PostgreSQL: back up PostgreSQL with pg_dump/);
-    await refused(['restore', backup], { ...settings, KAFKA_BROKERS: '127.0.0.1:9' }, /the stream is in Kafka/);
+    await refused(['restore', backup], elsewhere, /the store is in PostgreSQL: put the dump back with pg_restore/);
+    await refused(['backup', join(folder, 'x')], withKafka, /the stream is in Kafka: copy weir\.db, .* while weir is stopped/);
+    await refused(['restore', backup], withKafka, /the stream is in Kafka: put weir\.db, .* back while weir is stopped/);
   });
 
   test('D11.7 a damaged store is no backup: the folder stays empty', async () => {

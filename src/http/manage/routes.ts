@@ -118,8 +118,11 @@ function aboutOf(operation: Operation, { caller, actor }: Identity, { request, r
 type GivenInput = Parameters<Operation['run']>[1];
 
 async function perform(operation: Operation, context: ManageContext, given: GivenInput): Promise<Outcome | HttpFault> {
-  const { once } = context;
+  const { once, workspaceId } = context;
   const work = () => doOrRefuse(operation, context, given);
+  // The store makes them one after the other, and each that waits there holds a connection that another workspace could have.
+  if (operation.creates === 'in_store' || operation.edits)
+    return context.inTurn(() => context.pause().then(work), `changes ${workspaceId}`);
   // Only the store's own transactions find out that another request is doing the same.
   return once !== undefined && operation.creates === 'elsewhere' ? context.inTurn(work, `${once.keyId} ${once.token}`) : work();
 }

@@ -60,6 +60,10 @@ const aboutFile = ({ workspaceId, by, keyExpiresAt, caller, maxLists, maxFeeds, 
   most: { maxLists, maxFeeds, maxKeys, maxSources },
 });
 
+/** Of a workspace one file is worked on at a time, and none for who has gone meanwhile. */
+const inTurn = <T>(context: ManageContext, work: () => Promise<T>): Promise<T> =>
+  context.inTurn(() => context.pause().then(work), `file ${context.workspaceId}`);
+
 /** What is JSON already is sent as it is. */
 const shown = (json: string): Outcome => ({ body: {}, json });
 
@@ -71,7 +75,7 @@ export const FILE_OPERATIONS: readonly Operation[] = [
     summary: 'What is set in the workspace, as a file: without rules, secrets and ids',
     role: 'admin',
     answer: Type.Object(FILE_FIELDS, { title: 'WorkspaceFile', examples: [{ version: 1, ...EXAMPLE }] }),
-    run: (context) => context.files.exported(aboutFile(context)),
+    run: (context) => inTurn(context, () => context.files.exported(aboutFile(context))),
     show: shown,
   }),
   operation('getFileSchema', 'GET /workspace/schema', null, {
@@ -98,7 +102,8 @@ export const FILE_OPERATIONS: readonly Operation[] = [
     },
     examples: [EXAMPLE],
     async run(context, { query: { dry_run: dryRun, prune, confirmed }, bytes }) {
-      const done = await context.files.applied(aboutFile(context), { bytes, request: { dryRun, prune, confirmed } });
+      const request = { dryRun, prune, confirmed };
+      const done = await inTurn(context, () => context.files.applied(aboutFile(context), { bytes, request }));
       if ('json' in done) return done.json;
       throw fieldFaults(done.faults as [FieldFault, ...FieldFault[]]);
     },

@@ -7,6 +7,7 @@ import type { Caller } from '../../../src/account/caller.ts';
 import { NO_GUARD_RAILS } from '../../../src/account/guard-rails.ts';
 import { type AccessList, NO_SETTINGS } from '../../../src/account/list.ts';
 import type { Permission } from '../../../src/account/permission.ts';
+import { WeirError } from '../../../src/errors.ts';
 import { type AppParts, createApp } from '../../../src/http/app.ts';
 import { authenticator } from '../../../src/http/auth/authenticator.ts';
 import { rateLimiter } from '../../../src/http/auth/rate-limit.ts';
@@ -14,6 +15,7 @@ import { inRestingSlices, inSlices } from '../../../src/http/signals/slices.ts';
 import { signalSubmission } from '../../../src/http/signals/submit.ts';
 import type { Message } from '../../../src/ports/stream.ts';
 import { createLogger } from '../../../src/runtime/logging.ts';
+import { oneByOne } from '../../../src/serial.ts';
 import { acceptance } from '../../../src/signal/accept.ts';
 import { landingList } from '../../../src/signal/landing-list.ts';
 import { ruleQuota } from '../../../src/signal/rule-quota.ts';
@@ -285,6 +287,27 @@ test('D15.58, D36.3 each request to management begins when its turn has come, an
     turns.pop()!();
     await answers[before];
     assert.equal(begun, before + 1);
+  }
+});
+
+test('D36.9 of changes of one workspace one at a time is with the store', async () => {
+  const open: (() => void)[] = [];
+  const store = {
+    takenBytes: async () => ({ audit: 0, answers: 0 }),
+    createList: () => new Promise((_, reject) => open.push(() => reject(new WeirError('REFUSED', 'no')))),
+  };
+  const ports = {
+    ...{ store, room: { audit: 0, answers: 0 }, inTurn: oneByOne(), stepsOf: () => (work: () => unknown) => work() },
+    ...{ turnOf: async () => undefined },
+  };
+  const { app } = world({ manage: ports as unknown as AppParts['manage'], permissions: ['manage'] });
+  const make = (name: string) =>
+    inject(app, { method: 'POST', url: '/v1/manage/lists', headers: HEADERS, payload: JSON.stringify({ name }) });
+  const answers = ['a', 'b', 'c'].map(make);
+  for (const answer of answers) {
+    await eventually(() => assert.equal(open.length, 1));
+    open.shift()!();
+    assert.equal((await answer).statusCode, 409);
   }
 });
 

@@ -1,0 +1,156 @@
+/**
+ * What people come to the console for: `node bench/console-tasks.ts [--rounds 3] [--rules 100000]`. Of each task, from the overview, how
+ * often one clicks or presses Enter, how many fields one fills, and the seconds that the console takes for all of it until the answer is
+ * there, without those of the person; loopback, 1280 × 800. Needs chromium.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { keyParts } from '../src/account/key.ts';
+import { openSqliteStore } from '../src/store/sqlite/store.ts';
+import { startBrowser } from '../test/support/browser.ts';
+import { consolePage } from '../test/support/console.ts';
+import { ask, bearer, getFeed } from '../test/support/http.ts';
+import { KEY, startWeir } from '../test/support/weir.ts';
+import { fillStore, scattered } from './support/fill.ts';
+import { type Cell, printTable } from './support/load.ts';
+
+const { values } = parseArgs({ options: { rounds: { type: 'string', default: '3' }, rules: { type: 'string', default: '100000' } } });
+const [ROUNDS, RULES] = [Number(values.rounds), Number(values.rules)];
+const MINUTE = 60_000;
+
+const dir = mkdtempSync(join(tmpdir(), 'weir-bench-'));
+await fillStore(dir, [{ name: 'default', rules: RULES, maxEntries: 131_072 }], () => Date.now() + 30 * 24 * 60 * MINUTE);
+await silence();
+const weir = await startWeir({ DATA_DIR: dir, LOG_LEVEL: 'error', RATE_LIMIT_MANAGE: '0', FEED_REBUILD_SECONDS: '0' });
+const make = (path: string, body: object) =>
+  ask(weir.url, `/v1/manage${path}`, { method: 'POST', headers: bearer(KEY), body: JSON.stringify(body) });
+await make('/feeds', { name: 'perimeter', all_lists: true });
+await getFeed(weir.url, KEY);
+const browser = await startBrowser();
+const page = consolePage(await browser.page(), weir.url);
+await page.look(1280, 800, 'light');
+await page.signIn(KEY);
+
+/** A firewall that has pulled every minute and then no more. */
+async function silence(): Promise<void> {
+  const store = await openSqliteStore(dir);
+  const { workspaceId } = await store.bootstrap({ ...keyParts(KEY), onlyWhenEmpty: false });
+  const lastPull = Date.now() - 60 * MINUTE;
+  const seen = {
+    workspaceId,
+    keyId: workspaceId,
+    userAgent: 'fortigate',
+    address: '198.51.100.9',
+    firstPull: lastPull - 120 * MINUTE,
+    lastPull,
+  };
+  const answers = { pulls: 120, ok: 1, notModified: 119, refused: 0, failed: 0, lastStatus: 304, validates: true, documents: [] };
+  await store.noteDevices([{ ...seen, ...answers }]);
+  await store.markStopped({ now: Date.now(), running: 24 * 60 * MINUTE });
+  await store.close();
+}
+
+/** Puts nothing off any more. */
+async function tellAll(): Promise<void> {
+  const { text } = await ask(weir.url, '/v1/manage/status', { headers: bearer(KEY) });
+  for (const { snooze } of JSON.parse(text).items as { readonly snooze: { readonly id: string } | null }[]) {
+    if (snooze !== null) await ask(weir.url, `/v1/manage/attention/snoozes/${snooze.id}`, { method: 'DELETE', headers: bearer(KEY) });
+  }
+}
+
+/** The n-th host that is blocked. */
+const host = (n: number) => [24, 16, 8, 0].map((bits) => (scattered(n) >>> bits) & 255).join('.');
+let next = 0;
+
+let clicks = 0;
+let fields = 0;
+const click = async (name: string, within?: string) => {
+  clicks += 1;
+  await page.click(name, within);
+};
+const fill = async (label: string, value: string) => {
+  fields += 1;
+  await page.fill(label, value);
+};
+/** Types into the field above every page, and goes to what is found first. */
+const lookUp = async (text: string) => {
+  fields += 1;
+  clicks += 1;
+  await page.press('/');
+  await page.type(text);
+  await page.press('Enter');
+};
+
+const TASKS: Readonly<Record<string, () => Promise<void>>> = {
+  'why is this address blocked, and who enforces it': async () => {
+    await lookUp(host(next));
+    await page.sees(/is blocked on \d feeds, enforced by/);
+  },
+  'unblock it, with what that changes': async () => {
+    await lookUp(host(next));
+    await click('Unblock');
+    await page.sees('Removes 1 rule');
+    await click('Unblock it');
+    await page.sees('was unblocked in 1 list');
+  },
+  'give the rules of a network another expiry': async () => {
+    await click('Rules');
+    await fill('Address', `${host(next).split('.').slice(0, 2).join('.')}.0.0/16`);
+    await page.sees('Show all rules');
+    await fill('Rules', 'covered');
+    await click('Change these');
+    await fill('Expires', '30d');
+    await page.sees(/\d rules? changes?\./);
+    await page.evaluate(`[...document.querySelectorAll('dialog button')].find((each) => each.innerText.startsWith('Apply to')).click()`);
+    clicks += 1;
+    await page.sees(/rules? (was|were) changed\./);
+  },
+  'which firewall is silent, and since when': async () => {
+    await click('See the device');
+    await page.sees('198.51.100.9');
+    await page.sees(/stopped/i);
+  },
+  'set a firewall up, until its first pull': async () => {
+    await click('Feeds');
+    await click('perimeter');
+    await fill('Device', 'FortiGate');
+    await click('Make its key');
+    await page.sees('Waiting for its first pull');
+    const key = /set password "(weir_[^"]+)"/.exec(await page.text())![1]!;
+    await getFeed(weir.url, key, '/perimeter');
+    await page.sees('It pulls.');
+  },
+  'what changed since yesterday': async () => {
+    await click('What changed');
+    await page.sees(/Rules: [\d,]+ added/);
+  },
+  'put what needs attention off, with a reason': async () => {
+    const name = await page.evaluate<string>(`document.querySelector('[aria-label^="Snooze:"]').ariaLabel`);
+    await click(name);
+    await fill('Reason', 'ticket 4711');
+    await click('Put it off');
+    await page.sees('1 thing put off');
+  },
+};
+
+const rows: Cell[][] = [['task', 'clicks', 'fields', 's, median (least–most)']];
+for (const [task, work] of Object.entries(TASKS)) {
+  const seconds: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    next += 1;
+    await tellAll();
+    await page.show('/', 'Overview');
+    await page.sees('Needs attention');
+    [clicks, fields] = [0, 0];
+    const begun = performance.now();
+    await work();
+    seconds.push((performance.now() - begun) / 1000);
+  }
+  rows.push([task, clicks, fields, seconds]);
+}
+printTable(rows);
+await browser.close();
+await weir.kill('SIGTERM');
+rmSync(dir, { recursive: true, force: true });
