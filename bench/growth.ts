@@ -26,6 +26,12 @@ const COSTS = {
   ruleMemory: 60,
   /** A rule in PostgreSQL, with its indexes. */
   ruleStored: 420,
+  /** Of PostgreSQL: that a feed is asked for which was not for REBUILD_SECONDS, and an entry that lands (bench/ten-times.ts). */
+  ask: 200,
+  write: 25,
+  /** On the wire, bytes: a 304 with its request, and the packets of a connection (TLS adds some 4,000). */
+  pollBytes: 580,
+  connectionBytes: 500,
 };
 
 const { values } = parseArgs({
@@ -57,6 +63,10 @@ const ENTRY_BYTES = 17;
 const GZIP = 0.3;
 /** A feed whose appliances have all been silent is not rebuilt; one that changes is, at most so often. */
 const REBUILD_SECONDS = 30;
+/** Processes of a cell that answer polls: a balancer that goes by the key spreads a workspace's keys over them. */
+const PROCESSES = 2;
+/** How much of its core such a process may use in the mean. */
+const SHARE = 0.6;
 
 const random = seededRandom(16);
 const FINE = 2 ** 30;
@@ -77,12 +87,18 @@ interface Load {
   answering: number;
   landing: number;
   building: number;
+  /** Of PostgreSQL. */
+  storing: number;
+  asks: number;
+  /** Bytes a second. */
+  polled: number;
+  changed: number;
   memory: number;
   stored: number;
 }
 const none = (): Load => ({
   ...{ workspaces: 0, rules: 0, appliances: 0, polls: 0, entries: 0, rebuilds: 0 },
-  ...{ answering: 0, landing: 0, building: 0, memory: 0, stored: 0 },
+  ...{ answering: 0, landing: 0, building: 0, storing: 0, asks: 0, polled: 0, changed: 0, memory: 0, stored: 0 },
 });
 
 const cells = Array.from({ length: primaries }, none);
@@ -102,7 +118,13 @@ for (let n = 0; n < workspaces; n++) {
   cell.polls += polls;
   cell.entries += batches * BATCH_ENTRIES;
   cell.rebuilds += changes;
-  cell.answering += polls * (COSTS.answer + NEW_CONNECTIONS * COSTS.connection) + bodies * rules * ENTRY_BYTES * GZIP * COSTS.byte;
+  const changed = bodies * rules * ENTRY_BYTES * GZIP;
+  const asks = PROCESSES * Math.min(polls / PROCESSES, 1 / REBUILD_SECONDS);
+  cell.asks += asks;
+  cell.polled += polls * (COSTS.pollBytes + NEW_CONNECTIONS * COSTS.connectionBytes);
+  cell.changed += changed;
+  cell.answering += polls * (COSTS.answer + NEW_CONNECTIONS * COSTS.connection) + changed * COSTS.byte;
+  cell.storing += asks * COSTS.ask + batches * BATCH_ENTRIES * COSTS.write;
   cell.landing += batches * BATCH_ENTRIES * COSTS.entry;
   // Two formats of each feed: what is read and merged is shared.
   cell.building += changes * rules * COSTS.rule * 2;
@@ -124,9 +146,14 @@ printTable([
   row('polls a second', (load) => Math.round(load.polls)),
   row('entries a second', (load) => Math.round(load.entries)),
   row('rebuilds a second', (load) => Math.round(load.rebuilds)),
+  row('looks at the store a second', (load) => Math.round(load.asks)),
+  row('MB a second: polls and connections', (load) => load.polled / 1e6),
+  row('MB a second: changed feeds', (load) => load.changed / 1e6),
   row('cores: answering', (load) => cores(load.answering)),
   row('cores: signals and landing', (load) => cores(load.landing)),
   row('cores: rebuilding', (load) => cores(load.building)),
+  row('cores: PostgreSQL', (load) => cores(load.storing)),
+  row('processes that answer', (load) => Math.ceil(cores(load.answering) / SHARE)),
   row('snapshots in memory, GB', (load) => load.memory / 1e9),
   row('rules in PostgreSQL, GB', (load) => load.stored / 1e9),
   row('all feeds read anew, core seconds', (load) => cores(load.rules * COSTS.read)),

@@ -36,7 +36,7 @@ export const systemClock: Clock = {
 };
 
 /** Resolves in a later turn of the event loop: others get on. */
-export const turnOf = ({ after }: Pick<Clock, 'after'>): Promise<void> => new Promise((resolve) => void after(0, resolve));
+export const turnOf = (clock: Pick<Clock, 'after'>): Promise<void> => new Promise((resolve) => void clock.after(0, resolve));
 
 /** The last instant of the year 9999, ms: what comes after it has no common form. */
 const LAST = Date.UTC(9999, 11, 31, 23, 59, 59, 999);

@@ -8,15 +8,17 @@ import { oneByKey, run, type Work } from './work.ts';
 /** A snapshot cannot be of later than now. One that is by more than this, ms, was read by a clock that was ahead (SPEC D35.2). */
 const FAR_AHEAD = 10_000;
 
-// One statement, so that replicas at the same moment agree: a newer snapshot moves the row, and only another hash moves `since`.
+// One statement, so that replicas at the same moment agree: a newer snapshot moves the row, and only another hash moves `since`. A variant
+// without a row is no older than the others of its feed, in whose place it may have come (SPEC D35.7).
 const recordText = (now: string) => {
   const isOlder = `excluded.snapshot_at < stored.snapshot_at AND stored.snapshot_at <= ${now} + ${FAR_AHEAD}`;
+  const latest = `coalesce((SELECT max(since) FROM feed_records WHERE workspace_pk = w.pk AND list_pk = ${FEED_PK}), 0)`;
   return `INSERT INTO feed_records AS stored (workspace_pk, list_pk, format, family, action, hash, snapshot_at, since)
-  SELECT w.pk, ${FEED_PK}, $3, $4, $5, $6, $7, $8
+  SELECT w.pk, ${FEED_PK}, $3, $4, $5, $6, $7, CASE WHEN $8 > ${latest} THEN $8 ELSE ${latest} END
   ${FROM_FEED}
   ON CONFLICT (workspace_pk, list_pk, format, family, action) DO UPDATE SET
     since = CASE WHEN (${isOlder}) OR excluded.hash = stored.hash THEN stored.since
-                 WHEN excluded.since > stored.since THEN excluded.since ELSE stored.since + 1 END,
+                 WHEN $8 > stored.since THEN $8 ELSE stored.since + 1 END,
     hash = CASE WHEN ${isOlder} THEN stored.hash ELSE excluded.hash END,
     snapshot_at = CASE WHEN ${isOlder} THEN stored.snapshot_at ELSE excluded.snapshot_at END
   RETURNING hash, snapshot_at, since`;

@@ -351,7 +351,8 @@ export class MemoryStore
     if (this.down || this.readOnly) throw new Error('the store takes no writes');
     const name = JSON.stringify([workspaceId, key.feedId, key.format, key.family, key.action]);
     let row = this.records.get(name);
-    if (row === undefined) row = { hash: seen.hash, snapshotAt: seen.snapshotAt, since: seen.second };
+    const own = [...this.records].filter(([each]) => JSON.parse(each)[1] === key.feedId).map(([, { since }]) => since);
+    if (row === undefined) row = { hash: seen.hash, snapshotAt: seen.snapshotAt, since: Math.max(seen.second, ...own) };
     else if (seen.snapshotAt >= row.snapshotAt || row.snapshotAt > this.#clock.now() + 10_000) {
       const since = seen.hash === row.hash ? row.since : Math.max(seen.second, row.since + 1);
       row = { hash: seen.hash, snapshotAt: seen.snapshotAt, since };

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { DecisionMark } from '../decisions.ts';
 import { keyAt, networksOf } from './network-key.ts';
 import { Told } from './told.ts';
 
@@ -138,6 +139,25 @@ test('D14.3 who is too far behind, or knows another process, is told everything'
   assert.deepEqual([...told.since(mark).changed].length, 70_000);
   assert.deepEqual([...told.since(null).gone].length, 131_072, 'the newest');
   assert.deepEqual([...told.since(told.mark).changed], []);
+});
+
+test('D14.16 changes are held of twice as much as everything is: a small list that changes all the time takes no more with time', () => {
+  const told = new Told('a');
+  const sizes: number[] = [];
+  const marks: DecisionMark[] = [];
+  for (let step = 0; step < 2000; step++) {
+    // Ten addresses go and ten come each hour, and what went is forgotten after a week.
+    told.take(content(range(step * 10, step * 10 + 100)), START + step * 3_600_000);
+    told.takeRecord();
+    sizes.push(told.size);
+    marks.push(told.mark);
+  }
+  assert.ok(Math.max(...sizes) < 8000, String(Math.max(...sizes)));
+  assert.ok(sizes.at(-1)! <= sizes[1000]! + 20);
+  // Who pulls now and then is told what he has missed, who is further behind everything.
+  const missed = (behind: number) => [...told.since(marks.at(-1 - behind)!).changed].length;
+  assert.deepEqual([missed(0), missed(3), missed(150), missed(1500)], [0, 30, 100, 100]);
+  assert.equal([...told.since(marks.at(-101)!).gone].length, 910 + 90);
 });
 
 test('D14.4 a network that comes back is not gone; one that went and came is told once', () => {

@@ -16,8 +16,11 @@ import { restoredTold } from './told-restored.ts';
 /** How long it is known that a network is gone, s, and of how many at most. */
 const KEPT = 7 * 86_400;
 const MOST_GONE = 131_072;
-/** How many changes are known by their version. Who is further behind is told everything. */
-const MOST_CHANGES = 262_144;
+/**
+ * How many changes are known by their version: those of as much as everything is, twice, within these. Who is further behind is told
+ * everything, which is less then than what he has missed.
+ */
+const [LEAST_CHANGES, MOST_CHANGES] = [4096, 262_144];
 /** How much is written behind the whole before the whole is written anew, bytes. */
 const COMPACT_AT = 1 << 20;
 
@@ -280,7 +283,9 @@ export class Told {
     this.#version += 1;
     this.#changes.push(touched);
     this.#changeCount += touched.length;
-    while (this.#changeCount > MOST_CHANGES && this.#changes.length > 1) {
+    const everything = this.#networks.until.length + this.#gone.size;
+    const most = Math.min(MOST_CHANGES, Math.max(LEAST_CHANGES, 2 * everything));
+    while (this.#changeCount > most && this.#changes.length > 1) {
       this.#changeCount -= this.#changes.shift()!.length;
       this.#known += 1;
     }

@@ -17,54 +17,56 @@ export const packOf = (path: string): string => path.replaceAll('/', '-');
  * needed, with all that it imports and that is not there yet wherever that is.
  */
 export function packsOf(modules: Modules, entry: string): ReadonlyMap<string, string> {
-  const started = closureOf(modules, entry);
+  const graph: Graph = new Map([...modules].map(([path, text]) => [path, namesIn(path, text)]));
+  const started = closureOf(graph, [entry]);
   const closures = new Map<string, ReadonlySet<string>>([[entry, started]]);
   for (const [, paths] of closures) {
-    for (const path of [...paths].flatMap((each) => neededLater(modules, each))) {
-      if (!closures.has(path)) closures.set(path, closureOf(modules, path));
-    }
+    for (const path of neededLater(graph, paths)) if (!closures.has(path)) closures.set(path, closureOf(graph, [path]));
   }
   const uses = Map.groupBy(
     [...closures.values()].flatMap((paths) => [...paths]),
     (path) => path,
   );
   const shared = [...uses].filter(([, each]) => each.length >= SHARED).map(([path]) => path);
-  closures.set(entry, new Set([...started, ...shared].flatMap((path) => [...closureOf(modules, path)])));
+  closures.set(entry, closureOf(graph, [...started, ...shared]));
 
+  const opened = [...closures].map(([path, paths]) => ({ path, paths, later: neededLater(graph, paths) }));
   /** What is there wherever a module is imported when it is needed. */
   const there = (path: string): ReadonlySet<string> => {
     if (path === entry) return new Set();
-    const importers = [...closures].filter(([, paths]) => [...paths].some((each) => neededLater(modules, each).includes(path)));
-    const known = importers.map(([importer, paths]) => paths.union(there(importer)));
+    const known = opened.filter(({ later }) => later.has(path)).map((importer) => importer.paths.union(there(importer.path)));
     return known.reduce((all, each) => all.intersection(each));
   };
   return new Map(
-    [...closures].map(([path, paths]) => {
+    opened.map(({ path, paths }) => {
       const joined = [...paths.difference(there(path))].map((each) => functionOf(modules, each));
-      return [packOf(path), [path === entry ? headOf(modules, entry) : TAKEN(entry), ...joined, ''].join('\n')];
+      return [packOf(path), [path === entry ? headOf(graph, entry) : TAKEN(entry), ...joined, ''].join('\n')];
     }),
   );
 }
+
+/** What each module imports, and what it imports when that is needed; libraries by their names. */
+type Graph = ReadonlyMap<string, { readonly imports: readonly string[]; readonly later: readonly string[] }>;
 
 const IMPORT = /^import \{([^}]*)\} from '([^']+)';$/gm;
 const LATER = /\bimport\('(\.[^']+)'\)/g;
 const EXPORT = /^export (const|class|(?:async )?function\*?) (\w+)/gm;
 
-const isLibrary = (name: string) => !name.startsWith('.');
-const pathFrom = (path: string, name: string): string => (isLibrary(name) ? name : new URL(name, `file:///${path}`).pathname.slice(1));
+const pathFrom = (path: string, name: string): string => (name.startsWith('.') ? new URL(name, `file:///${path}`).pathname.slice(1) : name);
 
-/** What a module imports. */
-const importsOf = (modules: Modules, path: string): string[] => [...modules.get(path)!.matchAll(IMPORT)].map(([, , name]) => name!);
-/** The modules that one imports when they are needed. */
-const neededLater = (modules: Modules, path: string): string[] =>
-  [...modules.get(path)!.matchAll(LATER)].map(([, name]) => pathFrom(path, name!));
+const namesIn = (path: string, text: string) => ({
+  imports: [...text.matchAll(IMPORT)].map(([, , name]) => pathFrom(path, name!)),
+  later: [...text.matchAll(LATER)].map(([, name]) => pathFrom(path, name!)),
+});
 
-/** A module and those that it imports, and so on. */
-function closureOf(modules: Modules, path: string): ReadonlySet<string> {
-  const found = new Set([path]);
-  for (const each of found) {
-    for (const name of importsOf(modules, each)) if (!isLibrary(name)) found.add(pathFrom(each, name));
-  }
+/** What some modules import when it is needed. */
+const neededLater = (graph: Graph, paths: Iterable<string>): ReadonlySet<string> =>
+  new Set([...paths].flatMap((path) => graph.get(path)!.later));
+
+/** Modules and those that they import, and so on. */
+function closureOf(graph: Graph, paths: readonly string[]): ReadonlySet<string> {
+  const found = new Set(paths);
+  for (const path of found) for (const each of graph.get(path)!.imports) if (graph.has(each)) found.add(each);
   return found;
 }
 
@@ -84,8 +86,8 @@ function functionOf(modules: Modules, path: string): string {
 }
 
 /** What runs modules, before those of the entry; the entry itself is run at the end. */
-function headOf(modules: Modules, entry: string): string {
-  const libraries = [...new Set([...modules.keys()].flatMap((path) => importsOf(modules, path)).filter(isLibrary))];
+function headOf(graph: Graph, entry: string): string {
+  const libraries = [...new Set([...graph.values()].flatMap(({ imports }) => imports))].filter((name) => !graph.has(name));
   return `${libraries.map((name, i) => `import * as $${i} from '${name}';`).join('\n')}
 const [$known, $made] = [new Map(), new Map()];
 export const $define = (path, make) => void ($known.has(path) || $known.set(path, make));
