@@ -57,8 +57,8 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   'of several messages the last is passed over': {
     in: 'landing',
     file: 'stream/partition.ts',
-    from: 'records[records.length - 1].offset + 1;',
-    to: 'records[records.length - 1].offset + (records.length > 3 ? 2 : 1);',
+    from: 'piece[taken - 1].offset + 1;',
+    to: 'piece[taken - 1].offset + (taken > 3 ? 2 : 1);',
   },
   'landing begins at the oldest message': {
     in: 'landing',
