@@ -93,6 +93,8 @@ const MEANT: readonly RegExp[] = [
   /^DELETE FROM feed_days WHERE .*list_pk = /,
   /^DELETE FROM feed_records WHERE list_pk = /,
   /^UPDATE feed_records SET since = /,
+  // A record is dated no earlier than the others of its feed.
+  /^INSERT INTO feed_records AS stored .* max\(since\) FROM feed_records WHERE workspace_pk = w\.pk AND list_pk = /,
   // The feeds of a workspace with their lists: management.
   /^SELECT f\.\* FROM workspaces w JOIN feeds f /,
   /^SELECT m\.feed_pk, m\.is_always, l\.id FROM feed_lists m JOIN feeds f .* WHERE f\.workspace_pk = /,
