@@ -87,10 +87,18 @@ const SEEN = [
   { label: 'Last seen', cell: ({ last_seen: at }) => html`<${Ago} at=${at} />` },
 ];
 
+/** How often the table is read again where somebody else changes the workspace at the same moment. */
+const TRIES = 5;
+
 /** Changes one row of the table as it is now, whatever of it was read before. @param {(people: string[]) => string[]} change */
-async function write(change) {
+async function write(change, tries = TRIES) {
   const { body, tag } = await ask(ADDRESS);
-  await ask(ADDRESS, { method: 'PATCH', ifMatch: tag ?? '*', body: { people: change(body.people) } });
+  try {
+    await ask(ADDRESS, { method: 'PATCH', ifMatch: tag ?? '*', body: { people: change(body.people) } });
+  } catch (error) {
+    if (!(error instanceof ApiError && error.status === 412) || tries === 1) throw error;
+    await write(change, tries - 1);
+  }
 }
 
 /** @param {{ session: Session, onClose: () => void, onDone: () => void }} props */
