@@ -583,6 +583,22 @@ suite('management of rules', () => {
     assert.equal('still_blocked' in (await done('/imports?action=unblock', '203.0.113.1\n')), false);
   });
 
+  test('D10.18 a feed of the other family is not told as having what it cannot hold', async () => {
+    const { done, post } = await space('families');
+    for (const family of ['v4', 'v6']) assert.equal((await post('/lists', { name: family, family })).status, 201);
+    for (const list of ['v4', 'v6']) await done(`/imports?list=${list}`, '192.0.2.0/24\n2001:db8::/32\n');
+    for (const [value, family] of [
+      ['192.0.2.1', 'v4'],
+      ['2001:db8::1', 'v6'],
+    ]) {
+      for (const preview of [true, false]) {
+        const told = await done('/rules', { value, action: 'allow', list: 'v6', preview });
+        const { still_blocked: rows } = told as unknown as { still_blocked: { name: string; way_out: object | null }[] };
+        assert.deepEqual(rows.map(({ name }) => name).sort(), ['families', family]);
+      }
+    }
+  });
+
   test('D11.13, D15.36 a table with an unknown address column blocks no country; countries and ASNs of a file are told first and asked for', async () => {
     const { done, post, targetsOf } = await space('wide');
     const dshield =

@@ -52,9 +52,11 @@ export function Dialog({ title, onClose, wide = false, footer, children, onSubmi
     event.preventDefault();
     onSubmit?.();
   };
+  // Escape answers the question with no.
   const cancel = (/** @type {Event} */ event) => {
     event.preventDefault();
-    leave();
+    if (isAsking) keep();
+    else leave();
   };
   // Browsers let a second Escape close it without asking.
   const onKeyDown = (/** @type {KeyboardEvent} */ event) => {

@@ -1,10 +1,12 @@
 /** Which block feeds have what a never-block rule names, or what an unblock is for, and what takes it out of each (SPEC D10.18). */
+import type { AddressSet } from '@weir/network/address-set.ts';
 import type { FeedKind } from '../../account/feed.ts';
 import type { SubtractAllow } from '../../account/list.ts';
 import type { Workspace } from '../../account/workspace.ts';
 import { secondOf } from '../../clock.ts';
 import type { AccessRule, Target } from '../../rule.ts';
 import { formatTarget } from '../../signal/target.ts';
+import { FAMILIES, type Family, storedVariant } from '../variant.ts';
 import { addressesOf, contentOf, isActive, isKept, roled, subtractionOf, verdict } from './explain-feed.ts';
 import type { StoredAccessRule, Verdict } from './explanation.ts';
 import { type ExplainOptions, feedSources, rulesByFeed, touchingRules } from './sources.ts';
@@ -29,7 +31,7 @@ export type WayOut =
   | { readonly do: 'unblock'; readonly listIds: readonly string[] }
   | null;
 
-/** A block feed that has addresses of the target, in whichever family. */
+/** A block feed that has addresses of the target in its stored family. */
 export interface KeepingFeed {
   readonly kind: FeedKind;
   /** null: the workspace's. */
@@ -58,7 +60,7 @@ export async function keptBlocked(
 ): Promise<KeptBlocked> {
   const { geo, now } = options;
   const asOf = secondOf(now.wall);
-  const asked = addressesOf(target, 'both', geo);
+  const askedOf = Object.fromEntries(FAMILIES.map((family) => [family, addressesOf(target, family, geo)])) as Record<Family, AddressSet>;
   const found = await touchingRules(workspace.id, target, options);
   const isExact = ({ rule }: StoredAccessRule) => rule.action === 'block' && formatTarget(rule.target) === formatTarget(target);
   const active = found.filter((stored) => isActive(stored, asOf));
@@ -71,10 +73,12 @@ export async function keptBlocked(
     await options.pause?.();
     const own = rulesOf(source);
     const given = roled(own, source, 'block');
-    const isIn = (of: typeof given) => verdict(asked, contentOf(source, of, question, 'both'));
+    const { family } = storedVariant(source.profile);
+    const asked = askedOf[family];
+    const isIn = (of: typeof given) => verdict(asked, contentOf(source, of, question, family));
     const now = isIn(given);
     if (now === 'out') continue;
-    const subtraction = how === 'unblock' ? undefined : subtractionOf(source, own, { ...question, asked, family: 'both' });
+    const subtraction = how === 'unblock' ? undefined : subtractionOf(source, own, { ...question, asked, family });
     const exact = given.filter(({ stored }) => isExact(stored) && !isKept(source, stored));
     const unblocked = exact.length > 0 && isIn(given.filter((each) => !exact.includes(each))) === 'out';
     const wayOut: WayOut =
