@@ -1,6 +1,6 @@
 /** Dear work: one of a workspace at a time, so many in all, and a bound on who waits. */
 import { WeirError } from './errors.ts';
-import { oneByOne } from './serial.ts';
+import { fewAtOnce, oneByOne } from './serial.ts';
 
 interface Line {
   /** At once, in all. */
@@ -13,27 +13,15 @@ interface Line {
 
 /** Does work in the order in which it was asked for. Rejects with LIMITED where too much is asked for. */
 export function inLine({ running: most, asked: bound, refusal }: Line): <T>(workspaceId: string, work: () => Promise<T>) => Promise<T> {
-  const inTurn = oneByOne();
+  const [inTurn, few] = [oneByOne(), fewAtOnce(most)];
   const asked: string[] = [];
-  const waiting: (() => void)[] = [];
-  let running = 0;
   return async (workspaceId, work) => {
     const own = asked.filter((each) => each === workspaceId).length;
     if (own >= bound.ofWorkspace || asked.length >= bound.inAll)
       throw new WeirError('LIMITED', `${refusal} at this time`, { cause: { retryAfter: 10 } });
     asked.push(workspaceId);
     try {
-      return await inTurn(async () => {
-        if (running >= most) await new Promise<void>((resolve) => waiting.push(resolve));
-        else running += 1;
-        try {
-          return await work();
-        } finally {
-          const next = waiting.shift();
-          if (next === undefined) running -= 1;
-          else next();
-        }
-      }, workspaceId);
+      return await inTurn(() => few(work), workspaceId);
     } finally {
       asked.splice(asked.indexOf(workspaceId), 1);
     }

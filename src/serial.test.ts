@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { gathered, oneByOne, shared } from './serial.ts';
+import { fewAtOnce, gathered, oneByOne, shared } from './serial.ts';
 
 /** Calls that are answered when the test says so: each key by its double, a call with a negative key by an error. */
 function world(atOnce: number, most: number) {
@@ -109,4 +109,26 @@ test('shared work is done once for all who ask while it is done, and anew for wh
   const later = once(work('b'));
   ends.get('b')!.resolve('of b');
   assert.equal(await later, 'of b');
+});
+
+test('few pieces of work of a name are done at a time, in order, however those before ended', async () => {
+  const few = fewAtOnce(2);
+  const ends: (() => void)[] = [];
+  const begun: string[] = [];
+  const work = (what: string, name: string) =>
+    few(() => {
+      begun.push(what);
+      return new Promise<string>((resolve, reject) => ends.push(() => (what === 'a' ? reject(new Error('broken')) : resolve(what))));
+    }, name);
+  const done = ['a', 'b', 'c', 'd'].map((what) => work(what, 'x').catch((error: Error) => error.message));
+  const other = work('e', 'y');
+  assert.deepEqual(begun, ['a', 'b', 'e']);
+  ends[0]!();
+  assert.equal(await done[0], 'broken');
+  assert.deepEqual(begun, ['a', 'b', 'e', 'c']);
+  for (const n of [1, 2, 3]) ends[n]!();
+  await done[1];
+  assert.equal(ends.length, 5);
+  ends[4]!();
+  assert.deepEqual([await Promise.all(done), await other], [['broken', 'b', 'c', 'd'], 'e']);
 });

@@ -18,6 +18,27 @@ export function oneByOne(wait: (last: Promise<unknown>) => Promise<unknown> = (l
   };
 }
 
+/** Does so many pieces of work of a name at a time, in the order in which they were asked for. */
+export function fewAtOnce(most: number) {
+  const lines = new Map<string, { running: number; readonly waiting: (() => void)[] }>();
+  return async <T>(work: () => Promise<T>, name = ''): Promise<T> => {
+    const line = lines.get(name) ?? { running: 0, waiting: [] };
+    lines.set(name, line);
+    if (line.running === most) await new Promise<void>((begin) => line.waiting.push(begin));
+    else line.running += 1;
+    try {
+      return await work();
+    } finally {
+      const next = line.waiting.shift();
+      if (next !== undefined) next();
+      else {
+        line.running -= 1;
+        if (line.running === 0) lines.delete(name);
+      }
+    }
+  };
+}
+
 /** Does one piece of work of a name at a time: who asks while it is done gets its result. `running` is what is being done, by name. */
 export function shared<T>(running = new Map<string, Promise<T>>()) {
   return (work: () => Promise<T>, name = ''): Promise<T> => {

@@ -223,18 +223,21 @@ test('D4.13 a message that weir fails to decode is a dead letter; the log names 
   await w.close();
 });
 
-test('D36.5 what is large lands in pieces of 4 MiB and one message at most, in its order', async (t) => {
-  const w = world(t);
-  w.append(7);
-  const value = JSON.stringify({ ...JSON.parse(VALUE), description: 'x'.repeat(1.5 * 2 ** 20) });
-  for (const record of w.log.records) Object.assign(record, { value });
-  await w.pass(1000);
-  assert.deepEqual(
-    [w.landings, w.landed],
-    [
-      [3, 3, 1],
-      [0, 1, 2, 3, 4, 5, 6],
-    ],
-  );
-  await w.close();
-});
+const LENGTHS = [
+  { length: 1024, most: 4096 },
+  { length: 1025, most: 256 },
+  { length: 100_000, most: 3 },
+  { length: 300_000, most: 1 },
+];
+for (const { length, most } of LENGTHS)
+  test(`D36.5 messages of ${length} characters land in pieces of ${most}, in their order`, async (t) => {
+    const w = world(t);
+    w.append(most + 1);
+    const value = JSON.stringify({ ...JSON.parse(VALUE), description: '' });
+    const long = value.replace('""', `"${'x'.repeat(length - value.length)}"`);
+    for (const record of w.log.records) Object.assign(record, { value: long });
+    await w.pass(1000);
+    assert.deepEqual(w.landings, [most, 1]);
+    assert.deepEqual(w.landed, [...w.log.records.keys()]);
+    await w.close();
+  });

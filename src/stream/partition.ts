@@ -146,8 +146,12 @@ interface DecodedRecords {
 /** Records, and characters of them, that are decoded in one turn of the event loop: calls from other threads get on in between. */
 const DECODED = 500;
 const DECODED_TEXT = 1 << 19;
-/** Characters that are decoded, and landed, at once: as objects they may take thirty times as much. */
+/** Characters that are decoded, and landed, at once. */
 const LANDED_TEXT = 1 << 22;
+/** A longer message counts for more of them: as objects its settings may take thirty times as much, and the collector lets them wait. */
+const LONG = 1 << 10;
+const OF_LONG = 16;
+const weightOf = ({ length }: string) => (length > LONG ? length * OF_LONG : length);
 
 /** Decodes the first of what was read: items to land, and poison with its reason. */
 async function decodeRecords(records: readonly StreamRecord[]): Promise<DecodedRecords> {
@@ -167,7 +171,7 @@ async function decodeRecords(records: readonly StreamRecord[]): Promise<DecodedR
     if (!('poison' in decoded)) {
       items.push({ record, ...decoded });
       text += record.value.length;
-      whole += record.value.length;
+      whole += weightOf(record.value);
     } else {
       poison.push({ record, reason: decoded.poison });
       if (decoded.defect !== undefined) defects.push({ offset: record.offset, defect: decoded.defect });

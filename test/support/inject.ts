@@ -7,6 +7,8 @@ interface Sent {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly payload?: string | Buffer;
+  /** The client goes away when it is aborted. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface Injected {
@@ -22,7 +24,7 @@ const listening = new WeakMap<App, Promise<string>>();
 
 /** The answer of an application, which listens from the first request on as long as the process runs. */
 export async function inject(app: App, sent: Sent | string): Promise<Injected> {
-  const { method = 'GET', url, headers = {}, payload }: Sent = typeof sent === 'string' ? { url: sent } : sent;
+  const { method = 'GET', url, headers = {}, payload, signal }: Sent = typeof sent === 'string' ? { url: sent } : sent;
   let base = listening.get(app);
   if (base === undefined) {
     base = app.listen({ host: '127.0.0.1', port: 0 });
@@ -32,7 +34,8 @@ export async function inject(app: App, sent: Sent | string): Promise<Injected> {
   app.server.unref();
   return new Promise((resolve, reject) => {
     const length = payload === undefined ? {} : { 'content-length': String(Buffer.byteLength(payload)) };
-    const asking = request({ host: '127.0.0.1', port, method, path: url, headers: { ...length, ...headers }, agent: false }, (answer) => {
+    const to = { host: '127.0.0.1', port, method, path: url, headers: { ...length, ...headers }, agent: false, signal };
+    const asking = request(to, (answer) => {
       const parts: Buffer[] = [];
       answer.on('data', (part) => parts.push(part));
       answer.on('end', () => {

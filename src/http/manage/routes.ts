@@ -9,6 +9,7 @@ import type { Outcome } from '../../manage/outcome.ts';
 import { requireRoom } from '../../manage/room.ts';
 import { OPERATIONS } from '../../manage/table.ts';
 import { ANSWER_KEPT } from '../../ports/stored/account-store.ts';
+import { fewAtOnce } from '../../serial.ts';
 import type { Answer } from '../answer.ts';
 import type { BodyLimit } from '../bodies/body.ts';
 import type { Call } from '../call.ts';
@@ -58,25 +59,38 @@ export function readOperation(operation: Operation): (call: Call, who: Identity,
 /** Every parameter is read, however many there are. */
 const ALL = { maxKeys: 0 };
 
+/** Requests that read the same of a workspace at once: each holds its answer, and what they read may arrive in one turn. */
+const READ_AT_ONCE = 2;
+
 /** Does an operation. */
-export const done =
-  (operation: Operation, ports: ManagePorts) =>
-  async ({ given, about, takes }: Asked): Promise<Answer | HttpFault> => {
+export function done(operation: Operation, ports: ManagePorts): (asked: Asked) => Promise<Answer | HttpFault> {
+  const isRead = operation.method === 'GET';
+  const reading = fewAtOnce(READ_AT_ONCE);
+  const answered = async ({ given, about, takes }: Asked): Promise<Answer | HttpFault> => {
     const { workspaceId, isGone } = about;
+    const stay = () => {
+      // What nobody waits for any more is not gone on with.
+      if (isGone()) throw new WeirError('REFUSED', 'the client has gone');
+    };
     // Requests that arrive together would all be worked on before anybody's next poll, and so would those that wait for the same.
-    const turn = () => ports.turnOf(workspaceId);
-    await turn();
+    const turn = async () => {
+      await ports.turnOf(workspaceId);
+      if (isRead) stay();
+    };
+    await ports.turnOf(workspaceId);
     const store = storeInTurns(ports.store, turn);
     const steps = ports.stepsOf(workspaceId);
     const step: ManageContext['step'] = async (work) => {
-      // What nobody waits for any more is not gone on with.
-      if (isGone()) throw new WeirError('REFUSED', 'the client has gone');
+      stay();
       return steps(work);
     };
     const work = () => perform(operation, { ...ports, ...about, store, step, pause: () => step(async () => undefined) }, given);
     const outcome = operation.isLong ? await inTime(ports, about, work) : await work();
     return 'body' in outcome ? outcomeAnswer(outcome, takes, MANAGE) : outcome;
   };
+  // What is long refuses who asks for too much of it.
+  return isRead && !operation.isLong ? (asked) => reading(() => answered(asked), asked.about.workspaceId) : answered;
+}
 
 /** What work comes to, or that it is late. */
 async function inTime({ late }: ManagePorts, { caller }: About, work: () => Promise<Outcome | HttpFault>): Promise<Outcome | HttpFault> {

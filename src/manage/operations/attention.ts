@@ -34,7 +34,8 @@ export const ATTENTION_OPERATIONS: readonly Operation[] = [
     audit: 'attention snoozed',
     refusals: { 404: 'nothing needs attention with the key "geo/country"', 409: '200 things are put off in the workspace' },
     examples: [{ key: 'guard_rails', reason: 'ticket 4711', expires_in: 86_400 }],
-    run: (context, { body: { key, reason, expires_in: seconds } }) => snooze(context, { key, reason, seconds }),
+    run: (context, { body: { key, reason, expires_in: seconds } }) =>
+      context.inTurn(() => snooze(context, { key, reason, seconds }), `snooze ${context.workspaceId}`),
     show: (made) => ({ body: snoozeJson(made) }),
   }),
   operation('endSnooze', 'DELETE /attention/snoozes/{snooze}', 'rules:write', {

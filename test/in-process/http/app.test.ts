@@ -290,6 +290,36 @@ test('D15.58, D36.3 each request to management begins when its turn has come, an
   }
 });
 
+test('D36.10 of what one workspace reads at one address two requests are at work, and nothing is read for who has gone', async () => {
+  const open: (() => void)[] = [];
+  const store = { workspace: () => new Promise<void>((resolve) => open.push(resolve)) };
+  const ports = { store, stepsOf: () => (work: () => unknown) => work(), turnOf: async () => undefined };
+  const { app } = world({ manage: ports as unknown as AppParts['manage'] });
+  const gone = new AbortController();
+  const read = (signal?: AbortSignal) => inject(app, { url: '/v1/manage/whoami', headers: HEADERS, signal });
+  const answers = [read(), read()];
+  await eventually(() => assert.equal(open.length, 2));
+  const connections = (most: number) => () =>
+    new Promise<void>((resolve, reject) =>
+      app.server.getConnections((_, count) => (count === most ? resolve() : reject(new Error(`${count} connections`)))),
+    );
+  const left = read(gone.signal).catch(() => 'gone');
+  await eventually(connections(3));
+  answers.push(read());
+  await eventually(connections(4));
+  gone.abort();
+  assert.equal(await left, 'gone');
+  await eventually(connections(3));
+  const statuses = answers.map(async (answer) => (await answer).statusCode);
+  for (let done = 0; done < answers.length; done += 1) {
+    await eventually(() => assert.ok(open.length > 0));
+    assert.ok(open.length <= 2, 'no third one is at work');
+    open.shift()!();
+  }
+  assert.deepEqual(await Promise.all(statuses), [404, 404, 404]);
+  assert.equal(open.length, 0);
+});
+
 test('D36.9 of changes of one workspace one at a time is with the store', async () => {
   const open: (() => void)[] = [];
   const store = {
