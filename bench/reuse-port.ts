@@ -46,6 +46,8 @@ async function measure(processes: readonly Weir[]): Promise<{ rate: number; byCp
     `Authorization: ${authorization}`,
     '-H',
     `If-None-Match: ${tag}`,
+    '-s',
+    new URL('support/pipeline.lua', import.meta.url).pathname,
   ];
   const { stdout } = await promisify(execFile)('nice', [...args, `${first.url}/v1/threat/feeds`]);
   if (/Non-2xx|Socket errors/.test(stdout)) throw new Error(stdout);
