@@ -5,7 +5,7 @@ import { WeirError } from '../../errors.ts';
 import type { PlacedRow } from './documents.ts';
 import { delimiterOf, requireTargets } from './form.ts';
 import { tooManyLines } from './lines.ts';
-import { columnName } from './row.ts';
+import { columnName, rowOfCells } from './row.ts';
 import { COMMENT } from './text.ts';
 
 /** Bytes of a row of CSV: a quote that is never closed must not swallow a file. */
@@ -43,7 +43,7 @@ export async function* csvRows(
       if (columns === undefined) {
         requireTargets(record);
         columns = record.map(columnName);
-      } else yield { row: new Map(columns.map((name, i) => [name, record[i]])), place: `line ${info.lines}` };
+      } else yield { row: rowOfCells(columns, record), place: `line ${info.lines}` };
     }
   } catch (error) {
     if (!/^CSV_/.test((error as NodeJS.ErrnoException).code ?? '')) throw error;
