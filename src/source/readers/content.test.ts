@@ -269,6 +269,21 @@ test('D39.1 an ASN or country is no target where another column has something th
   assert.deepEqual(own, block({ country: 'US' }, { reason: 'as 192.0.2.1 did' }));
 });
 
+test('D39.2 a network at the end of a content without its last line feed is a fault where it has bits behind its prefix', async () => {
+  for (const [whole, cut] of [
+    ['20.0.1.0/24', 3],
+    ['2001:db8::/32', 1],
+    ['2001:db8::/128', 2],
+  ] as const)
+    for (const before of ['', '# x\n192.0.2.1\n', 'id,cidr\n7,192.0.2.1\n8,']) {
+      const content = `${before}${whole}`;
+      assert.equal((await sent(content)).filter(([, each]) => typeof each === 'string').length, 0, content);
+      const told = (await sent(content.slice(0, content.lastIndexOf('/') + 2))).at(-1)!;
+      assert.match(String(told[1]), /^".*" is cut: the content ends within this line, and it is no network$/, `${content} ${cut}`);
+    }
+  assert.deepEqual(await sent('20.0.1.0/2\n'), [['line 1', block({ ip: '0.0.0.0/2' })]]);
+});
+
 test('D11.2 ranges are the fewest networks; start, end and prefix length are one network; what is neither is a fault', async () => {
   const of = async (line: string) =>
     (await sent(`${line}\n`, { format: 'text' })).map(

@@ -28,6 +28,13 @@ export function rowOfCells(names: readonly string[], cells: readonly unknown[]):
   return row;
 }
 
+/** The last row of a content that ends within its line, unless its last cell is what a cut leaves of a network: `20.0.1.0/2` of `20.0.1.0/24`. */
+export function wholeRow(row: Row | string): Row | string {
+  const last = typeof row === 'string' ? undefined : [...row.values()].filter(isGiven).at(-1);
+  if (typeof last !== 'string' || !last.includes('/') || asNetwork(...(last.split('/', 2) as [string, string])) !== undefined) return row;
+  return typeof parseNetwork(last) === 'string' ? row : `${shown(last)} is cut: the content ends within this line, and it is no network`;
+}
+
 /** Columns that hold addresses by their name, compared as `columnName` does; the first that is given counts. */
 const ADDRESSES = ['value', 'ip', 'network', 'address', 'cidr', 'ipaddress', 'ipprefix', 'subnet', 'netblock', 'iprange', 'range'];
 /** Pairs such as `ipv4Prefix` and `ipv6Prefix`, of which each row has one. */
