@@ -4,7 +4,7 @@ import { html } from 'htm/preact';
 import { allPages } from '../api.js';
 import { useLiveWork } from '../data.js';
 import { counted, duration, percent } from '../format.js';
-import { useNames } from '../names.js';
+import { keyName, useNames } from '../names.js';
 import { link, setQuery } from '../router.js';
 import { Button } from '../ui/button.js';
 import { LongList } from '../ui/long-list.js';
@@ -20,6 +20,7 @@ import { linkToFeed } from './feeds/read-feeds.js';
  * @typedef {object} Device
  * @property {string} id
  * @property {string} key_id
+ * @property {string | null} key_name
  * @property {string} user_agent
  * @property {string} address
  * @property {string} first_pull
@@ -48,14 +49,14 @@ export function Page({ session, place }) {
       if (devices.length === 0) return html`<${NoDevices} />`;
       const etag = query.get('etag');
       const has = devices.filter(({ documents }) => etag === null || documents.some((each) => each.etag === etag));
-      const shownOnes = chosen(has, query, names);
+      const shownOnes = chosen(has, query);
       return html`
         ${stopped > 0 && html`<${Notice} kind="bad">${counted(stopped, 'device has', 'devices have')} stopped pulling: what ${stopped === 1 ? 'it blocks' : 'they block'} grows old.<//>`}
         <${ClientFilter} query=${query} shown=${shownOnes.length} all=${devices.length} what="device" />
         ${
           shownOnes.length === 0
             ? html`<p class="soft">None of them. <${Button} tiny onClick=${() => setQuery({ q: '', silent: '', etag: '' })}>Show all<//></p>`
-            : html`<${LongList} label="Devices" columns=${columns(names)} rows=${shownOnes} keyOf=${keyOf}
+            : html`<${LongList} label="Devices" columns=${COLUMNS} rows=${shownOnes} keyOf=${keyOf}
                 onRow=${(/** @type {Device} */ { id }) => setShown(id)} />`
         }
         <${Versions} title="Who has what" of="Feed" whose="Devices" versions=${versionsOf(devices, names, etag)} />
@@ -119,10 +120,10 @@ const shareOfUnchanged = ({ answers }) => {
   return good === 0 ? '–' : percent(answers['304'] / good);
 };
 
-/** @param {import('../names.js').Names} names @returns {import('../ui/long-list.js').LongColumn<Device>[]} */
-const columns = (names) => [
+/** @type {import('../ui/long-list.js').LongColumn<Device>[]} */
+const COLUMNS = [
   { label: 'State', width: '7.75rem', cell: (device) => html`<${State} device=${device} />` },
-  { label: 'Name', width: 'minmax(6rem, 1fr)', cell: ({ key_id: id }) => html`<bdi>${names.keyName(id)}</bdi>` },
+  { label: 'Name', width: 'minmax(6rem, 1fr)', cell: (device) => html`<bdi>${keyName(device)}</bdi>` },
   { label: 'Address', width: 'minmax(7rem, 1fr)', secondary: true, cell: ({ address }) => html`<bdi class="mono">${address}</bdi>` },
   { label: 'User-Agent', width: 'minmax(7rem, 1.5fr)', secondary: true, cell: ({ user_agent: agent }) => html`<bdi>${agent || '–'}</bdi>` },
   { label: 'Last pull', width: '6.5rem', number: true, cell: ({ last_pull: at }) => html`<${Ago} at=${at} />` },

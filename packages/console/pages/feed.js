@@ -49,7 +49,9 @@ function Feed({ feed: read, tag, session, refresh }) {
   // What the preview reads, every few seconds, is what the feed has now, whenever it was made last.
   const [fresh, setFresh] = useState(/** @type {import('./feeds/feed-state.js').Built | undefined} */ (undefined));
   const feed = fresh === undefined ? read : { ...read, fresh: { ...fresh, built_at: new Date().toISOString() } };
-  const [open, setOpen] = useState(/** @type {'edit' | 'delete' | undefined} */ (undefined));
+  const [open, setOpen] = useState(/** @type {'delete' | undefined} */ (undefined));
+  /** The feed as it was when its form was opened: what others change meanwhile is not overwritten. */
+  const [edited, setEdited] = useState(/** @type {{ feed: FeedRow, tag: string } | undefined} */ (undefined));
   const state = stateOf(feed);
   const canEdit = feed.kind !== 'workspace' && may(session, 'manage');
   const actions = html`
@@ -57,7 +59,7 @@ function Feed({ feed: read, tag, session, refresh }) {
     ${
       canEdit &&
       html`
-      <${Button} icon="edit" onClick=${() => setOpen('edit')}>Change<//>
+      <${Button} icon="edit" onClick=${() => setEdited({ feed: read, tag })}>Change<//>
       ${!feed.default && html`<${Button} icon="trash" kind="danger" onClick=${() => setOpen('delete')}>Delete<//>`}
     `
     }
@@ -77,7 +79,7 @@ function Feed({ feed: read, tag, session, refresh }) {
     <${ContentCard} feed=${feed} address=${address} onRead=${setFresh} />
     <${DevicesCard} feed=${feed} />
     <${SetUpCard} feed=${feed} address=${address} path=${new URL(address).pathname} session=${session} />
-    ${open === 'edit' && html`<${FeedForm} feed=${feed} tag=${tag} onClose=${close} onDone=${refresh} />`}
+    ${edited !== undefined && html`<${FeedForm} ...${edited} onClose=${() => setEdited(undefined)} onDone=${refresh} />`}
     ${open === 'delete' && html`<${DeleteFeed} feed=${feed} tag=${tag} onClose=${close} />`}
   `;
 }

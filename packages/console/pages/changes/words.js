@@ -1,5 +1,6 @@
 /** What has changed, in words: made of the fields of an entry alone. */
 import { count, counted, dateTime } from '../../format.js';
+import { senderName } from '../../names.js';
 import { summaryOf } from '../audit/words.js';
 
 /**
@@ -74,11 +75,12 @@ export function whatOf(change) {
   return [counts.join(', '), text ?? (several ? 'several reasons' : reason)].filter((part) => part).join(' · ');
 }
 
-/** Who did it. @param {Change} change @param {(id: string | null) => string} keyName */
-export function whoOf({ actor, key_name: name, key_id: id, kind, event, from }, keyName) {
+/** Who did it. @param {Change} change */
+export function whoOf(change) {
+  const { actor, key_id: id, kind, event, from } = change;
   if (actor !== null) return actor;
   if (event === 'expired' && from !== null) return '';
-  return kind === 'sources' ? 'its source' : id === null ? 'a command' : (name ?? keyName(id));
+  return kind === 'sources' ? 'its source' : from === null && id === null ? 'a command' : senderName({ ...change, batch_id: undefined });
 }
 
 /** When it happened, of rules from the first minute to the last. @param {Change} change */

@@ -5,6 +5,7 @@ import { useRef } from 'preact/hooks';
 import { ApiError, manage } from '../../api.js';
 import { useLive } from '../../data.js';
 import { count } from '../../format.js';
+import { keyName } from '../../names.js';
 import { link, setQuery } from '../../router.js';
 import { Button } from '../../ui/button.js';
 import { LongList } from '../../ui/long-list.js';
@@ -161,7 +162,7 @@ const accessColumns = (names) => [
     sort: 'key',
     width: 'minmax(5rem, 0.8fr)',
     secondary: true,
-    cell: ({ key_id: id, actor }) => html`<bdi class="soft">${actor ?? names.keyName(id)}</bdi>`,
+    cell: (rule) => html`<bdi class="soft">${rule.actor ?? keyName(rule)}</bdi>`,
   },
   CHANGED,
   EXPIRES,
