@@ -72,7 +72,7 @@ export function Shell({ session }) {
         <${Trouble} />
         ${
           found === undefined || !may(session, found.page.permission)
-            ? html`<${Empty} icon="search" title="There is no such page"><p><a href=${link('/')}>Go to the overview</a></p><//>`
+            ? html`<${Empty} icon="search" title=${found === undefined ? 'There is no such page' : 'This page is not for your role'}><p><a href=${link('/')}>Go to the overview</a></p><//>`
             : html`<${PageFrame} key=${found.page.path} page=${found.page} place=${found.place} session=${session} />`
         }
       </main>

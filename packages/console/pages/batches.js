@@ -115,7 +115,7 @@ function OneBatch({ id, names, session }) {
       <div class="cards">
         <${Card} title="What it is"><${Facts} facts=${factsOf(batch, names)} /><//>
         <${Card} title="Undoing it now"
-          note=${noteOf(batch.undoable, isUndoable)}>
+          note=${noteOf(batch, isUndoable)}>
           <${EffectFigures} effect=${batch.undo} />
           <${Sample} effect=${batch.undo} />
         <//>
@@ -128,11 +128,12 @@ function OneBatch({ id, names, session }) {
   `;
 }
 
-/** What undoing is, or why there is none. @param {boolean} isKnown @param {boolean} isUndoable */
-function noteOf(isKnown, isUndoable) {
-  if (!isKnown)
+/** What undoing is, or why there is none. @param {Batch} batch @param {boolean} isUndoable */
+function noteOf({ undoable, undone_by: by }, isUndoable) {
+  if (!undoable)
     return 'It cannot be undone: too much has changed since, so that what it replaced is not known any more, or its list is deleted.';
   if (isUndoable) return 'Another batch, which can itself be undone.';
+  if (by !== null) return 'There is nothing to undo: that is done.';
   return 'There is nothing to undo: its rules were changed since, have expired, or were never there.';
 }
 

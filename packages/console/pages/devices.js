@@ -14,6 +14,7 @@ import { Ago } from '../ui/time.js';
 import { ClientFilter, chosen } from './clients/filter.js';
 import { Versions } from './clients/versions.js';
 import { Behind, behindOf, DeviceDialog, State } from './devices/device.js';
+import { documentText, isFeed } from './devices/documents.js';
 import { linkToFeed } from './feeds/read-feeds.js';
 
 /**
@@ -42,7 +43,7 @@ export function Page({ session, place }) {
   const shown = query.get('id');
   const setShown = (/** @type {string} */ id) => setQuery({ id });
   return html`
-    <${PageHead} title="Devices">What pulls feeds, told apart by key, address and User-Agent; those that need a look come first.<//>
+    <${PageHead} title="Devices">What pulls feeds, rules and the configuration of agents, told apart by key, address and User-Agent; those that need a look come first.<//>
     <${Shown} live=${live}>${(/** @type {Device[]} */ devices) => {
       const stopped = devices.filter(({ stopped_at: at }) => at !== null).length;
       const device = devices.find(({ id }) => id === shown);
@@ -59,7 +60,7 @@ export function Page({ session, place }) {
             : html`<${LongList} label="Devices" columns=${COLUMNS} rows=${shownOnes} keyOf=${keyOf}
                 onRow=${(/** @type {Device} */ { id }) => setShown(id)} />`
         }
-        <${Versions} title="Who has what" of="Feed" whose="Devices" versions=${versionsOf(devices, names, etag)} />
+        <${Versions} title="Who has what" of="What" whose="Devices" versions=${versionsOf(devices, names, etag)} />
         ${device !== undefined && html`<${DeviceDialog} device=${device} names=${names} onClose=${() => setShown('')} />`}
       `;
     }}<//>
@@ -86,7 +87,9 @@ function versionsOf(devices, names, shown) {
         order: `${feed.name} ${first.format} ${first.family} ${first.action}`,
         at: first.last_modified,
         key,
-        what: html`<span><a class="text" href=${linkToFeed(feed)}>${feed.name}</a> <span class="small soft">${first.format}, ${first.family}, ${first.action}</span></span>`,
+        what: isFeed(first)
+          ? html`<span><a class="text" href=${linkToFeed(feed)}>${feed.name}</a> <span class="small soft">${documentText(first)}</span></span>`
+          : html`<span>${documentText(first)}</span>`,
         note: html`<span>of <${Ago} at=${first.last_modified} />${behindText(first.behind_seconds)}</span>`,
         clients: each.length,
         query: { etag: first.etag },

@@ -6,6 +6,7 @@ import { allPages, ask, manage } from '../api.js';
 import { useLive, useLiveWork } from '../data.js';
 import { count, counted, day, duration, size } from '../format.js';
 import { FORMATS } from '../formats.js';
+import { keyName } from '../names.js';
 import { link } from '../router.js';
 import { may } from '../session.js';
 import { Badge } from '../ui/badge.js';
@@ -22,6 +23,7 @@ import { Table } from '../ui/table.js';
 import { Ago } from '../ui/time.js';
 import { ACTIONS, FAMILIES } from '../words.js';
 import { seeChanges } from './changes/see.js';
+import { isFeed } from './devices/documents.js';
 import { DeleteFeed } from './feeds/delete-feed.js';
 import { FeedForm } from './feeds/feed-form.js';
 import { familiesText, leftOutText, nameOfKind, stateOf, WORKSPACE_FEED } from './feeds/feed-state.js';
@@ -111,8 +113,8 @@ function SizeCard({ feed, tag }) {
                 <${Facts} facts=${measure.costs.map((/** @type {any} */ { name, networks }) => [name, counted(networks, 'network')])} />
               `
           }
-          ${measure.by_list?.largest.length > 0 && html`<${SharesOf} title="By list" shares=${measure.by_list} />`}
-          ${measure.by_key?.largest.length > 0 && html`<${SharesOf} title="By key" shares=${measure.by_key} />`}
+          ${measure.by_list?.largest.length > 0 && html`<${SharesOf} title="By list, before neighbours are put together" shares=${measure.by_list} />`}
+          ${measure.by_key?.largest.length > 0 && html`<${SharesOf} title="By key, before neighbours are put together" shares=${measure.by_key} />`}
         `;
       }}<//>
     <//>
@@ -201,14 +203,14 @@ function DevicesCard({ feed }) {
   const live = useLiveWork('devices', () => allPages('/devices', 'devices', {}, 2000), { every: 15_000 });
   const feedId = feed.id === WORKSPACE_FEED ? null : feed.id;
   return html`
-    <${Card} title="Devices" note="What has pulled this feed, and how far behind the newest content it is.">
+    <${Card} title="Devices" note="What has got this feed, when last, and how far behind the newest content it is.">
       <${Shown} live=${live}>${(/** @type {any[]} */ devices) => {
         const rows = devices.flatMap((device) => {
-          const document = device.documents.find((/** @type {any} */ each) => each.feed_id === feedId);
+          const document = device.documents.find((/** @type {any} */ each) => each.feed_id === feedId && isFeed(each));
           return document === undefined ? [] : [{ ...device, document }];
         });
         if (rows.length === 0) {
-          return html`<${Empty} icon="devices" title="No device has pulled it yet"><p>Make a key for the device, and set the device up as below. It shows here within a minute of its first pull.</p><//>`;
+          return html`<${Empty} icon="devices" title="No device has got it yet"><p>Make a key for the device, and set the device up as below. It shows here within a minute of the first pull that is answered with the feed.</p><//>`;
         }
         return html`<${Table} label="Devices" rows=${rows} keyOf=${(/** @type {any} */ { id }) => id} columns=${DEVICE_COLUMNS} />`;
       }}<//>
@@ -218,10 +220,10 @@ function DevicesCard({ feed }) {
 
 /** @type {import('../ui/table.js').Column<any>[]} */
 const DEVICE_COLUMNS = [
+  { label: 'Name', cell: (device) => html`<bdi>${keyName(device)}</bdi>` },
   { label: 'Address', cell: ({ address }) => html`<bdi class="mono">${address}</bdi>` },
   { label: 'Program', cell: ({ user_agent: program }) => html`<bdi class="text">${program}</bdi>` },
-  { label: 'Last pull', cell: ({ last_pull: at }) => html`<${Ago} at=${at} />` },
-  { label: 'Answer', number: true, cell: ({ last_status: status }) => status },
+  { label: 'Last got', cell: ({ document: { at } }) => html`<${Ago} at=${at} />` },
   { label: 'Format', cell: ({ document }) => `${document.format}, ${document.family}` },
   {
     label: 'State',

@@ -43,7 +43,7 @@ export function GuardRails({ workspace, session, onDone }) {
   const actions =
     may(session, 'manage') && html`<${Button} tiny icon="edit" onClick=${() => setChanging(workspace)}>Change the guard rails<//>`;
   return html`
-    <${Card} title="Guard rails" note="What no block may reach, whoever asks for it: it is refused on arrival, and left out of every feed." actions=${actions}>
+    <${Card} title="Guard rails" note="What no block may reach, whoever asks for it: it is refused on arrival, and what is protected is left out of every block feed." actions=${actions}>
       ${
         areOff(body) &&
         areOff(body.service) &&
