@@ -95,7 +95,7 @@ function Trouble() {
   }, []);
   return (
     trouble &&
-    html`<${Notice} kind="bad">${trouble.text} What you see is of ${dateTime(trouble.since)}; it is asked again every few seconds.<//>`
+    html`<${Notice} kind="bad">${trouble.text}${/[.!?]$/.test(trouble.text) ? '' : '.'} What you see is of ${dateTime(trouble.since)}; it is asked again every few seconds.<//>`
   );
 }
 

@@ -767,7 +767,11 @@ suite('management of rules', () => {
         ['/bouncers', 'bouncers'],
         ['/rules?kind=waf_rule', 'rules'],
       ] as const)
-        assert.deepEqual((await get(path))[name]!.map(({ key_name }) => key_name), ['sensor'], name);
+        assert.deepEqual(
+          (await get(path))[name]!.map(({ key_name }) => key_name),
+          ['sensor'],
+          name,
+        );
     });
   });
 
