@@ -72,7 +72,7 @@ export function Shell({ session }) {
         <${Trouble} />
         ${
           found === undefined || !may(session, found.page.permission)
-            ? html`<${Empty} icon="search" title="There is no such page"><p><a href=${link('/')}>Go to the overview</a></p><//>`
+            ? html`<${Empty} icon="search" title=${found === undefined ? 'There is no such page' : 'This page is not for your role'}><p><a href=${link('/')}>Go to the overview</a></p><//>`
             : html`<${PageFrame} key=${found.page.path} page=${found.page} place=${found.place} session=${session} />`
         }
       </main>
@@ -95,7 +95,7 @@ function Trouble() {
   }, []);
   return (
     trouble &&
-    html`<${Notice} kind="bad">${trouble.text} What you see is of ${dateTime(trouble.since)}; it is asked again every few seconds.<//>`
+    html`<${Notice} kind="bad">${trouble.text}${/[.!?]$/.test(trouble.text) ? '' : '.'} What you see is of ${dateTime(trouble.since)}; it is asked again every few seconds.<//>`
   );
 }
 
