@@ -4,7 +4,7 @@ import { html } from 'htm/preact';
 import { useRef } from 'preact/hooks';
 import { ApiError, manage } from '../../api.js';
 import { isTrouble, useLive } from '../../data.js';
-import { count } from '../../format.js';
+import { count, sentence } from '../../format.js';
 import { keyName } from '../../names.js';
 import { link, setQuery } from '../../router.js';
 import { Button } from '../../ui/button.js';
@@ -63,7 +63,7 @@ export function RuleList({ rules, tab, conditions, isFiltered, sort, names, mayW
   const columns = isAccess ? accessColumns(names) : EXPRESSION_COLUMNS;
   const total = isWhole ? { rules: items.length, whole: true } : counted.value;
   return html`
-    ${failure !== undefined && html`<${Notice} kind="warn">${failure.message} What you see is older.<//>`}
+    ${failure !== undefined && html`<${Notice} kind="warn">${sentence(failure.message)} What you see is older.<//>`}
     <div class="stack">
       <div class="list-head">
         <p class="small soft" role="status">${totalText(total, items.length)}</p>
