@@ -51,13 +51,16 @@ const PAUSES = [50, 200, 500];
 /** A transaction whose process sleeps or is gone holds its locks no longer than this, ms. */
 const IDLE = 10_000;
 
+/** Connections of a pool, where nothing else is said. */
+export const CONNECTIONS = 10;
+
 export interface DatabaseOptions {
   /** Connections at most. */
   readonly connections?: number;
 }
 
 /** A pool of connections to the server behind `url`. Connects at the first call; nothing that happens to a connection ends the process. */
-export function openDatabase(url: string, { connections = 10 }: DatabaseOptions = {}): Database {
+export function openDatabase(url: string, { connections = CONNECTIONS }: DatabaseOptions = {}): Database {
   const pools = openPools(url, connections);
 
   /** Runs `work` on a connection; after `limit` ms the connection is cut, and `work` fails with it. */
