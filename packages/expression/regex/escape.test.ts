@@ -112,6 +112,7 @@ test('2.4 a fault of an escape says what and where', () => {
     'a\\x{': ['the escape is not complete', 2],
     'a\\x{}': ['the escape holds no digits', 2],
     'a\\x4g': ['expected a hexadecimal digit', 5],
+    'a\\x!1': ['expected a hexadecimal digit', 4],
     'a\\x/1': ['expected a hexadecimal digit', 4],
     'a\\x:1': ['expected a hexadecimal digit', 4],
     'a\\x`1': ['expected a hexadecimal digit', 4],
@@ -135,6 +136,7 @@ test('2.4 a fault of an escape says what and where', () => {
     'a\\b{z}': ['a word boundary is one of: start, end, start-half, end-half', 4],
     'a\\b{-}': ['a word boundary is one of: start, end, start-half, end-half', 4],
   };
+  assert.notEqual(checkRegex('(?u)\\p{Nope}').fault, null);
   for (const [pattern, [text, place]] of Object.entries(faults))
     assert.equal(checkRegex(pattern).fault, `${text}, at character ${place} of the regular expression`, pattern);
 });

@@ -115,7 +115,7 @@ function scalar(s: Scanner, start: number, code: number, byte: boolean): Atom | 
 function hexDigit(code: number): number {
   if (code >= 0x30 && code <= 0x39) return code - 0x30;
   const lower = code | 0x20;
-  return lower >= 0x61 && lower <= 0x66 && code < 0x80 ? lower - 0x57 : -1;
+  return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
 }
 
 /** Reads `\pL`, `\p{Greek}` or `\P{…}`, which need the flag u. */
