@@ -22,7 +22,7 @@ import { openThreadStore } from './thread-store.ts';
 import { beginning } from './waiting-thread.ts';
 
 /** Connections to PostgreSQL. */
-const CONNECTIONS = 4;
+const CONNECTIONS = { reads: 3, changes: 1 };
 
 const { source, geo, rules } = await beginning<FeedThreadData>();
 const port = parentPort!;
