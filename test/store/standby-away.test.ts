@@ -5,6 +5,11 @@ import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { administer, noOwnPostgres, startOwnPostgres } from '../support/postgres.ts';
 import { eventually } from '../support/weir.ts';
 
+interface Refusal extends Error {
+  readonly code: string;
+  readonly cause: { readonly retryAfter: number };
+}
+
 test('D37.2 reads wait for no change that waits for the standby; so many changes wait, others are refused, and no more wait at the server', {
   skip: noOwnPostgres(),
   timeout: 120_000,
@@ -23,10 +28,10 @@ test('D37.2 reads wait for no change that waits for the standby; so many changes
     const [row] = await administer(url, "SELECT count(*)::int AS n FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
     return row!.n;
   };
-  const make = (name: string) =>
+  const make = (name: string): Promise<'made' | Refusal> =>
     store.createOrganization(name, 'active').then(
-      () => 'made',
-      (error) => error as Error & { code: string; cause: { retryAfter: number } },
+      () => 'made' as const,
+      (error) => error as Refusal,
     );
   const isRefused = (outcome: Awaited<ReturnType<typeof make>>) =>
     assert.deepEqual(outcome === 'made' ? outcome : [outcome.code, outcome.cause.retryAfter], ['LIMITED', 5]);
