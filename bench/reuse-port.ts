@@ -1,6 +1,6 @@
 /**
  * Polls by two processes on one port beside one: `node bench/reuse-port.ts [--rounds 5]`. 304s on a feed of 131,072 entries, on connections that stay
- * open; wrk runs beside them at the lowest priority, on all cores. What two answer for each second of processor time, of what one does, is the
+ * open; wrk runs beside them at the lowest priority, on all cores, and sends eight requests at a time, so that it takes little of them. What two answer for each second of processor time, of what one does, is the
  * figure that other load on the machine does not move. Limit: ≥ 1.7 times the answers on two cores that are otherwise idle. Needs wrk.
  */
 import { execFile } from 'node:child_process';
@@ -46,6 +46,8 @@ async function measure(processes: readonly Weir[]): Promise<{ rate: number; byCp
     `Authorization: ${authorization}`,
     '-H',
     `If-None-Match: ${tag}`,
+    '-s',
+    new URL('support/pipeline.lua', import.meta.url).pathname,
   ];
   const { stdout } = await promisify(execFile)('nice', [...args, `${first.url}/v1/threat/feeds`]);
   if (/Non-2xx|Socket errors/.test(stdout)) throw new Error(stdout);

@@ -9,6 +9,8 @@ process.umask(0o077);
 // In all threads: collected when there is as much garbage as what lives. Left alone, V8 lets a heap grow to the fourfold before it looks,
 // so that what one tenant's imports leave behind is memory that others lack.
 setFlagsFromString('--heap-growing-percent=100');
+// What new objects may take is said for each thread where it is started: set for the process, as it is for this thread, it would hold for all.
+setFlagsFromString('--max-semi-space-size=0');
 
 // A quarter off every start but the first; where the folder cannot be written nothing is kept. Threads look at the variable.
 process.env.NODE_COMPILE_CACHE ||= fileURLToPath(new URL('../node_modules/.cache/compile', import.meta.url));

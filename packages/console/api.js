@@ -129,6 +129,8 @@ export async function ask(path, { method = 'GET', body, ifMatch, once, signal } 
  * @param {any} body
  */
 function messageOf(status, body) {
+  if (status === 500) return 'The service has failed to answer: its store may be away; its log says why.';
+  if (status === 412) return 'Somebody else has changed it meanwhile. Close this and look again.';
   const rows = Array.isArray(body?.details) ? body.details : [];
   if (rows.length > 0) return rows.map((/** @type {Fault} */ { field, message }) => `${field} ${message}`).join('; ');
   return body?.message ?? body?.error ?? `The service answered ${status}.`;

@@ -18,6 +18,9 @@ import { Toasts } from './ui/toast.js';
 const signInForms = () => import('./sign-in.js');
 const [SignIn, SignInAgain] = [later(signInForms, 'SignIn'), later(signInForms, 'SignInAgain')];
 
+/** How often it is asked again who is signed in, where that could not be told, ms. */
+const AGAIN = 5000;
+
 /**
  * What the service has said of the session.
  * @param {{ signedIn: Session | null | undefined, waysIn: import('./session.js').WaysIn | undefined, failure: Error | undefined }} props
@@ -44,7 +47,14 @@ function App({ signedIn, waysIn, failure }) {
     return () => document.removeEventListener('visibilitychange', onVisible);
   }, []);
 
-  if (session === undefined) return html`<main class="page"><${Failed} error=${failure} /></main>`;
+  useEffect(() => {
+    if (session !== undefined) return;
+    const timer = setInterval(() => void readSession().then(() => location.reload(), ignore), AGAIN);
+    return () => clearInterval(timer);
+  }, []);
+
+  if (session === undefined)
+    return html`<main class="page"><${Failed} error=${failure} /><p class="soft">It is asked again every few seconds.</p></main>`;
   const onSignIn = (/** @type {Session} */ next) => {
     setRefused(false);
     setSession(next);

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { ask, manage } from './api.js';
 import { useLiveWork } from './data.js';
 
-/** @typedef {{ id: string, reason: string, since: string, until: string, actor: string | null, key_id: string | null }} Snooze */
+/** @typedef {{ id: string, reason: string, since: string, until: string, actor: string | null, key_id: string | null, key_name: string | null }} Snooze */
 /** @typedef {{ key: string, state: string, text: string, urgent: boolean, snooze: Snooze | null }} Item */
 
 /** What needs attention now; those that are put off are in it. @param {number} [every] ms between two reads. */

@@ -10,8 +10,19 @@ import { may } from './session.js';
  * @property {readonly string[]} keys The names of keys, each once; none where they may not be read.
  * @property {(id: string | null | undefined) => string} listName
  * @property {(id: string | null) => { kind: 'workspace' | 'list' | 'composed', id: string, name: string }} feedOf The feed of an id: a list's, one made of lists; null: the workspace's.
- * @property {(id: string | null | undefined) => string} keyName A key, or the source whose refresh it is; one that is not known is told as that.
  */
+
+/**
+ * What the key of a row is called, or the source whose refresh it is; one that the service has forgotten is told as that. Empty: none is told.
+ * @param {{ key_id: string | null, key_name?: string | null }} of
+ */
+export const keyName = ({ key_id: id, key_name: name }) => name ?? (id === null || name === undefined ? '' : 'a key that is gone');
+
+/**
+ * Who has sent what a batch landed; of messages without a key it is not known whether a command wrote them or another program.
+ * @param {{ actor?: string | null, key_id: string | null, key_name?: string | null, batch_id?: string | null }} of `batch_id` null: it is forgotten.
+ */
+export const senderName = (of) => of.actor ?? (keyName(of) || (of.batch_id === null ? 'not known' : 'a command or another program'));
 
 /** @param {import('./session.js').Session} session @returns {Names} */
 export function useNames(session) {
@@ -21,11 +32,7 @@ export function useNames(session) {
     const lists = value?.lists ?? [];
     const named = new Map(lists.map((/** @type {any} */ { id, name }) => [id, name]));
     const feeds = new Map((value?.feeds ?? []).map((/** @type {any} */ { id, name }) => [id, name]));
-    const keys = new Map((value?.keys ?? []).map((/** @type {any} */ { id, name, prefix }) => [id, name ?? prefix]));
-    // What a refresh has sent is sent by its source.
-    for (const { source, name } of lists) if (source !== null) keys.set(source, `source ${name}`);
     const gone = (/** @type {string | null | undefined} */ id, /** @type {string} */ what) => (id && value !== undefined ? what : '');
-    const unknownKey = readsKeys ? 'a key that is gone' : 'another key';
     return {
       lists,
       keys: [...new Set((value?.keys ?? []).flatMap((/** @type {any} */ { name }) => name ?? []))],
@@ -36,7 +43,6 @@ export function useNames(session) {
           : { kind: 'list', id, name: named.get(id) ?? gone(id, 'a feed that is gone') };
       },
       listName: (id) => named.get(id ?? '') ?? gone(id, 'a list that is gone'),
-      keyName: (id) => (id === session.key_id ? (keys.get(id) ?? 'this key') : (keys.get(id ?? '') ?? gone(id, unknownKey))),
     };
   }, [value]);
 }
@@ -51,6 +57,6 @@ async function readNames(readsKeys) {
   return {
     lists: lists.map(({ id, name, default: isDefault, source_id: source }) => ({ id, name, default: isDefault, source })),
     feeds: feeds.map(({ id, name }) => ({ id, name })),
-    keys: keys.map(({ id, name, prefix }) => ({ id, name, prefix })),
+    keys: keys.map(({ name }) => ({ name })),
   };
 }

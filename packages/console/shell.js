@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { manage } from './api.js';
 import { useAttentionCount } from './attention.js';
 import { useLive, useWork } from './data.js';
-import { dateTime } from './format.js';
+import { dateTime, sentence } from './format.js';
 import { PAGES, pageOf } from './pages.js';
 import { helpAt, link, usePlace } from './router.js';
 import { Search } from './search.js';
@@ -72,7 +72,7 @@ export function Shell({ session }) {
         <${Trouble} />
         ${
           found === undefined || !may(session, found.page.permission)
-            ? html`<${Empty} icon="search" title="There is no such page"><p><a href=${link('/')}>Go to the overview</a></p><//>`
+            ? html`<${Empty} icon="search" title=${found === undefined ? 'There is no such page' : 'This page is not for your role'}><p><a href=${link('/')}>Go to the overview</a></p><//>`
             : html`<${PageFrame} key=${found.page.path} page=${found.page} place=${found.place} session=${session} />`
         }
       </main>
@@ -95,7 +95,7 @@ function Trouble() {
   }, []);
   return (
     trouble &&
-    html`<${Notice} kind="bad">${trouble.text} What you see is of ${dateTime(trouble.since)}; it is asked again every few seconds.<//>`
+    html`<${Notice} kind="bad">${sentence(trouble.text)} What you see is of ${dateTime(trouble.since)}; it is asked again every few seconds.<//>`
   );
 }
 

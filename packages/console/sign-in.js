@@ -121,7 +121,7 @@ function WithKey({ isFirst, onSignIn }) {
         />
         <${Button} kind="main" type="submit" busy=${busy}>Sign in<//>
         <p class="small soft">
-          You stay signed in for 12 hours, or until the key is revoked. <code>weir key create --role admin</code> makes a key.
+          You stay signed in for 12 hours, or until the key is revoked or expires. <code>weir key create --role admin</code> makes a key.
         </p>
       </form>
   `;

@@ -30,8 +30,8 @@ export const SHORTEST_SNOOZE = 60;
 export const LONGEST_REASON = 200;
 export const LONGEST_TEXT = 500;
 
-/** A snooze as JSON has it. */
-export const snoozeJson = ({ id, reason, since, until, by }: Snooze) => ({
+/** A snooze as JSON has it; `keys`: the names of keys. */
+export const snoozeJson = ({ id, reason, since, until, by }: Snooze, keys: ReadonlyMap<string, string>) => ({
   id,
   reason,
   since: isoTime(since),
@@ -39,4 +39,5 @@ export const snoozeJson = ({ id, reason, since, until, by }: Snooze) => ({
   actor: by.actor,
   person: by.personId ?? null,
   key_id: by.keyId,
+  key_name: keys.get(by.keyId ?? '') ?? null,
 });

@@ -54,7 +54,11 @@ async function loadAll(sources: readonly GeoSources[], cacheDir: string | undefi
 }
 
 async function compileInWorker(request: CompileRequest): Promise<Compiled[]> {
-  const worker = new Worker(new URL('./compile.thread.ts', import.meta.url), { name: 'compile', workerData: request });
+  const worker = new Worker(new URL('./compile.thread.ts', import.meta.url), {
+    name: 'compile',
+    workerData: request,
+    resourceLimits: { maxYoungGenerationSizeMb: 24 },
+  });
   const [compiled] = (await once(worker, 'message')) as [Compiled[]];
   return compiled;
 }

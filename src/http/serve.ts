@@ -5,7 +5,7 @@ import { type Clocks, instantOf } from '../clock.ts';
 import { type Address, type Askers, type GateName, pathsOf } from './address.ts';
 import { type Answer, errorAnswer } from './answer.ts';
 import { missing } from './auth/gate.ts';
-import { answerEarly, BUSY, takeBody } from './bodies/body.ts';
+import { answerEarly, BUSY, freeBytes, takeBody } from './bodies/body.ts';
 import type { BodyBudget } from './bodies/body-budget.ts';
 import type { Answered, Call } from './call.ts';
 import { type HttpFault, isSignalShape, malformedIn } from './errors.ts';
@@ -141,16 +141,22 @@ export function requestServer({
     const caller = callerOf(who);
     const holding = caller === null ? guests.open(sourceOf(call.ip)) : budget.open(caller.keyId, caller.workspaceId);
     let until: Promise<unknown> | undefined;
+    let bytes: Buffer | undefined;
+    const letGo = () => {
+      holding.release();
+      if (bytes !== undefined) freeBytes(bytes);
+    };
     try {
       const body = await takeBody(call.request, call.response, holding, limit);
       if (body === BUSY) onBusy?.();
       if (body === undefined || 'status' in body) return body;
+      bytes = body;
       const answered = await ask(endpoint, call, who, body);
       if ('body' in answered) ({ until } = answered);
       return answered;
     } finally {
-      if (until === undefined) holding.release();
-      else void until.finally(() => holding.release());
+      if (until === undefined) letGo();
+      else void until.finally(letGo);
     }
   }
 }

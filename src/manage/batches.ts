@@ -6,12 +6,16 @@ import { WeirError } from '../errors.ts';
 import type { StoreReads } from '../ports/store.ts';
 import type { BatchInfo, Step, UndoPreview } from '../ports/stored/rule-store.ts';
 import { type Operator, operate, type RulePorts } from './operate.ts';
+import type { Names } from './rules/rule-json.ts';
 
-/** A batch in the words of programs. */
-export const batchJson = (batch: BatchInfo) => ({
+/** A batch in the words of programs; `keys`: the names of keys. */
+export const batchJson = (batch: BatchInfo, keys: Names['keys']) => ({
   id: batch.id,
   list_id: batch.listId,
+  lists: batch.lists,
+  has_targets: batch.hasTargets,
   key_id: batch.keyId,
+  key_name: keys.get(batch.keyId ?? '') ?? null,
   actor: batch.actor ?? null,
   person: batch.personId ?? null,
   received_at: isoTime(batch.receivedAt),

@@ -4,7 +4,7 @@ import { v7 } from 'uuid';
 import { WeirError } from '../errors.ts';
 import type { Outcome } from './outcome.ts';
 
-/** Requests that may be late and are worked on at once, of a workspace. */
+/** Requests that may be late and wait or are worked on at once, of a workspace. */
 const MOST_AT_WORK = 64;
 /** How long a late answer is kept, ms, and how many: of a workspace, and in all. */
 const KEPT = 600_000;

@@ -4,17 +4,18 @@ import { LONGEST_TEXT, type Snooze, snoozeJson } from '../account/snooze.ts';
 import { WeirError } from '../errors.ts';
 import { type AttentionItem, attentionOf } from './attention.ts';
 import type { ManageContext } from './context.ts';
+import type { Names } from './rules/rule-json.ts';
 import { factsOf } from './status.ts';
 import { workspaceParts } from './workspace-status.ts';
 
 type Context = Pick<ManageContext, 'store' | 'workspaceId' | 'guardRails' | 'now' | 'service'>;
 
-/** What needs attention now, each with the snooze that it has in the state in which it is. */
-export const itemsWith = (items: readonly AttentionItem[], snoozes: readonly Snooze[]) => {
+/** What needs attention now, each with the snooze that it has in the state in which it is; `keys`: the names of keys. */
+export const itemsWith = (items: readonly AttentionItem[], snoozes: readonly Snooze[], keys: Names['keys']) => {
   const byKey = new Map(snoozes.map((each) => [each.key, each]));
   return items.map(({ key, state, text, urgent }) => {
     const snooze = byKey.get(key);
-    return { key, state, text, urgent, snooze: snooze?.state === state ? snoozeJson(snooze) : null };
+    return { key, state, text, urgent, snooze: snooze?.state === state ? snoozeJson(snooze, keys) : null };
   });
 };
 

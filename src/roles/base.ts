@@ -34,6 +34,8 @@ export interface Base extends Common {
   readonly stream: Stream;
   /** Resolves when what a workspace has put on the stream by this process has landed, or 2 s later. */
   landed(workspaceId: string): Promise<void>;
+  /** Resolves when all that is on the stream has landed, or 2 s later, with how many messages are left. */
+  untilLanded(): Promise<number>;
   /** The clock that what is served goes by: this machine's, beside that of a store of several processes (SPEC D37.1). */
   readonly clock: Clock;
   readonly geo: GeoInUse;
@@ -72,7 +74,7 @@ export async function startBase(common: Common, writer: WaitingThread<WriterData
   const engine = await startEngine(config, log, (landing) => tracing?.landed(landing), writer);
   onStop(() => engine.close());
   const { store } = engine;
-  const { stream, landed } = notedAppends(engine.stream, store);
+  const { stream, landed, untilLanded } = notedAppends(engine.stream, store);
   await refuseLostStore(store, stream);
   const geoData = await loadingGeo;
   const guardRails = serviceGuardRails(config);
@@ -88,7 +90,7 @@ export async function startBase(common: Common, writer: WaitingThread<WriterData
   onStop(() => geo.close());
   const { geoUpdateHours } = config;
   if (geoUpdateHours !== undefined) onStop(startGeoUpdates({ settings: config, every: geoUpdateHours * HOUR, inUse: geo.data, log }));
-  return { ...common, engine, store, stream, landed, clock, geo, schemes, guardRails, feedThread, measures, tracing, tls };
+  return { ...common, engine, store, stream, landed, untilLanded, clock, geo, schemes, guardRails, feedThread, measures, tracing, tls };
 }
 
 /** The schemes of the configuration; rejects with every fault in its files at once, those of the geo data included. */

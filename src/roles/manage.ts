@@ -24,7 +24,6 @@ import { worthCounter } from '../runtime/threads/worth.ts';
 import { sendPortsOf } from '../runtime/webhooks/sending.ts';
 import { oneByOne } from '../serial.ts';
 import type { Config } from '../settings/settings.ts';
-import { caughtUp } from '../stream/lag.ts';
 import type { Base } from './base.ts';
 import type { Feeds } from './feeds.ts';
 import { resumeLeftBehind } from './resume.ts';
@@ -38,7 +37,7 @@ const WEBHOOK_TESTS = 10;
 
 /** The ports of management (SPEC D15); undefined without the role. `ownStatus` is what is told of this process. */
 export function startManage(
-  { config, engine, store, stream, geo, guardRails, schemes, feedThread, log, onStop }: Base,
+  { config, engine, store, stream, untilLanded, geo, guardRails, schemes, feedThread, log, onStop }: Base,
   { activity, watch }: Pick<Seen, 'activity' | 'watch'>,
   { cache, forecast }: Feeds,
   { accept }: Signals,
@@ -91,7 +90,7 @@ export function startManage(
       geo: () => geoStatus(geo.data(), now()),
     },
     publish: (messages) => stream.publish(messages),
-    untilLanded: () => caughtUp(stream, store),
+    untilLanded,
     accept,
     forecast,
     explainer: feedThread,

@@ -17,7 +17,6 @@ import { type Refresher, refresher } from '../runtime/sources/refresher.ts';
 import type { Config } from '../settings/settings.ts';
 import type { Accept } from '../signal/accept.ts';
 import { leastInterval } from '../source/catalogue.ts';
-import { caughtUp } from '../stream/lag.ts';
 import type { Base } from './base.ts';
 import { resumeLeftBehind } from './resume.ts';
 import type { Signals } from './signals.ts';
@@ -46,7 +45,7 @@ export function startSources(base: Base, { accept }: Signals): Sources | undefin
 
 /** What refreshes, by a clock. */
 export function refresherOf(base: Base, accept: Accept, { now, monotonic, random }: RefresherClock): Refresher {
-  const { config, store, stream, geo, guardRails, log, onStop } = base;
+  const { config, store, stream, untilLanded, geo, guardRails, log, onStop } = base;
   const guardOf = blockGuards(guardRails);
   const steps = fairSteps();
   const apply: ApplyPorts = {
@@ -55,7 +54,7 @@ export function refresherOf(base: Base, accept: Accept, { now, monotonic, random
     accept,
     blockFaults: (caller) => guardOf(caller.guardRails).faults,
     publish: (messages) => stream.publish(messages),
-    untilLanded: () => caughtUp(stream, store),
+    untilLanded,
     pause: () => steps('', async () => undefined),
     sleep: (seconds) => sleep(seconds * 1000),
     geo: () => geo.database(),

@@ -20,6 +20,7 @@ import { COMPARED, type Compared, type PresentRule, PresentRules } from './prese
 import type { PassedRow, PlacedEntry } from './readers/content.ts';
 import { hasExpired, type ListAction, type ListEntry, signalOf } from './readers/entry.ts';
 import { arrayOf, type FileSignal, type LineFault } from './readers/items.ts';
+import { wideTarget } from './wide.ts';
 
 /** What comparing works with. */
 export interface EqualPorts {
@@ -71,7 +72,12 @@ export interface EqualPlan {
   readonly faults: readonly PlacedFault[];
   /** Whether so much would be removed, or added, that somebody has to be sure. */
   readonly isLarge: boolean;
+  /** Whole countries and ASNs among what is added, of which somebody has to be sure, too. */
+  readonly wide: number;
 }
+
+/** Whether somebody has to be sure of it. */
+export const needsConfirmation = ({ isLarge, wide }: Pick<EqualPlan, 'isLarge' | 'wide'>): boolean => isLarge || wide > 0;
 
 /** Entries that are judged together. */
 const SLICE = LIMITS.batchEntries;
@@ -114,7 +120,7 @@ export async function planEqual(
   const actions = new Set<string>([action]);
   const faults: PlacedFault[] = [];
   const passed: Record<string, number> = Object.create(null);
-  const count = { added: 0, changed: 0, unchanged: 0, failed: 0, refused: 0, expired: 0 };
+  const count = { added: 0, changed: 0, unchanged: 0, failed: 0, refused: 0, expired: 0, wide: 0 };
   let pending: Pending[] = [];
   const tell = (fault: PlacedFault) => void (faults.length < MOST_TOLD && faults.push(fault));
 
@@ -182,6 +188,7 @@ export async function planEqual(
       if (rule.id > 0) count.unchanged += 1;
       return;
     }
+    if (rule === undefined && wideTarget(entry) !== undefined) count.wide += 1;
     pending.push({ entry, place, id: rule?.id ?? 0, keepsExpiry: !isDue && entry.expiry === undefined });
     const before = (i: number) => (found < 0 ? 0 : present.digestAt(found, i));
     const digests = COMPARED.map((field, i) => (fields[field] === undefined ? before(i) : present.digest(fields[field])));

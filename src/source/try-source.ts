@@ -89,7 +89,7 @@ export async function trySource({ workspace, content, listId }: TriedSource, por
   const trial = await tryRules({ workspace, rules, listId, name }, ports);
   const { present, added, removed } = trial.change;
   const wide = seen.wide.length === 0 ? undefined : await wideOf(seen.wide, geo, () => turnOf(clock));
-  const plan = { present, added, removed, changed: 0, unchanged: present - removed, kept: 0, passed, faults, isLarge: false };
+  const plan = { present, added, removed, changed: 0, unchanged: present - removed, kept: 0, passed, faults, isLarge: false, wide: 0 };
   const facts = {
     wider: { count: seen.wider, first: seen.firstWider },
     wide: wide && wideText(wide),

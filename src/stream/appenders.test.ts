@@ -6,7 +6,7 @@ import { heldDraft } from './held-draft.ts';
 
 /** A stream of one partition, and how far it has landed. */
 function world() {
-  const log = { end: 0, landed: 0 };
+  const log = { end: 0, landed: 0, reads: 0 };
   const publish: Stream['publish'] = async ({ length }) => {
     log.end += length;
   };
@@ -17,7 +17,11 @@ function world() {
     publish,
     draft: () => heldDraft(publish),
   };
-  return { log, ...notedAppends(stream as Stream, { position: async () => log.landed }) };
+  const position = async () => {
+    log.reads += 1;
+    return log.landed;
+  };
+  return { log, ...notedAppends(stream as Stream, { position }) };
 }
 
 const messageOf = (key: string) => ({ key, headers: {}, value: '{}' });
@@ -53,4 +57,14 @@ test('D5.13 a process that has just begun waits for all that was sent before it'
   assert.equal(first, 'waits');
   log.landed = 1;
   await waiting;
+});
+
+test('D36.11 hundreds that wait for landing look together how far it is', async () => {
+  const { log, untilLanded } = world();
+  log.end = 3;
+  const answers = Array.from({ length: 300 }, () => untilLanded());
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  assert.ok(log.reads > 1 && log.reads < 30, `${log.reads} reads`);
+  log.landed = 3;
+  assert.deepEqual(new Set(await Promise.all(answers)), new Set([0]));
 });

@@ -1,6 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import type { StoreReads } from '../ports/store.ts';
 import type { Stream } from '../ports/stream.ts';
+import { gathered } from '../serial.ts';
 
 /** How often the position is read while waiting, ms. */
 const LOOK = 5;
@@ -9,6 +10,25 @@ const PATIENCE = 2000;
 
 type Log = Pick<Stream, 'id' | 'partitions' | 'bounds'>;
 type Positions = Pick<StoreReads, 'position'>;
+
+/** Reads of positions that share the next read: hundreds may wait for landing at once, and each looks again and again. */
+export function sharedPositions(store: Positions): Positions {
+  const read = gathered<readonly [streamId: string, partition: number], number | undefined>(
+    async (asked) => {
+      // The embedded store answers in the same turn of the event loop, in which others are about to ask.
+      await turn();
+      const reads = new Map<string, Promise<number | undefined>>();
+      for (const [streamId, partition] of asked) {
+        const place = `${streamId} ${partition}`;
+        if (!reads.has(place)) reads.set(place, store.position(streamId, partition));
+      }
+      return Promise.all(asked.map(([streamId, partition]) => reads.get(`${streamId} ${partition}`)));
+    },
+    1,
+    Number.POSITIVE_INFINITY,
+  );
+  return { position: (streamId, partition) => read([streamId, partition]) };
+}
 
 /** How many messages of the whole stream the store has not landed. */
 export async function unlanded(stream: Log, store: Positions): Promise<number> {

@@ -176,6 +176,37 @@ export function undoConformance(driver: StoreDriver): void {
     assert.deepEqual(await told(alone), [true, false]);
   });
 
+  test(`D38.1 store ${name}: a batch tells the lists that it concerns; one of expression rules alone is of none, and so is its undo`, async (t) => {
+    const { store, workspace, land } = await fixture(t, driver);
+    const list = await store.createList(workspace.id, 'edge', NO_SETTINGS);
+    const [alone, mixed, both, undo, again, unknown] = Array.from({ length: 6 }, () => newBatchId(T0)) as [string, string, ...string[]];
+    const byExpression = { change: 'upsert', kind: 'waf_rule', rule: waf('r-1') } as const;
+    await land([
+      { batchId: alone, change: byExpression },
+      { batchId: alone, change: { change: 'delete', kind: 'waf_rule', ruleRef: 'r-2' } },
+    ]);
+    await land([
+      { batchId: mixed, change: byExpression },
+      { batchId: mixed, listId: list.id, change: upsert(access(HOSTS[0])) },
+    ]);
+    await land([
+      { batchId: both!, listId: list.id, change: upsert(access(HOSTS[0])) },
+      { batchId: both!, change: upsert(access(HOSTS[1])) },
+    ]);
+    await land([{ batchId: undo!, change: { change: 'undo', batchId: alone } }]);
+    await land([{ batchId: again!, change: { change: 'undo', batchId: undo! } }]);
+    await land([{ batchId: unknown!, change: { change: 'undo', batchId: newBatchId(T0) } }]);
+    const own = await store.defaultList(workspace.id);
+    const told = async (id: string) => {
+      const { hasTargets, lists, listId } = (await store.batch(workspace.id, id))!;
+      return [hasTargets, lists, listId];
+    };
+    for (const id of [alone, undo!, again!]) assert.deepEqual(await told(id), [false, 0, null]);
+    assert.deepEqual(await told(mixed), [true, 1, list.id]);
+    assert.deepEqual(await told(both!), [true, 2, list.id]);
+    assert.deepEqual(await told(unknown!), [null, 1, own], 'what it undid is forgotten');
+  });
+
   test(`D9.3, D9.11 store ${name}: what is told of an undo is what it does: nothing in a deleted list, nothing twice, nothing that is undone already`, async (t) => {
     const { store, workspace, land, rules } = await fixture(t, driver);
     const list = await store.createList(workspace.id, 'edge', NO_SETTINGS);

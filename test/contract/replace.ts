@@ -58,7 +58,7 @@ function tests(world: () => World, once: Once): void {
   const address = (n: number) => `20.${n >> 16}.${(n >> 8) & 255}.${n & 255}`;
   const targets = async (client: Client) => (await client.rules()).map(({ target }) => String(target)).sort();
 
-  test('D11.4 random histories of contents end with each content, and what stays keeps its id, since, reason and labels', async () => {
+  test('D11.4, D15.42 random histories of contents end with each content, and what stays keeps its id, since, reason and labels', async () => {
     const client = await world().client();
     const random = seededRandom(7);
     let kept = new Map<string, Json>();
@@ -144,6 +144,25 @@ function tests(world: () => World, once: Once): void {
     await world().text(['undo', done.id, '--workspace', client.workspace, '--yes']);
     assert.deepEqual(await targets(client), before);
   });
+
+  once(
+    'D11.13, D15.42 whole countries and ASNs of a content in parts wait for somebody to be sure; those that the list has do not',
+    async () => {
+      const client = await world().client();
+      const contents = [{ value: '20.1.1.1' }, { value: 'NL' }, { asn: 'AS64500' }];
+      const { id, start } = await opened(client, contents);
+      await ask(client, `/${id}/start`, { ...start, confirmed: false });
+      const planned = await ended(client, id);
+      assert.deepEqual([planned.state, planned.plan!.wide, planned.needs_confirmation], ['planned', 2, true]);
+      assert.deepEqual(await targets(client), []);
+      await ask(client, `/${id}/start`, start);
+      assert.equal((await ended(client, id)).state, 'done');
+      assert.deepEqual(await targets(client), ['20.1.1.1', 'AS64500', 'NL']);
+      const again = await opened(client, [...contents, { value: '20.1.1.2' }]);
+      await ask(client, `/${again.id}/start`, { ...again.start, confirmed: false });
+      assert.equal((await ended(client, again.id)).state, 'done');
+    },
+  );
 
   once('D11.4 a faulty line holds back every removal; a bound key replaces its list alone; a workspace has four at once', async () => {
     const client = await world().client();

@@ -7,7 +7,7 @@ import { openSqliteStream } from '../../src/stream/sqlite/stream.ts';
 import { command, newTenant } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { smallGeo } from '../support/geo.ts';
-import { ask, bearer, getFeed, type Headers, type Reply } from '../support/http.ts';
+import { ask, bearer, getFeed, type Headers, postSignals, type Reply } from '../support/http.ts';
 import { eventually, KEY, startWeir, type Weir } from '../support/weir.ts';
 
 type Json = Record<string, unknown>;
@@ -741,6 +741,38 @@ suite('management of rules', () => {
     assert.equal((await post('/undo', { batches: [ids[2]] })).status, 409);
     assert.equal((await post('/undo', { batches: ['0199f3c2-8a51-7c3e-9d0b-4f1e2a6b7000'] })).status, 404);
     assert.deepEqual((await get('/batches?after=x')).body.details[0]!.field, 'after');
+  });
+
+  test('D38.1, D38.2 a batch of expression rules is of no list; who reads rules is told the names of keys, also of devices and bouncers', async () => {
+    const { call, done, post } = await space('names');
+    const { key: sensor } = (await post('/keys', { name: 'sensor', role: 'operator' })).body as unknown as { key: string };
+    const reading = bearer(((await post('/keys', { name: 'reader', permissions: ['rules:read'] })).body as unknown as { key: string }).key);
+    const get = async (path: string) => (await call('GET', path, undefined, reading)).body as unknown as Record<string, Json[]>;
+    await done('/rules', { value: '192.0.2.1' });
+    const expression = { type: 'custom', action: 'block', expression: 'http.request.path contains "/x"' };
+    await postSignals(server.url, sensor, [{ kind: 'waf_rule', op: 'upsert', rule_ref: 'x', rule: expression }], '/v2/signal');
+    await getFeed(server.url, sensor);
+    await ask(server.url, '/v1/decisions/stream?startup=true', { headers: { 'x-api-key': sensor, 'user-agent': 'b/1' } });
+    await eventually(async () => {
+      const { batches } = await get('/batches');
+      assert.deepEqual(
+        batches!.map(({ key_name, has_targets, lists, list_id: id }) => [key_name, has_targets, lists, id === null]),
+        [
+          ['sensor', false, 0, true],
+          [batches!.at(-1)!.key_name, true, 1, false],
+        ],
+      );
+      for (const [path, name] of [
+        ['/devices', 'devices'],
+        ['/bouncers', 'bouncers'],
+        ['/rules?kind=waf_rule', 'rules'],
+      ] as const)
+        assert.deepEqual(
+          (await get(path))[name]!.map(({ key_name }) => key_name),
+          ['sensor'],
+          name,
+        );
+    });
   });
 
   test('D9.12, D15.37 of 50 undos of one batch at once one does it, and the others are 409', async () => {

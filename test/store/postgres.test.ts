@@ -237,6 +237,21 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
   worthConformance({ name: 'postgres', open });
   changesConformance({ name: 'postgres', open });
 
+  test('D36.11 calls for one workspace leave connections for those for others', async (t) => {
+    const url = await migrated();
+    const store = await openPostgresStore(url, { connections: { reads: 4, changes: 1 } });
+    t.after(() => store.close());
+    const [one, other] = [await makeWorkspace(store), await makeWorkspace(store)];
+    const client = new Client({ connectionString: url });
+    await client.connect();
+    await client.query('BEGIN; LOCK TABLE keys IN ACCESS EXCLUSIVE MODE');
+    const waiting = Array.from({ length: 20 }, () => store.keys(one));
+    assert.ok(await store.findNamed(other, ''));
+    await client.query('COMMIT');
+    await client.end();
+    assert.equal((await Promise.all(waiting)).flat().length, 0);
+  });
+
   test('D4.12 store postgres: every statement of the tests above finds its rows through an index', async (t) => {
     const recorded = [...statements];
     assertPlans(await searches((await open(t)).url, recorded));

@@ -9,6 +9,7 @@ import { loadGeo } from '../../src/geo/load.ts';
 /** As `weir`, the unit and the image start Node. */
 const NODE_FLAGS = ['--max-semi-space-size=8'];
 const NODE_ENVIRONMENT = { MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '131072' };
+const COMPILE_CACHE = fileURLToPath(new URL('../../node_modules/.cache/compile', import.meta.url));
 /** What Node is started with. */
 export const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 export const KEY = 'weir-test-key-0123456789';
@@ -32,7 +33,7 @@ type Environment = Record<string, string | undefined>;
 
 /** The settings of a test process: no setting of the machine's environment gets in but where Node keeps what it has compiled. */
 export function testEnvironment(settings: Environment): NodeJS.ProcessEnv {
-  const { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE } = process.env;
+  const { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE = COMPILE_CACHE } = process.env;
   return { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE, HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'warn', ...settings };
 }
 

@@ -51,7 +51,7 @@ const columns = (names) => [
   {
     label: 'Who',
     width: 'minmax(6rem, 1.2fr)',
-    cell: ({ entry }) => html`<bdi>${whoOf(entry, names)}</bdi>`,
+    cell: ({ entry }) => html`<bdi>${whoOf(entry)}</bdi>`,
   },
   {
     label: 'What',

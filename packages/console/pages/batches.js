@@ -7,7 +7,7 @@ import { curlOf } from '../curl.js';
 import { useLive } from '../data.js';
 import { count, counted, dateTime, duration } from '../format.js';
 import { useKeyset } from '../keyset.js';
-import { useNames } from '../names.js';
+import { keyName, senderName, useNames } from '../names.js';
 import { go, link } from '../router.js';
 import { may } from '../session.js';
 import { Badge } from '../ui/badge.js';
@@ -28,7 +28,10 @@ import { RULE_TABS, tabOf } from './rules/tabs.js';
  * @typedef {object} Batch
  * @property {string} id
  * @property {string | null} list_id
+ * @property {number} lists How many it concerns.
+ * @property {boolean | null} has_targets Whether it concerns lists; null: not known.
  * @property {string | null} key_id
+ * @property {string | null} key_name
  * @property {string | null} actor The person who sent it, where he was named.
  * @property {string | null} person The provider that has named him, and who that is there.
  * @property {string} received_at
@@ -77,17 +80,18 @@ const columns = (names) => [
     width: 'minmax(8rem, 1.5fr)',
     cell: ({ id, received_at: at }) => html`<a href=${link('/batches', id)} title=${id}>${dateTime(at)}</a>`,
   },
-  { label: 'Sent by', width: 'minmax(5rem, 1fr)', secondary: true, cell: (batch) => html`<bdi>${senderOf(batch, names)}</bdi>` },
+  { label: 'Sent by', width: 'minmax(5rem, 1fr)', secondary: true, cell: (batch) => html`<bdi>${senderName(batch)}</bdi>` },
   { label: 'List', width: 'minmax(5rem, 1fr)', secondary: true, cell: (batch) => html`<bdi>${listOf(batch, names)}</bdi>` },
   { label: 'State', width: '6.5rem', secondary: true, cell: (batch) => html`<${State} batch=${batch} />` },
   { label: 'Entries', width: '5rem', number: true, cell: ({ entries }) => count(entries) },
 ];
 
-/** @param {Batch} batch @param {Names} names */
-const senderOf = ({ actor, key_id: key }, names) => actor ?? (key === null ? 'a command' : names.keyName(key));
-
-/** @param {Batch} batch @param {Names} names */
-const listOf = ({ list_id: list }, names) => (list === null ? 'a list that is gone' : names.listName(list));
+/** Where its rules are. @param {Batch} batch @param {Names} names */
+function listOf({ list_id: list, lists, has_targets: has }, names) {
+  if (has === false) return 'expression rules';
+  const first = list === null ? 'a list that is gone' : names.listName(list);
+  return `${first}${lists > 1 ? ` and ${counted(lists - 1, 'other')}` : ''}${has === null ? ', or none' : ''}`;
+}
 
 /** @param {{ batch: Batch }} props */
 function State({ batch: { undoes, undone_by: by } }) {
@@ -111,7 +115,7 @@ function OneBatch({ id, names, session }) {
       <div class="cards">
         <${Card} title="What it is"><${Facts} facts=${factsOf(batch, names)} /><//>
         <${Card} title="Undoing it now"
-          note=${noteOf(batch.undoable, isUndoable)}>
+          note=${noteOf(batch, isUndoable)}>
           <${EffectFigures} effect=${batch.undo} />
           <${Sample} effect=${batch.undo} />
         <//>
@@ -124,20 +128,21 @@ function OneBatch({ id, names, session }) {
   `;
 }
 
-/** What undoing is, or why there is none. @param {boolean} isKnown @param {boolean} isUndoable */
-function noteOf(isKnown, isUndoable) {
-  if (!isKnown)
+/** What undoing is, or why there is none. @param {Batch} batch @param {boolean} isUndoable */
+function noteOf({ undoable, undone_by: by }, isUndoable) {
+  if (!undoable)
     return 'It cannot be undone: too much has changed since, so that what it replaced is not known any more, or its list is deleted.';
   if (isUndoable) return 'Another batch, which can itself be undone.';
+  if (by !== null) return 'There is nothing to undo: that is done.';
   return 'There is nothing to undo: its rules were changed since, have expired, or were never there.';
 }
 
 /** @param {Batch} batch @param {Names} names @returns {(readonly [string, any])[]} */
 const factsOf = (batch, names) => [
   ['State', html`<${State} batch=${batch} />`],
-  ['Sent by', senderOf(batch, names)],
+  ['Sent by', senderName(batch)],
   ['Person', batch.person ?? undefined],
-  ['Key', batch.actor !== null && batch.key_id !== null ? names.keyName(batch.key_id) : undefined],
+  ['Key', batch.actor !== null && batch.key_id !== null ? keyName(batch) : undefined],
   ['List', listOf(batch, names)],
   ['Entries', count(batch.entries)],
   ['Received', dateTime(batch.received_at)],

@@ -5,7 +5,7 @@ import { useState } from 'preact/hooks';
 import { allPages } from '../api.js';
 import { useLiveWork } from '../data.js';
 import { count, counted } from '../format.js';
-import { useNames } from '../names.js';
+import { keyName, useNames } from '../names.js';
 import { link, setQuery } from '../router.js';
 import { Button } from '../ui/button.js';
 import { LongList } from '../ui/long-list.js';
@@ -29,7 +29,7 @@ export function Page({ session, place: { query } }) {
       if (bouncers.length === 0) return html`<${NoBouncers} />`;
       const gaps = bouncers.filter(({ cannot_enforce: gap }) => gap !== null).length;
       const bouncer = bouncers.find((each) => keyOf(each) === shown);
-      const list = chosen(bouncers, query, names);
+      const list = chosen(bouncers, query);
       return html`
         ${gaps > 0 && html`<${Notice} kind="bad">${counted(gaps, 'bouncer does', 'bouncers do')} not enforce all of ${gaps === 1 ? 'its' : 'their'} feed.<//>`}
         <${ClientFilter} query=${query} shown=${list.length} all=${bouncers.length} what="bouncer" />
@@ -83,7 +83,7 @@ function versionsOf(bouncers, shown) {
 /** @param {import('../names.js').Names} names @returns {import('../ui/long-list.js').LongColumn<Bouncer>[]} */
 const columns = (names) => [
   { label: 'State', width: '8.5rem', cell: (bouncer) => html`<${State} bouncer=${bouncer} />` },
-  { label: 'Name', width: 'minmax(6rem, 1fr)', cell: ({ key_id: id }) => html`<bdi>${names.keyName(id)}</bdi>` },
+  { label: 'Name', width: 'minmax(6rem, 1fr)', cell: (bouncer) => html`<bdi>${keyName(bouncer)}</bdi>` },
   {
     label: 'Program',
     width: 'minmax(7rem, 1.2fr)',

@@ -5,7 +5,6 @@ import { manage } from '../api.js';
 import { useLive, useLiveWork } from '../data.js';
 import { dateTime } from '../format.js';
 import { useKeyset } from '../keyset.js';
-import { useNames } from '../names.js';
 import { Badge } from '../ui/badge.js';
 import { LongList } from '../ui/long-list.js';
 import { PageHead } from '../ui/page-head.js';
@@ -24,8 +23,7 @@ import { readFeeds } from './feeds/read-feeds.js';
 const LIMIT = 200;
 
 /** @param {import('../pages.js').PageProps} props */
-export function Page({ session, place }) {
-  const names = useNames(session);
+export function Page({ place }) {
   const shownWindow = windowOf(place.query);
   const { feed, kind } = shownWindow;
   const feeds = useLiveWork('feeds', readFeeds, { every: 60_000 }).value ?? [];
@@ -41,23 +39,23 @@ export function Page({ session, place }) {
       ${
         read.length === 0 && isWhole
           ? html`<${Empty} icon="changes" title="Nothing is known to have changed"><p>Not in this time${feed !== undefined && ', not in this feed'}${kind !== undefined && ', not of this kind'}. Choose a longer one above.</p><//>`
-          : html`<${LongList} label="Changes" columns=${columns(names.keyName)} rows=${read} keyOf=${keyOf} onSight=${onSight}
+          : html`<${LongList} label="Changes" columns=${COLUMNS} rows=${read} keyOf=${keyOf} onSight=${onSight}
               total=${isWhole ? read.length : -1} onRow=${setShown} />`
       }
     `}<//>
-    ${shown !== undefined && html`<${EntryDialog} change=${shown} keyName=${names.keyName} onClose=${() => setShown(undefined)} />`}
+    ${shown !== undefined && html`<${EntryDialog} change=${shown} onClose=${() => setShown(undefined)} />`}
   `;
 }
 
 const keyOf = (/** @type {Change} */ { id }) => id;
 
-/** @param {(id: string | null) => string} keyName @returns {import('../ui/long-list.js').LongColumn<Change>[]} */
-const columns = (keyName) => [
+/** @type {import('../ui/long-list.js').LongColumn<Change>[]} */
+const COLUMNS = [
   { label: 'When', width: '6.5rem', cell: ({ at }) => html`<${Ago} at=${at} />` },
   { label: 'What', width: 'minmax(7.5rem, 1fr)', cell: (change) => html`<${Badge} kind=${colorOf(change)}>${wordOf(change)}<//>` },
   { label: 'Where', width: 'minmax(6rem, 1fr)', cell: (change) => html`<bdi>${whereOf(change)}</bdi>` },
   { label: 'How much, and why', width: 'minmax(8rem, 2.5fr)', secondary: true, cell: (change) => html`<bdi>${whatOf(change)}</bdi>` },
-  { label: 'Who', width: 'minmax(5rem, 1fr)', secondary: true, cell: (change) => html`<bdi>${whoOf(change, keyName)}</bdi>` },
+  { label: 'Who', width: 'minmax(5rem, 1fr)', secondary: true, cell: (change) => html`<bdi>${whoOf(change)}</bdi>` },
 ];
 
 const SORTS = /** @type {const} */ ([

@@ -37,6 +37,9 @@ const MOST_IDS = 100;
 const REPLAY = manage('/dead-letter-replays');
 const addressOf = (/** @type {number} */ id) => manage(`/dead-letters/${id}`);
 
+/** Letters as requests take them. @param {number[]} ids */
+const inParts = (ids) => Array.from({ length: Math.ceil(ids.length / MOST_IDS) }, (_, i) => ids.slice(i * MOST_IDS, (i + 1) * MOST_IDS));
+
 /** What can be done about letters, what that means, and the command for it. */
 const WORKS = {
   replay: {
@@ -46,11 +49,12 @@ const WORKS = {
     about:
       'They go to the end of the stream, as received at their first time. What can still not be landed comes back here under another number.',
     async run(/** @type {number[]} */ ids) {
-      for (let at = 0; at < ids.length; at += MOST_IDS) {
-        await ask(REPLAY, { method: 'POST', body: { ids: ids.slice(at, at + MOST_IDS) } });
-      }
+      for (const part of inParts(ids)) await ask(REPLAY, { method: 'POST', body: { ids: part } });
     },
-    curl: (/** @type {number[]} */ ids) => curlOf('POST', REPLAY, { ids: ids.slice(0, MOST_IDS) }),
+    curl: (/** @type {number[]} */ ids) =>
+      inParts(ids)
+        .map((part) => curlOf('POST', REPLAY, { ids: part }))
+        .join('\n'),
   },
   drop: {
     label: 'Drop',
@@ -90,7 +94,7 @@ export function Page(_props) {
     <${PageHead} title="Dead letters">Messages that could not be landed, such as those of a later version of weir. Nothing of them is in the rules.<//>
     <${Shown} live=${{ value: items, error, refresh }}>${() =>
       there.length === 0 &&
-      html`<${Empty} icon="check" title="No dead letters"><p>Everything that was accepted has landed, or will.</p><//>`}<//>
+      html`<${Empty} icon="check" title="No dead letters"><p>No message that could not be landed waits to be sent again or dropped.</p><//>`}<//>
     ${
       there.length > 0 &&
       html`

@@ -4,7 +4,7 @@ import { html } from 'htm/preact';
 import { allPages } from '../api.js';
 import { useLiveWork } from '../data.js';
 import { counted, duration, percent } from '../format.js';
-import { useNames } from '../names.js';
+import { keyName, useNames } from '../names.js';
 import { link, setQuery } from '../router.js';
 import { Button } from '../ui/button.js';
 import { LongList } from '../ui/long-list.js';
@@ -14,12 +14,14 @@ import { Ago } from '../ui/time.js';
 import { ClientFilter, chosen } from './clients/filter.js';
 import { Versions } from './clients/versions.js';
 import { Behind, behindOf, DeviceDialog, State } from './devices/device.js';
+import { documentText, isFeed } from './devices/documents.js';
 import { linkToFeed } from './feeds/read-feeds.js';
 
 /**
  * @typedef {object} Device
  * @property {string} id
  * @property {string} key_id
+ * @property {string | null} key_name
  * @property {string} user_agent
  * @property {string} address
  * @property {string} first_pull
@@ -41,24 +43,24 @@ export function Page({ session, place }) {
   const shown = query.get('id');
   const setShown = (/** @type {string} */ id) => setQuery({ id });
   return html`
-    <${PageHead} title="Devices">What pulls feeds, told apart by key, address and User-Agent; those that need a look come first.<//>
+    <${PageHead} title="Devices">What pulls feeds, rules and the configuration of agents, told apart by key, address and User-Agent; those that need a look come first.<//>
     <${Shown} live=${live}>${(/** @type {Device[]} */ devices) => {
       const stopped = devices.filter(({ stopped_at: at }) => at !== null).length;
       const device = devices.find(({ id }) => id === shown);
       if (devices.length === 0) return html`<${NoDevices} />`;
       const etag = query.get('etag');
       const has = devices.filter(({ documents }) => etag === null || documents.some((each) => each.etag === etag));
-      const shownOnes = chosen(has, query, names);
+      const shownOnes = chosen(has, query);
       return html`
         ${stopped > 0 && html`<${Notice} kind="bad">${counted(stopped, 'device has', 'devices have')} stopped pulling: what ${stopped === 1 ? 'it blocks' : 'they block'} grows old.<//>`}
         <${ClientFilter} query=${query} shown=${shownOnes.length} all=${devices.length} what="device" />
         ${
           shownOnes.length === 0
             ? html`<p class="soft">None of them. <${Button} tiny onClick=${() => setQuery({ q: '', silent: '', etag: '' })}>Show all<//></p>`
-            : html`<${LongList} label="Devices" columns=${columns(names)} rows=${shownOnes} keyOf=${keyOf}
+            : html`<${LongList} label="Devices" columns=${COLUMNS} rows=${shownOnes} keyOf=${keyOf}
                 onRow=${(/** @type {Device} */ { id }) => setShown(id)} />`
         }
-        <${Versions} title="Who has what" of="Feed" whose="Devices" versions=${versionsOf(devices, names, etag)} />
+        <${Versions} title="Who has what" of="What" whose="Devices" versions=${versionsOf(devices, names, etag)} />
         ${device !== undefined && html`<${DeviceDialog} device=${device} names=${names} onClose=${() => setShown('')} />`}
       `;
     }}<//>
@@ -85,7 +87,9 @@ function versionsOf(devices, names, shown) {
         order: `${feed.name} ${first.format} ${first.family} ${first.action}`,
         at: first.last_modified,
         key,
-        what: html`<span><a class="text" href=${linkToFeed(feed)}>${feed.name}</a> <span class="small soft">${first.format}, ${first.family}, ${first.action}</span></span>`,
+        what: isFeed(first)
+          ? html`<span><a class="text" href=${linkToFeed(feed)}>${feed.name}</a> <span class="small soft">${documentText(first)}</span></span>`
+          : html`<span>${documentText(first)}</span>`,
         note: html`<span>of <${Ago} at=${first.last_modified} />${behindText(first.behind_seconds)}</span>`,
         clients: each.length,
         query: { etag: first.etag },
@@ -119,10 +123,10 @@ const shareOfUnchanged = ({ answers }) => {
   return good === 0 ? '–' : percent(answers['304'] / good);
 };
 
-/** @param {import('../names.js').Names} names @returns {import('../ui/long-list.js').LongColumn<Device>[]} */
-const columns = (names) => [
+/** @type {import('../ui/long-list.js').LongColumn<Device>[]} */
+const COLUMNS = [
   { label: 'State', width: '7.75rem', cell: (device) => html`<${State} device=${device} />` },
-  { label: 'Name', width: 'minmax(6rem, 1fr)', cell: ({ key_id: id }) => html`<bdi>${names.keyName(id)}</bdi>` },
+  { label: 'Name', width: 'minmax(6rem, 1fr)', cell: (device) => html`<bdi>${keyName(device)}</bdi>` },
   { label: 'Address', width: 'minmax(7rem, 1fr)', secondary: true, cell: ({ address }) => html`<bdi class="mono">${address}</bdi>` },
   { label: 'User-Agent', width: 'minmax(7rem, 1.5fr)', secondary: true, cell: ({ user_agent: agent }) => html`<bdi>${agent || '–'}</bdi>` },
   { label: 'Last pull', width: '6.5rem', number: true, cell: ({ last_pull: at }) => html`<${Ago} at=${at} />` },

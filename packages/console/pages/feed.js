@@ -6,6 +6,7 @@ import { allPages, ask, manage } from '../api.js';
 import { useLive, useLiveWork } from '../data.js';
 import { count, counted, day, duration, size } from '../format.js';
 import { FORMATS } from '../formats.js';
+import { keyName, useNames } from '../names.js';
 import { link } from '../router.js';
 import { may } from '../session.js';
 import { Badge } from '../ui/badge.js';
@@ -22,6 +23,7 @@ import { Table } from '../ui/table.js';
 import { Ago } from '../ui/time.js';
 import { ACTIONS, FAMILIES } from '../words.js';
 import { seeChanges } from './changes/see.js';
+import { isFeed } from './devices/documents.js';
 import { DeleteFeed } from './feeds/delete-feed.js';
 import { FeedForm } from './feeds/feed-form.js';
 import { familiesText, leftOutText, nameOfKind, stateOf, WORKSPACE_FEED } from './feeds/feed-state.js';
@@ -49,7 +51,10 @@ function Feed({ feed: read, tag, session, refresh }) {
   // What the preview reads, every few seconds, is what the feed has now, whenever it was made last.
   const [fresh, setFresh] = useState(/** @type {import('./feeds/feed-state.js').Built | undefined} */ (undefined));
   const feed = fresh === undefined ? read : { ...read, fresh: { ...fresh, built_at: new Date().toISOString() } };
-  const [open, setOpen] = useState(/** @type {'edit' | 'delete' | undefined} */ (undefined));
+  const [open, setOpen] = useState(/** @type {'delete' | undefined} */ (undefined));
+  /** The feed as it was when its form was opened: what others change meanwhile is not overwritten. */
+  const [edited, setEdited] = useState(/** @type {{ feed: FeedRow, tag: string } | undefined} */ (undefined));
+  const names = useNames(session);
   const state = stateOf(feed);
   const canEdit = feed.kind !== 'workspace' && may(session, 'manage');
   const actions = html`
@@ -57,13 +62,16 @@ function Feed({ feed: read, tag, session, refresh }) {
     ${
       canEdit &&
       html`
-      <${Button} icon="edit" onClick=${() => setOpen('edit')}>Change<//>
+      <${Button} icon="edit" onClick=${() => setEdited({ feed: read, tag })}>Change<//>
       ${!feed.default && html`<${Button} icon="trash" kind="danger" onClick=${() => setOpen('delete')}>Delete<//>`}
     `
     }
   `;
   const close = () => setOpen(undefined);
-  const address = `${location.origin}/v1/threat/feeds${feed.kind === 'workspace' ? '' : `/${encodeURIComponent(feed.name)}`}`;
+  // A name that several lists have is answered 409.
+  const isShared = names.lists.filter(({ name }) => name === feed.name).length > 1;
+  const path = feed.kind === 'workspace' ? '' : `/${encodeURIComponent(isShared && feed.kind === 'list' ? feed.id : feed.name)}`;
+  const address = `${location.origin}/v1/threat/feeds${path}`;
   return html`
     <${PageHead} title=${feed.name} back=${{ href: link('/feeds'), label: 'Feeds' }} actions=${actions}>
       <span class="row"><${Badge} kind=${state.kind}>${state.text}<//><span>Made of ${nameOfKind(feed)}.</span></span>
@@ -77,7 +85,7 @@ function Feed({ feed: read, tag, session, refresh }) {
     <${ContentCard} feed=${feed} address=${address} onRead=${setFresh} />
     <${DevicesCard} feed=${feed} />
     <${SetUpCard} feed=${feed} address=${address} path=${new URL(address).pathname} session=${session} />
-    ${open === 'edit' && html`<${FeedForm} feed=${feed} tag=${tag} onClose=${close} onDone=${refresh} />`}
+    ${edited !== undefined && html`<${FeedForm} ...${edited} onClose=${() => setEdited(undefined)} onDone=${refresh} />`}
     ${open === 'delete' && html`<${DeleteFeed} feed=${feed} tag=${tag} onClose=${close} />`}
   `;
 }
@@ -109,8 +117,8 @@ function SizeCard({ feed, tag }) {
                 <${Facts} facts=${measure.costs.map((/** @type {any} */ { name, networks }) => [name, counted(networks, 'network')])} />
               `
           }
-          ${measure.by_list?.largest.length > 0 && html`<${SharesOf} title="By list" shares=${measure.by_list} />`}
-          ${measure.by_key?.largest.length > 0 && html`<${SharesOf} title="By key" shares=${measure.by_key} />`}
+          ${measure.by_list?.largest.length > 0 && html`<${SharesOf} title="By list, before neighbours are put together" shares=${measure.by_list} />`}
+          ${measure.by_key?.largest.length > 0 && html`<${SharesOf} title="By key, before neighbours are put together" shares=${measure.by_key} />`}
         `;
       }}<//>
     <//>
@@ -199,14 +207,14 @@ function DevicesCard({ feed }) {
   const live = useLiveWork('devices', () => allPages('/devices', 'devices', {}, 2000), { every: 15_000 });
   const feedId = feed.id === WORKSPACE_FEED ? null : feed.id;
   return html`
-    <${Card} title="Devices" note="What has pulled this feed, and how far behind the newest content it is.">
+    <${Card} title="Devices" note="What has got this feed, when last, and how far behind the newest content it is.">
       <${Shown} live=${live}>${(/** @type {any[]} */ devices) => {
         const rows = devices.flatMap((device) => {
-          const document = device.documents.find((/** @type {any} */ each) => each.feed_id === feedId);
+          const document = device.documents.find((/** @type {any} */ each) => each.feed_id === feedId && isFeed(each));
           return document === undefined ? [] : [{ ...device, document }];
         });
         if (rows.length === 0) {
-          return html`<${Empty} icon="devices" title="No device has pulled it yet"><p>Make a key for the device, and set the device up as below. It shows here within a minute of its first pull.</p><//>`;
+          return html`<${Empty} icon="devices" title="No device has got it yet"><p>Make a key for the device, and set the device up as below. It shows here within a minute of the first pull that is answered with the feed.</p><//>`;
         }
         return html`<${Table} label="Devices" rows=${rows} keyOf=${(/** @type {any} */ { id }) => id} columns=${DEVICE_COLUMNS} />`;
       }}<//>
@@ -216,10 +224,10 @@ function DevicesCard({ feed }) {
 
 /** @type {import('../ui/table.js').Column<any>[]} */
 const DEVICE_COLUMNS = [
+  { label: 'Name', cell: (device) => html`<bdi>${keyName(device)}</bdi>` },
   { label: 'Address', cell: ({ address }) => html`<bdi class="mono">${address}</bdi>` },
   { label: 'Program', cell: ({ user_agent: program }) => html`<bdi class="text">${program}</bdi>` },
-  { label: 'Last pull', cell: ({ last_pull: at }) => html`<${Ago} at=${at} />` },
-  { label: 'Answer', number: true, cell: ({ last_status: status }) => status },
+  { label: 'Last got', cell: ({ document: { at } }) => html`<${Ago} at=${at} />` },
   { label: 'Format', cell: ({ document }) => `${document.format}, ${document.family}` },
   {
     label: 'State',

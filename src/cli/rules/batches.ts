@@ -38,7 +38,7 @@ export function batchCommands(add: AddCommand): void {
         b.id,
         b.received_at,
         b.entries,
-        b.list_name ?? b.list_id,
+        listText(b),
         [b.key_name ?? b.key_id, b.actor && b.actor].filter(Boolean).join(', ') || null,
         b.undoes,
         b.undone_by,
@@ -118,10 +118,16 @@ async function batchesSince(
 }
 
 const namedBatch = (batch: BatchInfo, { lists, keys }: Names) => ({
-  ...batchJson(batch),
+  ...batchJson(batch, keys),
   list_name: lists.get(batch.listId ?? '') ?? null,
-  key_name: keys.get(batch.keyId ?? '') ?? null,
 });
+
+/** Where the rules of a batch are; null: in no list, or in one that is gone. */
+function listText({ list_name: name, list_id: id, lists, has_targets: has }: ReturnType<typeof namedBatch>): string | null {
+  const first = name ?? id;
+  if (first === null) return null;
+  return `${first}${lists > 1 ? ` +${lists - 1}` : ''}${has === null ? ' or none' : ''}`;
+}
 
 /** What a command did, as JSON. */
 export const operatedJson = ({ batches, unlanded }: Operated) => ({ batch_id: batches[0], unlanded });

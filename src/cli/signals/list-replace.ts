@@ -73,8 +73,9 @@ export async function replaceList(
   if (told.state === 'failed') throw new WeirError('USAGE', told.reason ?? 'the service gave it up');
   const plan = told.plan!;
   if (told.state === 'planned') {
-    const { present, added, removed } = plan;
-    const much = `of the ${present} rules of the list "${told.list}" ${removed} would be removed, and ${added} would be added`;
+    const { present, added, removed, wide } = plan;
+    const whole = wide > 0 ? `, among them ${plural(wide, 'whole country or ASN', 'whole countries and ASNs')}` : '';
+    const much = `of the ${present} rules of the list "${told.list}" ${removed} would be removed, and ${added} would be added${whole}`;
     throw new WeirError('USAGE', `${much}: when that is meant, say so with --yes`);
   }
   if (told.state !== 'done') throw new SendFailure(`the replacement ${id} is ${told.state}`);

@@ -18,7 +18,7 @@ export function auditCommands(add: AddCommand): void {
       c
         .option('--workspace <workspace>', 'of this workspace; without it: what belongs to none, such as organizations')
         .option('--event <words>', 'events that have these words, such as "list deleted" or "key"')
-        .option('--by <name>', 'what this person or system user did')
+        .option('--by <name>', 'what this person (the whole name) or system user did')
         .option('--key <key>', 'what was done with this key, by its id or name')
         .option('--object <object>', 'what was done to this object, by its id or name, or in this act')
         .option('--since <time>', 'since: an instant such as 2026-11-22T08:00:00Z, or how long ago, such as 2h', sinceOf)

@@ -13,8 +13,7 @@ export function bouncerCommands(add: AddCommand): void {
       const { store, workspace } = await readsIn(context, options.workspace);
       const { keys, feeds } = await feedNamesIn(store, workspace);
       return (await Array.fromAsync(allBouncers(store, workspace))).map((bouncer) => ({
-        ...bouncerJson(bouncer),
-        key_name: keys.get(bouncer.keyId) ?? null,
+        ...bouncerJson(bouncer, keys),
         feed_name: feeds.get(bouncer.feedId ?? '') ?? null,
       }));
     },

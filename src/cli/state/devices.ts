@@ -32,7 +32,7 @@ export function deviceCommands(add: AddCommand): void {
         const { store, workspace: id } = await readsIn(context, workspace);
         const which = key === undefined ? {} : { keyId: (await findKeyNamed(store, id, key)).id };
         const { keys } = await namesIn(store, id);
-        return (await allDevices(store, id, which)).map((device) => ({ ...deviceJson(device), key_name: keys.get(device.keyId) ?? null }));
+        return (await allDevices(store, id, which)).map((device) => deviceJson(device, keys));
       },
       show: (rows) =>
         table(

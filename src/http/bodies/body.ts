@@ -114,6 +114,8 @@ function readBody(
  */
 export function freeBytes(bytes: Buffer): void {
   const memory = bytes.buffer as ArrayBuffer;
+  // What was handed over to another thread is that one's.
+  if (memory.detached) return;
   if (bytes.length === memory.byteLength || bytes.length > FIRST_ROOM) memory.transfer(0);
 }
 

@@ -59,13 +59,16 @@ export function readOperation(operation: Operation): (call: Call, who: Identity,
 /** Every parameter is read, however many there are. */
 const ALL = { maxKeys: 0 };
 
-/** Requests that read the same of a workspace at once: each holds its answer, and what they read may arrive in one turn. */
-const READ_AT_ONCE = 2;
+/**
+ * Requests for the same of a workspace at once that read, or work long: each holds what it has read and its answer, and what they read may
+ * arrive in one turn.
+ */
+const AT_ONCE = 2;
 
 /** Does an operation. */
 export function done(operation: Operation, ports: ManagePorts): (asked: Asked) => Promise<Answer | HttpFault> {
   const isRead = operation.method === 'GET';
-  const reading = fewAtOnce(READ_AT_ONCE);
+  const few = fewAtOnce(AT_ONCE);
   const answered = async ({ given, about, takes }: Asked): Promise<Answer | HttpFault> => {
     const { workspaceId, isGone } = about;
     const stay = () => {
@@ -85,11 +88,16 @@ export function done(operation: Operation, ports: ManagePorts): (asked: Asked) =
       return steps(work);
     };
     const work = () => perform(operation, { ...ports, ...about, store, step, pause: () => step(async () => undefined) }, given);
-    const outcome = operation.isLong ? await inTime(ports, about, work) : await work();
+    const inLine = () =>
+      few(async () => {
+        stay();
+        return work();
+      }, workspaceId);
+    const outcome = operation.isLong ? await inTime(ports, about, isRead ? work : inLine) : await work();
     return 'body' in outcome ? outcomeAnswer(outcome, takes, MANAGE) : outcome;
   };
-  // What is long refuses who asks for too much of it.
-  return isRead && !operation.isLong ? (asked) => reading(() => answered(asked), asked.about.workspaceId) : answered;
+  // What reads for long refuses who asks for too much of it.
+  return isRead && !operation.isLong ? (asked) => few(() => answered(asked), asked.about.workspaceId) : answered;
 }
 
 /** What work comes to, or that it is late. */

@@ -3,7 +3,7 @@ import { parse } from 'node:querystring';
 import type { Caller } from '../../account/caller.ts';
 import { LIMITS } from '../../signal/limits.ts';
 import { type Answer, jsonAnswer } from '../answer.ts';
-import { type BodyLimit, freeBytes } from '../bodies/body.ts';
+import type { BodyLimit } from '../bodies/body.ts';
 import type { Call } from '../call.ts';
 import { badRequest, type HttpFault } from '../errors.ts';
 import { namedTrace, type TraceOf } from '../watch/traces.ts';
@@ -38,7 +38,7 @@ export const readSignals =
 export const submitted =
   (submit: SubmitSignals, traceOf: TraceOf = namedTrace) =>
   async ({ request, ...batch }: Sent): Promise<Answer | HttpFault> => {
-    const answer = await submit({ ...batch, traceparent: traceOf(request) }).finally(() => freeBytes(batch.body));
+    const answer = await submit({ ...batch, traceparent: traceOf(request) });
     return 'body' in answer ? summaryAnswer(answer) : answer;
   };
 

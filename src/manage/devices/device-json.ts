@@ -1,10 +1,13 @@
 /** Devices as JSON has them. */
 import { isoTime } from '../../clock.ts';
 import type { Device } from '../../ports/devices.ts';
+import type { Names } from '../rules/rule-json.ts';
 
-export const deviceJson = (device: Device) => ({
+/** A device; `keys`: the names of keys. */
+export const deviceJson = (device: Device, keys: Names['keys']) => ({
   id: device.id,
   key_id: device.keyId,
+  key_name: keys.get(device.keyId) ?? null,
   user_agent: device.userAgent,
   address: device.address,
   first_pull: isoTime(device.firstPull),

@@ -11,7 +11,7 @@ import type { StoreReads, StoreWrites } from '../../ports/store.ts';
 import type { Replacement } from '../../ports/stored/replacement-store.ts';
 import type { Message } from '../../ports/stream.ts';
 import { batchReader } from '../../signal/message/signal-id.ts';
-import { type EqualPlan, type EqualPorts, type EqualTask, planEqual } from '../../source/equal.ts';
+import { type EqualPlan, type EqualPorts, type EqualTask, needsConfirmation, planEqual } from '../../source/equal.ts';
 import type { PassedRow, PlacedEntry } from '../../source/readers/content.ts';
 import type { LineFault } from '../../source/readers/items.ts';
 import { allLanded } from '../operate.ts';
@@ -121,7 +121,7 @@ export async function planReplacement(
     });
     const why = await judge?.(plan);
     const head: ReplacementHead = { ...before, plan, steps, batches, ...(why !== undefined && { held: why }) };
-    const to = why !== undefined ? 'held' : plan.isLarge && !isSure ? 'planned' : 'running';
+    const to = why !== undefined ? 'held' : needsConfirmation(plan) && !isSure ? 'planned' : 'running';
     const heldUntil = to === 'running' ? now() + HOLD : 0;
     if (!(await store.moveReplacement(id, { from: 'planning', to, head: JSON.stringify(head), now: now(), heldUntil }))) throw takenAway();
     return head;

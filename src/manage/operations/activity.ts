@@ -19,12 +19,14 @@ import { anyFeedId } from '../find.ts';
 import { dayJson } from '../history.ts';
 import { fieldFault, type Operation, operation } from '../operation.ts';
 import { PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../page.ts';
+import { keyNames } from '../rules/rule-json.ts';
 
 const count = Type.Integer();
 const instant = Type.String({ format: 'date-time' });
 const DEVICE = {
   id: 'b6Xk0y3JrG1Qd2Wv',
   key_id: ['0195a3c0-0000-7000-8000-000000000002', Type.String()],
+  key_name: ['edge firewall', nullable(Type.String({ description: 'null: a key that is forgotten.' }))],
   user_agent: 'FortiGate/7.4',
   address: '192.0.2.10',
   first_pull: '2026-11-01T10:00:00.000Z',
@@ -143,14 +145,15 @@ export const ACTIVITY_OPERATIONS: readonly Operation[] = [
       key: textField(36, 'Only those with the key of this id.'),
     }),
     answer: pageSchema('Devices', 'devices', DEVICE),
-    async run({ store, workspaceId }, { query: { key, ...query } }): Promise<Page<Device>> {
+    async run({ store, workspaceId }, { query: { key, ...query } }) {
       const { after, limit } = pageRequest(query, BY_ID);
       const which = { limit: limit + 1, ...(after !== null && { after }), ...(key !== undefined && { keyId: key }) };
       const found = await store.devices(workspaceId, which);
       const items = found.slice(0, limit);
-      return { items, next: found.length > limit ? items.at(-1)!.id : null };
+      const page: Page<Device> = { items, next: found.length > limit ? items.at(-1)!.id : null };
+      return { page, keys: await keyNames(store, workspaceId) };
     },
-    show: (page) => ({ body: pageBody('devices', page, deviceJson) }),
+    show: ({ page, keys }) => ({ body: pageBody('devices', page, (each) => deviceJson(each, keys)) }),
   }),
 ];
 

@@ -3,6 +3,7 @@
 import { LONGEST_REASON, LONGEST_SNOOZE, SHORTEST_SNOOZE, snoozeJson } from '../../account/snooze.ts';
 import { answerOf, type Fields, nullable, Type } from '../../json-schema.ts';
 import { type Operation, operation } from '../operation.ts';
+import { keyNames } from '../rules/rule-json.ts';
 import { snooze } from '../snoozes.ts';
 
 const optional = nullable(Type.String());
@@ -16,6 +17,7 @@ export const SNOOZE = {
   actor: ['Jana Novák', optional],
   person: [null, optional],
   key_id: ['0195a3c0-0000-7000-8000-000000000002', optional],
+  key_name: ['console', optional],
 } as const satisfies Fields;
 
 const NONE = 'there is no snooze "4f1d7c57-60a1-4b7c-9d0a-8e6a0c2d6b11"';
@@ -34,9 +36,11 @@ export const ATTENTION_OPERATIONS: readonly Operation[] = [
     audit: 'attention snoozed',
     refusals: { 404: 'nothing needs attention with the key "geo/country"', 409: '200 things are put off in the workspace' },
     examples: [{ key: 'guard_rails', reason: 'ticket 4711', expires_in: 86_400 }],
-    run: (context, { body: { key, reason, expires_in: seconds } }) =>
-      context.inTurn(() => snooze(context, { key, reason, seconds }), `snooze ${context.workspaceId}`),
-    show: (made) => ({ body: snoozeJson(made) }),
+    async run(context, { body: { key, reason, expires_in: seconds } }) {
+      const { store, workspaceId } = context;
+      const made = await context.inTurn(() => snooze(context, { key, reason, seconds }), `snooze ${workspaceId}`);
+      return snoozeJson(made, await keyNames(store, workspaceId));
+    },
   }),
   operation('endSnooze', 'DELETE /attention/snoozes/{snooze}', 'rules:write', {
     summary: 'Tell again what was put off',

@@ -6,14 +6,16 @@ import { type Fields, nullable, Type } from '../../json-schema.ts';
 import type { Bouncer } from '../../ports/stored/bouncer-store.ts';
 import { type Operation, operation } from '../operation.ts';
 import { PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../page.ts';
+import { keyNames, type Names } from '../rules/rule-json.ts';
 
-/** A bouncer as JSON has it. */
-export function bouncerJson(bouncer: Bouncer) {
+/** A bouncer as JSON has it; `keys`: the names of keys. */
+export function bouncerJson(bouncer: Bouncer, keys: Names['keys']) {
   const gap = gapOf(bouncer);
   return {
     user_agent: bouncer.userAgent,
     address: bouncer.address,
     key_id: bouncer.keyId,
+    key_name: keys.get(bouncer.keyId) ?? null,
     feed_id: bouncer.feedId,
     first_seen: isoTime(bouncer.firstSeen),
     last_pull: isoTime(bouncer.lastPull),
@@ -34,6 +36,7 @@ const BOUNCER = {
   user_agent: 'crowdsec-firewall-bouncer/v0.0.34',
   address: '198.51.100.8',
   key_id: ['0195a3c0-0000-7000-8000-000000000002', Type.String()],
+  key_name: ['edge firewall', nullable(Type.String({ description: 'null: a key that is forgotten.' }))],
   feed_id: [null, optional],
   first_seen: '2026-11-20T10:00:00.000Z',
   last_pull: ['2026-11-22T09:59:31.000Z', optional],
@@ -56,8 +59,11 @@ export const BOUNCER_OPERATIONS: readonly Operation[] = [
     summary: 'The bouncers of the last 30 days, and what they cannot enforce',
     query: Type.Object(PAGE_QUERY),
     answer: pageSchema('Bouncers', 'bouncers', BOUNCER),
-    run: ({ store, workspaceId }, { query }) => store.bouncerPage(workspaceId, pageRequest(query, BY_BOUNCER)),
-    show: (page) => ({ body: pageBody('bouncers', page, bouncerJson) }),
+    async run({ store, workspaceId }, { query }) {
+      const page = await store.bouncerPage(workspaceId, pageRequest(query, BY_BOUNCER));
+      return { page, keys: await keyNames(store, workspaceId) };
+    },
+    show: ({ page, keys }) => ({ body: pageBody('bouncers', page, (each) => bouncerJson(each, keys)) }),
   }),
 ];
 

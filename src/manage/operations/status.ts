@@ -3,6 +3,7 @@
 import { answerOf, type Fields, listOf, nullable, objectOf, Type } from '../../json-schema.ts';
 import { attentionOf, type Status, serviceStatus } from '../attention.ts';
 import { type Operation, operation } from '../operation.ts';
+import { keyNames } from '../rules/rule-json.ts';
 import { itemsWith } from '../snoozes.ts';
 import { workspaceParts } from '../workspace-status.ts';
 import { SNOOZE } from './attention.ts';
@@ -77,7 +78,9 @@ export const STATUS_OPERATIONS: readonly Operation[] = [
       const { store, workspaceId, now } = context;
       const status = serviceStatus(await workspaceParts(context, service, await service.processes()));
       const { attention, ...facts } = status;
-      return { attention, items: itemsWith(attentionOf(facts), await store.snoozes(workspaceId, now())), ...facts };
+      const snoozes = await store.snoozes(workspaceId, now());
+      const keys = snoozes.length > 0 ? await keyNames(store, workspaceId) : new Map<string, string>();
+      return { attention, items: itemsWith(attentionOf(facts), snoozes, keys), ...facts };
     },
     show: (status) => ({ body: statusBody(status) }),
   }),

@@ -68,6 +68,10 @@ export function ruleSource({ listId, createdAt, updatedAt }: StoredRule, { sourc
   return name === undefined ? null : { name, refresh: isoTime(updatedAt)!, since: isoTime(createdAt)! };
 }
 
+/** The names of keys of a workspace; a key without one is told by its first characters. */
+export const keyNames = async (reads: Pick<StoreReads, 'names'>, workspaceId: string): Promise<Names['keys']> =>
+  new Map(byId(await reads.names(workspaceId, 'keys')));
+
 /** The names of lists and keys of a workspace; a key without a name is told by its first characters. */
 export async function namesIn(reads: Pick<StoreReads, 'names'>, workspaceId: string): Promise<Names> {
   const lists = await reads.names(workspaceId, 'lists');

@@ -86,8 +86,12 @@ export interface RuleVersion {
 /** A batch that has landed, in whole or in part (D9). Times in ms. */
 export interface BatchInfo extends Omit<RuleOrigin, 'batchId'> {
   readonly id: string;
-  /** Where its access rules landed; null: a list that is gone. */
+  /** Where its access rules landed, of several lists the first; null: a list that is gone, or it concerns none. */
   readonly listId: string | null;
+  /** How many lists it concerns, those that are gone included. */
+  readonly lists: number;
+  /** Whether it concerns access rules, which are in lists; null: not known (D38.1). */
+  readonly hasTargets: boolean | null;
   readonly receivedAt: number;
   readonly landedAt: number;
   /** Entries that have landed. */

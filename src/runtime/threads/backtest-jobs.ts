@@ -111,7 +111,7 @@ export function backtestJobs({ schemesFile, geo, now, report, limits = JOB_LIMIT
       name: 'backtest',
       workerData: data,
       transferList: recording.length > OWN_MEMORY ? [memory] : [],
-      resourceLimits: { maxOldGenerationSizeMb: limits.memoryMb },
+      resourceLimits: { maxYoungGenerationSizeMb: 12, maxOldGenerationSizeMb: limits.memoryMb },
     });
     threads += 1;
     job.worker = worker;

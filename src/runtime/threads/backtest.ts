@@ -89,7 +89,10 @@ async function* partsOf(recording: AsyncIterable<Buffer>): AsyncGenerator<{ byte
 }
 
 function startThread(data: BacktestThreadData) {
-  const worker = new Worker(new URL('./backtest.thread.ts', import.meta.url), { workerData: data });
+  const worker = new Worker(new URL('./backtest.thread.ts', import.meta.url), {
+    workerData: data,
+    resourceLimits: { maxYoungGenerationSizeMb: 24 },
+  });
   const calls = remoteCalls<BacktestThreadMethods>(worker);
   const open = new Set<Promise<void>>();
   let failure: unknown;

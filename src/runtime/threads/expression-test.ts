@@ -28,7 +28,7 @@ export function expressionTester(schemesFile: string | undefined): ExpressionTes
     const worker = new Worker(new URL('./expression-test.thread.ts', import.meta.url), {
       name: 'expression test',
       workerData: { schemesFile },
-      resourceLimits: { maxOldGenerationSizeMb: MEMORY },
+      resourceLimits: { maxYoungGenerationSizeMb: 12, maxOldGenerationSizeMb: MEMORY },
     });
     worker.once('exit', () => {
       if (running?.worker === worker) running = undefined;

@@ -46,7 +46,10 @@ export type FeedThread = Omit<FeedThreadMethods, 'shutdown'> & { close(): Promis
 
 /** Starts a feed thread that loads its part. */
 export const loadFeedThread = (): WaitingThread<FeedThreadData> =>
-  startWaiting(new URL('./feeds.thread.ts', import.meta.url), { name: 'feeds' });
+  startWaiting(new URL('./feeds.thread.ts', import.meta.url), {
+    name: 'feeds',
+    resourceLimits: { maxYoungGenerationSizeMb: 24 },
+  });
 
 /**
  * Starts the feed thread, or lets `loaded` begin. If it dies, the builds under way reject, and the next build starts another thread, which reads its

@@ -21,7 +21,7 @@ export function sampleThread({ databaseUrl, dataDir, schemesFile }: SampleThread
     startWaiting<SampleThreadData>(new URL('./sample.thread.ts', import.meta.url), {
       name: 'sample',
       // Samples of 128 MiB of text, several times that as values.
-      resourceLimits: { maxOldGenerationSizeMb: 1024 },
+      resourceLimits: { maxYoungGenerationSizeMb: 24, maxOldGenerationSizeMb: 1024 },
     }).begin({ databaseUrl, dataDir, schemesFile }),
   );
   // A workspace has one trial under way: however many batches it sends, those of others wait for no more than that.

@@ -20,7 +20,7 @@ interface ThreadMethods<T> {
 
 /** Has a file do its work, which `answering` does there. Rejects with TOO_LARGE where it takes too long or too much, and as the work does. */
 export async function threadAnswer<T>(file: URL, workerData: unknown, { name, doing, time, memory }: ThreadWork): Promise<T> {
-  const worker = new Worker(file, { name, workerData, resourceLimits: { maxOldGenerationSizeMb: memory } });
+  const worker = new Worker(file, { name, workerData, resourceLimits: { maxYoungGenerationSizeMb: 12, maxOldGenerationSizeMb: memory } });
   worker.unref();
   try {
     return await inBounds(remoteCalls<ThreadMethods<T>>(worker).answer(), time, (what) => {

@@ -213,6 +213,77 @@ test('D11.2 a country or ASN is never the target of a row in which something els
   assert.deepEqual(await of('country,name\nnl,x y\n'), [{ type: 'access_rules', action: 'block', country: 'NL', name: 'x y' }]);
 });
 
+test('D39.1 a line or row names one target: a second one is a fault, and what describes the target is none', async () => {
+  const of = async (content: string, given?: Given) => (await sent(content, given)).map(([, each]) => each);
+  for (const [line, other] of [
+    ['192.0.2.1 to 192.0.2.9', '192.0.2.9'],
+    ['192.0.2.0 mask 255.255.255.0', '255.255.255.0'],
+    ['192.0.2.0/25, 198.51.100.0/24', '198.51.100.0/24'],
+    ['2001:db8::/48 2001:db9::/48', '2001:db9::/48'],
+    ['192.0.2.1-192.0.2.9, 192.0.2.20-192.0.2.30', '192.0.2.20-192.0.2.30'],
+    ['AS64500, AS64501', 'AS64501'],
+    ['NL,DE', 'DE'],
+  ] as const)
+    assert.match(
+      String((await of(`${line}\n`, { format: 'text' }))[0]),
+      new RegExp(`^"${other}" stands behind ".*": write a range as FIRST-LAST`),
+      line,
+    );
+  assert.match(
+    String((await of('192.0.2.1\nNO DATA TODAY\n'))[1]),
+    /^"NO" is a country, or a word of "NO DATA TODAY": write a country alone/,
+  );
+  assert.deepEqual(await of('192.0.2.1\nNO ; Norway\n'), [block({ ip: '192.0.2.1' }), block({ country: 'NO' })]);
+  for (const line of ['192.0.2.1 443 10.0.0.1', '192.0.2.1|US|192.0.2.0/24', '192.0.2.1 // 192.0.2.2', '192.0.2.1,US,EXAMPLE'])
+    assert.deepEqual(await of(line), [block({ ip: '192.0.2.1' })], line);
+  assert.deepEqual(await of('192.0.2.0/24,192.0.2.0,192.0.2.255'), [block({ ip: '192.0.2.0/24' })]);
+  for (const dash of ['–', '—', '−']) assert.deepEqual(await of(`192.0.2.0 ${dash} 192.0.2.3`), [block({ ip: '192.0.2.0/30' })]);
+
+  assert.deepEqual(await of('ip_1,ip_2\n192.0.2.1,\n,192.0.2.2\n192.0.2.3,192.0.2.3\n192.0.2.4,192.0.2.5\n'), [
+    ...['192.0.2.1', '192.0.2.2', '192.0.2.3'].map((ip) => block({ ip })),
+    'ip holds several values, and a row names one target',
+  ]);
+  assert.deepEqual(await of('ipv4,ipv6,country\n192.0.2.1,,US\n,2001:db8::1,US\n'), [
+    block({ ip: '192.0.2.1' }),
+    block({ ip: '2001:db8::1' }),
+  ]);
+  assert.match(String((await of('host1,host2,country\n192.0.2.1,x,US\n'))[0]), /^"192.0.2.1" looks like an address/);
+});
+
+test('D39.1 an ASN or country is no target where another column has something that looks like an address, however it is written', async () => {
+  const of = async (content: string) => String((await sent(content)).map(([, each]) => each)[0]);
+  assert.match(await of('ip,value\n192.0.2.1,US\n'), /^"192.0.2.1" in "ip" stands beside "US": which of them is meant cannot be told$/);
+  assert.match(await of('indicator,host\nAS64500,192.0.2.1\n'), /^"192.0.2.1" in "host" stands beside "AS64500"/);
+  for (const [text, address] of [
+    ['192[.]0[.]2[.]1', '192.0.2.1'],
+    ['hxxp://192.0.2.1/x', '192.0.2.1'],
+    ['http://[2001:db8::1]/', '2001:db8::1'],
+    ['::ffff:192.0.2.1', '192.0.2.1'],
+  ] as const)
+    assert.match(
+      await of(`url,country\n${text},US\n`),
+      new RegExp(`^"${address}" looks like an address, but "url" is no column of addresses`),
+      text,
+    );
+  const [[, own]] = await sent('value,reason\nUS,"as 192.0.2.1 did"\n');
+  assert.deepEqual(own, block({ country: 'US' }, { reason: 'as 192.0.2.1 did' }));
+});
+
+test('D39.2 a network at the end of a content without its last line feed is a fault where it has bits behind its prefix', async () => {
+  for (const [whole, cut] of [
+    ['20.0.1.0/24', 3],
+    ['2001:db8::/32', 1],
+    ['2001:db8::/128', 2],
+  ] as const)
+    for (const before of ['', '# x\n192.0.2.1\n', 'id,cidr\n7,192.0.2.1\n8,']) {
+      const content = `${before}${whole}`;
+      assert.equal((await sent(content)).filter(([, each]) => typeof each === 'string').length, 0, content);
+      const told = (await sent(content.slice(0, content.lastIndexOf('/') + 2))).at(-1)!;
+      assert.match(String(told[1]), /^".*" is cut: the content ends within this line, and it is no network$/, `${content} ${cut}`);
+    }
+  assert.deepEqual(await sent('20.0.1.0/2\n'), [['line 1', block({ ip: '0.0.0.0/2' })]]);
+});
+
 test('D11.2 ranges are the fewest networks; start, end and prefix length are one network; what is neither is a fault', async () => {
   const of = async (line: string) =>
     (await sent(`${line}\n`, { format: 'text' })).map(

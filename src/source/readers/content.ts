@@ -10,7 +10,7 @@ import { findForm, type Given } from './form.ts';
 import { type FileSignal, type Item, items, type LineFault, readSignals } from './items.ts';
 import { isComment, readLines, readUtf8 } from './lines.ts';
 import type { Condition, Path } from './paths.ts';
-import { namesTarget, type Row, rowOf, shown } from './row.ts';
+import { namesTarget, type Row, rowOf, shown, wholeRow } from './row.ts';
 import { rowOfLine } from './text.ts';
 
 /** How a list is read. */
@@ -125,11 +125,12 @@ async function* textRows(chunks: AsyncIterable<Buffer>, most: number | undefined
     if (lines === 0 && said === undefined) said = countOf(bytes);
     return true;
   };
-  for await (const { number, bytes } of readLines(chunks, { most, saysNothing })) {
+  for await (const { number, bytes, isOpen } of readLines(chunks, { most, saysNothing })) {
     const line = readUtf8(bytes)?.trim();
     if (line === '') continue;
     lines += 1;
-    yield { row: line === undefined ? NOT_UTF8 : rowOfLine(line), place: `line ${number}` };
+    const row = line === undefined ? NOT_UTF8 : rowOfLine(line);
+    yield { row: isOpen ? wholeRow(row) : row, place: `line ${number}` };
   }
   if (said !== undefined && lines < said) throw cut(said, lines);
   if (said !== undefined) onWhole?.(said);

@@ -5,11 +5,13 @@ import { WeirError } from '../../errors.ts';
 import type { PlacedRow } from './documents.ts';
 import { delimiterOf, requireTargets } from './form.ts';
 import { tooManyLines } from './lines.ts';
-import { columnName } from './row.ts';
+import { columnName, rowOfCells, wholeRow } from './row.ts';
 import { COMMENT } from './text.ts';
 
 /** Bytes of a row of CSV: a quote that is never closed must not swallow a file. */
 const MOST_ROW = 1 << 20;
+
+const LF = 0x0a;
 
 interface CsvRecord {
   readonly record: readonly string[];
@@ -22,7 +24,8 @@ export async function* csvRows(
   given: readonly string[] | undefined,
   mostLines: number | undefined,
 ): AsyncGenerator<PlacedRow> {
-  const { header, texts } = await readHeader(utf8(chunks, mostLines));
+  const end = { isOpen: false };
+  const { header, texts } = await readHeader(utf8(chunks, mostLines, end));
   const delimiter = delimiterOf(header);
   const parser = parse({
     delimiter,
@@ -37,14 +40,19 @@ export async function* csvRows(
   });
   const source = Readable.from(texts).on('error', (error) => parser.destroy(error));
   let columns = given?.map(columnName);
+  let last: PlacedRow | undefined;
   try {
     for await (const { record, info } of source.pipe(parser) as AsyncIterable<CsvRecord>) {
       if (delimiter !== ';' && COMMENT.test(record[0])) continue;
       if (columns === undefined) {
         requireTargets(record);
         columns = record.map(columnName);
-      } else yield { row: new Map(columns.map((name, i) => [name, record[i]])), place: `line ${info.lines}` };
+      } else {
+        if (last !== undefined) yield last;
+        last = { row: rowOfCells(columns, record), place: `line ${info.lines}` };
+      }
     }
+    if (last !== undefined) yield end.isOpen ? { ...last, row: wholeRow(last.row) } : last;
   } catch (error) {
     if (!/^CSV_/.test((error as NodeJS.ErrnoException).code ?? '')) throw error;
     throw new WeirError('USAGE', `the file is not CSV: ${(error as Error).message}`);
@@ -69,8 +77,8 @@ async function* behind(first: string, rest: AsyncGenerator<string>): AsyncGenera
   yield* rest;
 }
 
-/** The text of bytes. Throws USAGE where they are not UTF-8, and beyond the lines that are allowed. */
-async function* utf8(chunks: AsyncIterable<Buffer>, mostLines: number | undefined): AsyncGenerator<string> {
+/** The text of bytes; `end` is told whether it ends within a line. Throws USAGE where they are not UTF-8, and beyond the lines that are allowed. */
+async function* utf8(chunks: AsyncIterable<Buffer>, mostLines: number | undefined, end: { isOpen: boolean }): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let lines = 1;
   for await (const chunk of chunks) {
@@ -82,6 +90,7 @@ async function* utf8(chunks: AsyncIterable<Buffer>, mostLines: number | undefine
     }
     for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines += 1;
     if (mostLines !== undefined && lines > mostLines + 1) throw tooManyLines(mostLines);
+    if (chunk.length > 0) end.isOpen = chunk[chunk.length - 1] !== LF;
     yield text;
   }
 }

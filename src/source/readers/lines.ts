@@ -11,6 +11,8 @@ export interface Line {
   /** From 1. */
   readonly number: number;
   readonly bytes: Buffer;
+  /** Whether the content ends within it: no LF follows. */
+  readonly isOpen: boolean;
 }
 
 export interface LineLimits {
@@ -31,10 +33,10 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>, { most, says
   let parts: Uint8Array[] = [];
   let length = 0;
   let number = 1;
-  const line = (last: Uint8Array): Line | undefined => {
+  const line = (last: Uint8Array, isOpen: boolean): Line | undefined => {
     const bytes = parts.length === 0 ? Buffer.from(last.buffer, last.byteOffset, last.length) : Buffer.concat([...parts, last]);
     const from = firstByte(bytes);
-    return from === bytes.length || saysNothing?.(bytes.subarray(from)) ? undefined : { number, bytes };
+    return from === bytes.length || saysNothing?.(bytes.subarray(from)) ? undefined : { number, bytes, isOpen };
   };
   for await (const chunk of chunks) {
     for (let from = 0; from < chunk.length; ) {
@@ -48,14 +50,14 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>, { most, says
         break;
       }
       if (most !== undefined && number > most) throw tooManyLines(most);
-      const found = length === 0 ? undefined : line(part);
+      const found = length === 0 ? undefined : line(part, false);
       if (found !== undefined) yield found;
       if (parts.length > 0) parts = [];
       length = 0;
       number += 1;
     }
   }
-  const found = length === 0 ? undefined : line(Buffer.alloc(0));
+  const found = length === 0 ? undefined : line(Buffer.alloc(0), true);
   if (found !== undefined) yield found;
 }
 

@@ -11,16 +11,34 @@ export type Row = ReadonlyMap<string, unknown>;
 export const columnName = (name: string): string => (/^[a-z]+$/.test(name) ? name : name.toLowerCase().replace(/[^a-z]/g, ''));
 
 /** The row of a JSON object. */
-export function rowOf(object: object): Row {
+export const rowOf = (object: object): Row => rowOfCells(Object.keys(object).map(columnName), Object.values(object));
+
+/**
+ * The row of cells below the names of their columns. Where several have one name, such as `ip_1` and `ip_2`, the given one counts; of
+ * several a target is at fault, else the last counts. The others stay in the row, so that an address among them is seen.
+ */
+export function rowOfCells(names: readonly string[], cells: readonly unknown[]): Row {
   const row = new Map<string, unknown>();
-  for (const [name, value] of Object.entries(object)) row.set(columnName(name), value);
+  for (const [i, name] of names.entries()) {
+    const [before, cell] = [row.get(name), cells[i]];
+    if (!isGiven(before)) row.set(name, cell);
+    else if (isGiven(cell) && cell !== before)
+      row.set(name, namesTarget(new Set([name])) ? [before, cell].flat() : cell).set(`${name} ${i}`, before);
+  }
   return row;
+}
+
+/** The last row of a content that ends within its line, unless its last cell is what a cut leaves of a network: `20.0.1.0/2` of `20.0.1.0/24`. */
+export function wholeRow(row: Row | string): Row | string {
+  const last = typeof row === 'string' ? undefined : [...row.values()].filter(isGiven).at(-1);
+  if (typeof last !== 'string' || !last.includes('/') || asNetwork(...(last.split('/', 2) as [string, string])) !== undefined) return row;
+  return typeof parseNetwork(last) === 'string' ? row : `${shown(last)} is cut: the content ends within this line, and it is no network`;
 }
 
 /** Columns that hold addresses by their name, compared as `columnName` does; the first that is given counts. */
 const ADDRESSES = ['value', 'ip', 'network', 'address', 'cidr', 'ipaddress', 'ipprefix', 'subnet', 'netblock', 'iprange', 'range'];
-/** Pairs of JSON, of which each row has one. */
-const FAMILIES = ['ipvprefix'];
+/** Pairs such as `ipv4Prefix` and `ipv6Prefix`, of which each row has one. */
+const FAMILIES = ['ipvprefix', 'ipv', 'ipvaddress'];
 const TARGETS = [...ADDRESSES, ...FAMILIES];
 /** Columns that hold the address only where no other could: of two of them nobody can tell which one is meant. */
 const MENTIONED = [
@@ -82,10 +100,10 @@ export function firstGiven(row: Row, names: readonly string[]): unknown {
 /** The targets of a row, or why it has none. */
 export function targetsOf(row: Row): Target[] | string {
   const known = TARGETS.find((name) => isGiven(row.get(name))) ?? TARGETS.find((name) => row.has(name));
-  if (known !== undefined) return addressesIn(row, known);
+  if (known !== undefined) return alone(row, known);
   const mentioned = MENTIONED.filter((name) => row.has(name));
   if (mentioned.length > 1) return `${mentioned.join(' and ')} may both be meant: call the column that counts ip`;
-  if (mentioned.length === 1) return addressesIn(row, mentioned[0]);
+  if (mentioned.length === 1) return alone(row, mentioned[0]);
   const bounds = boundsOf(row);
   return bounds === undefined ? wideTarget(row) : betweenBounds(row, bounds);
 }
@@ -96,6 +114,7 @@ const boundsOf = (row: { has(name: string): boolean }) => BOUNDS.find((pair) => 
 function addressesIn(row: Row, column: string): Target[] | string {
   const value = row.get(column);
   if (!isGiven(value)) return NOTHING;
+  if (Array.isArray(value)) return `${column} holds several values, and a row names one target`;
   if (typeof value === 'object') return `${column} must be text`;
   const text = row.get('type') === DOMAIN_AND_ADDRESS ? String(value).replace(/^[^|]*\|/, '') : String(value).trim();
   const prefix = prefixOf(row);
@@ -135,17 +154,35 @@ function readRange(first: string, last: string): Target[] | string {
   return typeof networks === 'string' ? `${shown(`${first}-${last}`)}: ${networks}` : networks.map((network) => ({ kind: 'ip', network }));
 }
 
+/** Fields of an entry, which may tell of addresses without being one. */
+const TELLING = ['reason', 'description', 'comment', 'labels', 'config', 'name', 'ruleref'];
+
+/** The targets in the column of an address, unless they are an ASN or a country that only describes an address in another column. */
+function alone(row: Row, column: string): Target[] | string {
+  const targets = addressesIn(row, column);
+  if (typeof targets === 'string' || targets[0].kind === 'ip') return targets;
+  const other = addressBeside(row, [column, ...TELLING]);
+  return other === undefined ? targets : `${shown(other.address)} in "${other.name}" stands beside ${shown(row.get(column))}: ${UNCLEAR}`;
+}
+const UNCLEAR = 'which of them is meant cannot be told';
+
 /** The ASN or country of a row in which nothing looks like an address. */
 function wideTarget(row: Row): Target[] | string {
   const column = WIDE.find((name) => row.has(name));
   const value = column === undefined ? undefined : row.get(column);
   if (column === undefined || !isGiven(value)) return NOTHING;
+  const other = addressBeside(row, []);
+  if (other === undefined) return readTargets(inFull(column, String(value)));
+  return `${shown(other.address)} looks like an address, but "${other.name}" is no column of addresses, and ${column} only describes it: call that column ip`;
+}
+
+/** The first of the other columns in which something looks like an address. */
+function addressBeside(row: Row, but: readonly string[]): { readonly name: string; readonly address: string } | undefined {
   for (const [name, cell] of row) {
-    const address = isGiven(cell) ? addressAmong(cell) : undefined;
-    if (address !== undefined)
-      return `${shown(address)} looks like an address, but "${name}" is no column of addresses, and ${column} only describes it: call that column ip`;
+    const address = but.includes(name) || !isGiven(cell) ? undefined : addressAmong(cell);
+    if (address !== undefined) return { name, address };
   }
-  return readTargets(inFull(column, String(value)));
+  return undefined;
 }
 
 /** The value of a column that says what it holds, as it is written where nothing says so. */
@@ -156,9 +193,15 @@ function inFull(column: string, value: string): string {
 
 /** Something in a cell that looks like an address. */
 function addressAmong(cell: unknown): string | undefined {
-  const text = typeof cell === 'object' ? JSON.stringify(cell) : String(cell);
-  return text.split(/[\s"'|,;()<>{}[\]]+/).find(looksLikeAddress);
+  const text = (typeof cell === 'object' ? JSON.stringify(cell) : String(cell)).replace(DEFANGED, (mark) =>
+    mark.includes(':') ? ':' : '.',
+  );
+  return text.split(/[\s"'|,;()<>{}[\]]+/).find(looksLikeAddress) ?? OCTETS.exec(text)?.[0];
 }
+/** Marks as reports write them so that nothing is a link: `192[.]0[.]2[.]1`. */
+const DEFANGED = /[[({](?:\.|:|dot)[\])}]/gi;
+/** Within a URL, say. */
+const OCTETS = /(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.])/;
 
 /** Whether a text begins as an address does, whatever follows: `192.0.2.1:443` does. */
 export const looksLikeAddress = (text: string): boolean =>

@@ -7,7 +7,11 @@ import { type ContentFacts, guardFaults } from './guards.ts';
 const NOTHING = { present: 0, added: 0, changed: 0, removed: 0, unchanged: 0, kept: 0, failed: 0, refused: 0, expired: 0 };
 const FACTS: ContentFacts = { wider: { count: 0, first: '' }, wide: undefined, wideBefore: false, undone: undefined };
 const judged = (plan: Partial<EqualPlan>, facts: Partial<ContentFacts> = {}, guards: Partial<typeof DEFAULT_GUARDS> = {}) =>
-  guardFaults({ ...NOTHING, passed: {}, faults: [], isLarge: false, ...plan }, { ...FACTS, ...facts }, { ...DEFAULT_GUARDS, ...guards });
+  guardFaults(
+    { ...NOTHING, passed: {}, faults: [], isLarge: false, wide: 0, ...plan },
+    { ...FACTS, ...facts },
+    { ...DEFAULT_GUARDS, ...guards },
+  );
 
 test('D23.16 a refresh is judged by what would be removed and added, not by sizes', () => {
   const before = { present: 1000, unchanged: 1000 };

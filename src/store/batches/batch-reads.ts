@@ -53,10 +53,11 @@ function* infoOf(workspace: number, batchId: string): Work<BatchInfo | undefined
     batchId,
   );
   const first = rows[0];
+  const concerned = yield* concernedBy(workspace, batchId, rows);
   const isGone = rows.every((row) => row.list_id === null) && !(yield* reaches(workspace, batchId));
   return {
     id: batchId,
-    listId: textOrNull(first.list_id),
+    ...concerned,
     keyId: textOrNull(first.key_id),
     ...namedIn(first),
     receivedAt: Number(first.received_at),
@@ -67,6 +68,29 @@ function* infoOf(workspace: number, batchId: string): Work<BatchInfo | undefined
     undoable: !isGone && Number(first.first_seq) > (yield* givenUpUntil(workspace)),
     isGone,
   };
+}
+
+/**
+ * The lists whose rules a batch concerns, by its rows (D38.1). An undo concerns what that concerned which it undid, and so on: of one that is
+ * forgotten nobody knows.
+ */
+function* concernedBy(workspace: number, batchId: string, own: readonly Row[]): Work<Pick<BatchInfo, 'listId' | 'lists' | 'hasTargets'>> {
+  let rows = own;
+  const seen = new Set([batchId]);
+  for (let id = textOrNull(own[0]!.undoes); id !== null && rows.length > 0 && !seen.has(id); id = textOrNull(rows[0]?.undoes ?? null)) {
+    seen.add(id);
+    rows = yield* all(
+      `SELECT b.list_pk, b.undoes, b.has_targets, l.id AS list_id FROM batches b LEFT JOIN lists l ON l.pk = b.list_pk
+       WHERE ${rowsOf('$1', '$2', 'b')} ORDER BY b.first_seq`,
+      workspace,
+      id,
+    );
+  }
+  const known = rows.map((row) => (row.has_targets === null ? null : Number(row.has_targets) === 1));
+  const hasTargets = known.includes(true) ? true : known.length === 0 || known.includes(null) ? null : false;
+  if (hasTargets === false) return { listId: null, lists: 0, hasTargets };
+  const touched = rows.length === 0 ? own : rows.filter((_, i) => known[i] !== false);
+  return { listId: textOrNull(touched[0]!.list_id), lists: new Set(touched.map((row) => Number(row.list_pk))).size, hasTargets };
 }
 
 /** The person whom a batch names. */

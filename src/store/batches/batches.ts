@@ -1,5 +1,6 @@
 /** Which numbers each batch took as it landed (D9): the rows of `batches`, the same in both dialects. */
 import type { LandingBatch, LandingItem } from '../../ports/landing.ts';
+import { RULE_KINDS } from '../../rule.ts';
 import { runRows, type Value, type Work } from '../work.ts';
 
 /** An item of a landing whose workspace and list are known, under its number. */
@@ -27,18 +28,26 @@ export const placed = (item: LandingItem, { pk, sourceId }: ListPlace): Pick<Num
 export interface Segment {
   readonly first: NumberedItem;
   readonly last: number;
+  /** Whether any of them concerns rules of the list; null: an undo, which concerns what it undoes. */
+  readonly hasTargets: boolean | null;
 }
 
 /** The items of a landing in segments, in order. */
 export function segmentsOf(items: readonly NumberedItem[]): Segment[] {
-  const segments: { first: NumberedItem; last: number }[] = [];
+  const segments: { first: NumberedItem; last: number; hasTargets: boolean | null }[] = [];
   for (const each of items) {
     const open = segments.at(-1);
-    if (open !== undefined && isSameSegment(open.first, each)) open.last = each.seq;
-    else segments.push({ first: each, last: each.seq });
+    const hasTargets = concernsList(each);
+    if (open !== undefined && isSameSegment(open.first, each)) {
+      open.last = each.seq;
+      open.hasTargets ||= hasTargets;
+    } else segments.push({ first: each, last: each.seq, hasTargets });
   }
   return segments;
 }
+
+const concernsList = ({ item: { change } }: NumberedItem): boolean | null =>
+  change.change === 'undo' ? null : RULE_KINDS[change.kind].scope === 'list';
 
 const isSameSegment = (a: NumberedItem, b: NumberedItem) =>
   a.workspace === b.workspace &&
@@ -50,14 +59,27 @@ const isSameSegment = (a: NumberedItem, b: NumberedItem) =>
   a.item.change.change !== 'undo' &&
   b.item.change.change !== 'undo';
 
-const COLUMNS = 'workspace_pk, first_seq, last_seq, list_pk, batch_id, key_id, actor, person, undoes, received_at, landed_at';
+const COLUMNS = 'workspace_pk, first_seq, last_seq, list_pk, batch_id, key_id, actor, person, undoes, received_at, landed_at, has_targets';
 
 /** Writes the segments of a landing. Belongs into its transaction, before the items take effect. */
 export function* writeSegments(segments: readonly Segment[], { now }: Pick<LandingBatch, 'now'>): Work<void> {
-  const rows = segments.map(({ first: { item, seq, workspace, list }, last }): Value[] => {
+  const rows = segments.map(({ first: { item, seq, workspace, list }, last, hasTargets }): Value[] => {
     const undoes = item.change.change === 'undo' ? item.change.batchId : null;
     const { batchId, keyId, actor = null, personId = null, receivedAt } = item;
-    return [workspace, seq, last, list, batchId, keyId, actor, personId, undoes, receivedAt, now];
+    return [
+      workspace,
+      seq,
+      last,
+      list,
+      batchId,
+      keyId,
+      actor,
+      personId,
+      undoes,
+      receivedAt,
+      now,
+      hasTargets === null ? null : Number(hasTargets),
+    ];
   });
   yield* runRows(rows, (values) => `INSERT INTO batches (${COLUMNS}) VALUES ${values}`);
 }

@@ -1,5 +1,6 @@
 import { within } from '../../clock.ts';
 import type { Store, StoreReads } from '../../ports/store.ts';
+import { fewAtOnce } from '../../serial.ts';
 import { type OnMigrate, requireMigrations, type SchemaState, schemaState } from '../migrate.ts';
 import { openDatabase } from './database.ts';
 import { seenMigrations } from './migrate.ts';
@@ -47,7 +48,22 @@ export async function openPostgresStore(url: string, { onMigrate, connections = 
     await close();
     throw error;
   }
-  return { ...writes, ...postgresReads(db, watch), close };
+  return { ...sharedOut(writes, connections.changes), ...sharedOut(postgresReads(db, watch), connections.reads), close };
+}
+
+/** What of the connections calls for the same workspace have at a time: hundreds of them leave some for the others. */
+const SHARE = 3 / 4;
+/** A preview has pauses of its own, in which it has no connection, and rules come page by page. */
+const OWN_PACE: readonly string[] = ['undoPreview', 'rules'];
+
+/** A store whose calls for one workspace, the first that each is given, wait for each other where there are many. */
+function sharedOut<S extends object>(store: S, connections: number): S {
+  const few = fewAtOnce(Math.max(1, Math.floor(connections * SHARE)));
+  const inLine = ([name, call]: [string, (...args: unknown[]) => Promise<unknown>]) => {
+    const shared = (...args: unknown[]) => (typeof args[0] === 'string' ? few(() => call(...args), args[0]) : call(...args));
+    return [name, OWN_PACE.includes(name) ? call : shared];
+  };
+  return Object.fromEntries(Object.entries(store).map(inLine)) as S;
 }
 
 /** The schema of the store, which is neither made nor changed. */

@@ -290,6 +290,37 @@ test('D15.58, D36.3 each request to management begins when its turn has come, an
   }
 });
 
+test('D15.55 of what one workspace asks for long at one address two requests are worked on', async () => {
+  const open: (() => void)[] = [];
+  const untilLanded = () => new Promise<number>((resolve) => open.push(() => resolve(1)));
+  const late = { inTime: (_: unknown, work: () => unknown) => work() };
+  const ports = { untilLanded, late, store: {}, stepsOf: () => (work: () => unknown) => work(), turnOf: async () => undefined };
+  const { app } = world({ manage: ports as unknown as AppParts['manage'], permissions: ['rules:write'] });
+  const payload = JSON.stringify({ list: 'edge', preview: true });
+  const ask = () => inject(app, { method: 'POST', url: '/v1/manage/rules/delete', headers: HEADERS, payload });
+  const statuses = [ask(), ask(), ask(), ask()].map(async (answer) => (await answer).statusCode);
+  for (let done = 0; done < statuses.length; done += 1) {
+    await eventually(() => assert.ok(open.length > 0));
+    assert.ok(open.length <= 2, 'no third one is at work');
+    open.shift()!();
+  }
+  assert.deepEqual(await Promise.all(statuses), [409, 409, 409, 409]);
+});
+
+test('D36.11 the bytes that a request has sent are let go of with its answer', async () => {
+  const held: Uint8Array[] = [];
+  const start = (_: string, { recording }: { readonly recording: Uint8Array }) => {
+    held.push(recording);
+    throw new WeirError('REFUSED', 'a backtest of the workspace runs already');
+  };
+  const ports = { backtests: { start }, schemes: packagedSchemes(), store: {}, stepsOf: () => (work: () => unknown) => work() };
+  const manage = { ...ports, turnOf: async () => undefined } as unknown as AppParts['manage'];
+  const { app } = world({ manage, permissions: ['rules:read'] });
+  const url = '/v1/manage/backtests?expression=http.request.path%20eq%20%22%2F%22';
+  const { statusCode } = await inject(app, { method: 'POST', url, headers: HEADERS, payload: Buffer.alloc(100_000, 'x') });
+  assert.deepEqual([statusCode, held.map(({ length }) => length)], [409, [0]]);
+});
+
 test('D36.10 of what one workspace reads at one address two requests are at work, and nothing is read for who has gone', async () => {
   const open: (() => void)[] = [];
   const store = { workspace: () => new Promise<void>((resolve) => open.push(resolve)) };

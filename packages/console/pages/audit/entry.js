@@ -2,6 +2,7 @@
 
 import { html } from 'htm/preact';
 import { count, dateTime } from '../../format.js';
+import { keyName } from '../../names.js';
 import { Dialog } from '../../ui/dialog.js';
 import { Facts } from '../../ui/figures.js';
 import { Table } from '../../ui/table.js';
@@ -15,7 +16,7 @@ const SHOWN = 100;
 
 /** @param {{ act: import('./acts.js').Act, names: Names, onClose: () => void }} props */
 export function EntryDialog({ act: { entry, parts }, names, onClose }) {
-  const { at, event, actor, person, key_id: key, key_name: keyName, before, after } = entry;
+  const { at, event, actor, person, key_id: key, before, after } = entry;
   const fields = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
   const rows = fields.map((field) => ({
     field,
@@ -27,7 +28,7 @@ export function EntryDialog({ act: { entry, parts }, names, onClose }) {
       <${Facts} facts=${[
         ['When', dateTime(at)],
         ['Who', person === null ? actor : `${actor} (${person})`],
-        ['Key', key === null ? (person === null ? 'none: a command' : 'none') : (keyName ?? names.keyName(key))],
+        ['Key', key === null ? (person === null ? 'none: a command' : 'none') : keyName(entry)],
         ['Object', html`<${Named} entry=${entry} names=${names} />`],
       ]} />
       ${

@@ -1,5 +1,6 @@
 /** What the audit log calls things: names and links, never ids. */
 import { dateTime } from '../../format.js';
+import { keyName } from '../../names.js';
 import { link } from '../../router.js';
 
 /** @typedef {import('./acts.js').Entry} Entry */
@@ -8,11 +9,11 @@ import { link } from '../../router.js';
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Who: the person, and with which key. @param {Entry} entry @param {Names} names */
-export function whoOf({ actor, key_id: key, key_name: name }, names) {
-  const keyName = key === null ? undefined : (name ?? names.keyName(key));
-  if (actor === null) return keyName ?? 'a command';
-  return keyName === undefined ? actor : `${actor}, ${keyName}`;
+/** Who: the person, and with which key. @param {Entry} entry */
+export function whoOf(entry) {
+  const { actor, key_id: key } = entry;
+  if (actor === null) return keyName(entry) || 'a command';
+  return key === null ? actor : `${actor}, ${keyName(entry)}`;
 }
 
 /** Where what was changed is shown, by the first word of the event. @type {Record<string, (object: string, names: Names) => string | undefined>} */

@@ -2,6 +2,7 @@
 
 import { html } from 'htm/preact';
 import { count, counted, dateTime } from '../../format.js';
+import { keyName } from '../../names.js';
 import { Badge } from '../../ui/badge.js';
 import { Dialog } from '../../ui/dialog.js';
 import { Facts } from '../../ui/figures.js';
@@ -14,6 +15,7 @@ import { countsOf } from './usage.js';
 /**
  * @typedef {object} Bouncer
  * @property {string} key_id
+ * @property {string | null} key_name
  * @property {string | null} feed_id
  * @property {string} user_agent
  * @property {string} address
@@ -65,12 +67,12 @@ export function State({ bouncer }) {
 
 /** @param {{ bouncer: Bouncer, names: import('../../names.js').Names, onClose: () => void }} props */
 export function BouncerDialog({ bouncer, names, onClose }) {
-  const { key_id: key, user_agent: agent, address, feed_id: feedId, usage_metrics_at: countedAt } = bouncer;
+  const { user_agent: agent, address, feed_id: feedId, usage_metrics_at: countedAt } = bouncer;
   const { cannot_enforce: gap, depends_on_mode: mode, left_out_networks: leftOut, left_out_addresses: addresses } = bouncer;
   const feed = names.feedOf(feedId);
   const usage = countsOf(bouncer.usage_metrics);
   return html`
-    <${Dialog} title=${names.keyName(key) || address} wide onClose=${onClose}>
+    <${Dialog} title=${keyName(bouncer)} wide onClose=${onClose}>
       ${gap !== null && html`<${Notice} kind="bad"><span class="text">It ${gap}.</span><//>`}
       ${mode !== null && html`<${Notice} kind="warn"><span class="text">It ${mode}.</span><//>`}
       <${Facts} facts=${[

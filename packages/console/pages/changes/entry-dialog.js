@@ -1,6 +1,7 @@
 /** One change with all that is known of it, and where more of it is. */
 import { html } from 'htm/preact';
 import { count } from '../../format.js';
+import { keyName } from '../../names.js';
 import { link } from '../../router.js';
 import { Dialog } from '../../ui/dialog.js';
 import { Facts } from '../../ui/figures.js';
@@ -10,8 +11,8 @@ import { whenOf, whereOf, whoOf, wordOf } from './words.js';
 
 /** @typedef {import('./words.js').Change} Change */
 
-/** @param {{ change: Change, keyName: (id: string | null) => string, onClose: () => void }} props */
-export function EntryDialog({ change, keyName, onClose }) {
+/** @param {{ change: Change, onClose: () => void }} props */
+export function EntryDialog({ change, onClose }) {
   const { from, before, after, names, reason, several_reasons: several, batch_id: batch, undoes, list_id: list, person, text } = change;
   const fields = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
   const rows = fields.map((field) => ({ field, was: textOf(before?.[field], names, field), is: textOf(after?.[field], names, field) }));
@@ -22,8 +23,8 @@ export function EntryDialog({ change, keyName, onClose }) {
       <${Facts} facts=${[
         ['When', whenOf(change)],
         ['Where', list === null ? whereOf(change) : html`<a href=${link('/feeds', 'list', list)}>${whereOf(change)}</a>`],
-        ['Who', [whoOf(change, keyName), person === null ? '' : `(${person})`].join(' ').trim()],
-        ['Key', change.key_id === null || change.actor === null ? null : (change.key_name ?? keyName(change.key_id))],
+        ['Who', [whoOf(change), person === null ? '' : `(${person})`].join(' ').trim()],
+        ['Key', change.key_id === null || change.actor === null ? null : keyName(change)],
         ['Added', sum(change.added)],
         ['Sent again or changed', sum(change.renewed)],
         ['Removed', sum(change.removed)],

@@ -1,5 +1,6 @@
 /** What has changed, in words: made of the fields of an entry alone. */
 import { count, counted, dateTime } from '../../format.js';
+import { senderName } from '../../names.js';
 import { summaryOf } from '../audit/words.js';
 
 /**
@@ -70,15 +71,23 @@ export const whereOf = ({ list_name: list, name, rule_kind: kind, object, from }
 export function whatOf(change) {
   const { from, text, reason, several_reasons: several } = change;
   if (from === null && text === null) return summaryOf(change);
-  const counts = COUNTS.flatMap((name) => (change[name] ? [`${count(/** @type {number} */ (change[name]))} ${name}`] : []));
+  // A refresh that was held back or has failed changed nothing: its text says what it would have.
+  const counts =
+    from === null ? [] : COUNTS.flatMap((name) => (change[name] ? [`${count(/** @type {number} */ (change[name]))} ${name}`] : []));
   return [counts.join(', '), text ?? (several ? 'several reasons' : reason)].filter((part) => part).join(' · ');
 }
 
-/** Who did it. @param {Change} change @param {(id: string | null) => string} keyName */
-export function whoOf({ actor, key_name: name, key_id: id, kind, event, from }, keyName) {
+/** Who did it. @param {Change} change */
+export function whoOf(change) {
+  const { actor, key_id: id, kind, event, from, text } = change;
   if (actor !== null) return actor;
   if (event === 'expired' && from !== null) return '';
-  return kind === 'sources' ? 'its source' : id === null ? 'a command' : (name ?? keyName(id));
+  // What somebody did to a source is his; a refresh is the source's.
+  return kind === 'sources' && (text !== null || from !== null)
+    ? 'its source'
+    : from === null && id === null
+      ? 'a command'
+      : senderName({ ...change, batch_id: undefined });
 }
 
 /** When it happened, of rules from the first minute to the last. @param {Change} change */

@@ -2,11 +2,11 @@
 
 import { html } from 'htm/preact';
 import { count, counted } from '../../format.js';
+import { keyName } from '../../names.js';
 import { setQuery } from '../../router.js';
 import { SelectField, TextField } from '../../ui/field.js';
 
-/** @typedef {{ key_id: string, user_agent: string, address: string, last_pull: string | null }} Client A device or bouncer. */
-/** @typedef {import('../../names.js').Names} Names */
+/** @typedef {{ key_id: string, key_name: string | null, user_agent: string, address: string, last_pull: string | null }} Client A device or bouncer. */
 
 const MINUTE = 60_000;
 /** For how long something may have been silent, ms, by what stands in the address. @type {Record<string, number>} */
@@ -25,15 +25,15 @@ const OPTIONS = [
  * @template {Client} T
  * @param {readonly T[]} clients
  * @param {URLSearchParams} query
- * @param {Names} names
  * @returns {T[]}
  */
-export function chosen(clients, query, names) {
+export function chosen(clients, query) {
   const words = (query.get('q') ?? '').toLowerCase().split(/\s+/).filter(Boolean);
   const least = SILENT[query.get('silent') ?? ''] ?? 0;
   const since = Date.now() - least;
-  return clients.filter(({ key_id: key, user_agent: agent, address, last_pull: at }) => {
-    const text = `${names.keyName(key)} ${address} ${agent}`.toLowerCase();
+  return clients.filter((client) => {
+    const { user_agent: agent, address, last_pull: at } = client;
+    const text = `${keyName(client)} ${address} ${agent}`.toLowerCase();
     return words.every((word) => text.includes(word)) && (least === 0 || at === null || Date.parse(at) < since);
   });
 }

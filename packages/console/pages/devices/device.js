@@ -2,6 +2,7 @@
 
 import { html } from 'htm/preact';
 import { count, dateTime, duration } from '../../format.js';
+import { keyName } from '../../names.js';
 import { Badge } from '../../ui/badge.js';
 import { Dialog } from '../../ui/dialog.js';
 import { Facts } from '../../ui/figures.js';
@@ -9,6 +10,7 @@ import { Notice } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
 import { Ago } from '../../ui/time.js';
 import { linkToFeed } from '../feeds/read-feeds.js';
+import { documentText, isFeed } from './documents.js';
 
 /** @typedef {import('../devices.js').Device} Device */
 
@@ -37,14 +39,14 @@ export const Behind = ({ seconds }) =>
 export function DeviceDialog({ device, names, onClose }) {
   const { answers } = device;
   return html`
-    <${Dialog} title=${names.keyName(device.key_id) || device.address} wide onClose=${onClose}>
+    <${Dialog} title=${keyName(device)} wide onClose=${onClose}>
       ${device.stopped_at !== null && html`<${Notice} kind="bad">It stopped: it used to pull every ${duration((device.interval_seconds ?? 0) * 1000)}, and last did ${dateTime(device.last_pull)}.<//>`}
-      ${!device.sends_validators && device.pulls > 3 && html`<${Notice}>It never asks conditionally (If-None-Match), so it gets the whole feed at each pull.<//>`}
+      ${!device.sends_validators && device.pulls > 3 && html`<${Notice}>It never asks conditionally (If-None-Match), so it gets all of it at each pull.<//>`}
       <${Facts} facts=${[
         ['State', html`<${State} device=${device} />`],
         ['User-Agent', html`<bdi>${device.user_agent}</bdi>`],
         ['Address', html`<span class="mono">${device.address}</span>`],
-        ['Key', names.keyName(device.key_id)],
+        ['Key', keyName(device)],
         ['First pull', dateTime(device.first_pull)],
         ['Last pull', dateTime(device.last_pull)],
         ['Pulls', count(device.pulls)],
@@ -66,12 +68,13 @@ export function DeviceDialog({ device, names, onClose }) {
 const documentColumns = (names) => [
   {
     label: 'Feed',
-    cell({ feed_id: id }) {
-      const feed = names.feedOf(id);
+    cell(document) {
+      if (!isFeed(document)) return html`<span class="soft">none</span>`;
+      const feed = names.feedOf(document.feed_id);
       return html`<a class="text" href=${linkToFeed(feed)}>${feed.name}</a>`;
     },
   },
-  { label: 'Document', cell: ({ format, family, action }) => `${format}, ${family}, ${action}` },
+  { label: 'Document', cell: documentText },
   { label: 'Got it', cell: ({ at }) => html`<${Ago} at=${at} />` },
   { label: 'Content of', cell: ({ last_modified: at }) => html`<${Ago} at=${at} />` },
   { label: 'Behind', number: true, cell: ({ behind_seconds: behind }) => html`<${Behind} seconds=${behind} />` },

@@ -2,7 +2,7 @@
 
 import { html } from 'htm/preact';
 import { useEffect, useState } from 'preact/hooks';
-import { ApiError, allPages, ask, manage } from '../../api.js';
+import { allPages, ask, manage } from '../../api.js';
 import { useLiveWork, useWork } from '../../data.js';
 import { count, counted } from '../../format.js';
 import { Button } from '../../ui/button.js';
@@ -64,13 +64,9 @@ export function FeedForm({ feed, kind = feed?.kind === 'list' ? 'list' : 'compos
   const title = feed !== undefined ? `Change ${feed.name}` : kind === 'list' ? 'New list' : 'Compose a feed';
   const action = feed !== undefined ? 'Apply' : kind === 'list' ? 'Make the list' : 'Make the feed';
   const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy}>${action}<//>`;
-  const fault =
-    error instanceof ApiError && error.status === 412
-      ? new Error('Somebody else has changed it meanwhile. Close this and look again.')
-      : error;
   return html`
     <${Dialog} wide title=${title} onClose=${onClose} onSubmit=${submit} footer=${footer}>
-      ${fault !== undefined && html`<${Failed} error=${fault} />`}
+      ${error !== undefined && html`<${Failed} error=${error} />`}
       ${
         feed === undefined &&
         html`<${TextField} label="Name" value=${name} onValue=${setName} required maxlength="200" autofocus

@@ -2,6 +2,7 @@
 
 import { html } from 'htm/preact';
 import { count, counted, dateTime } from '../../format.js';
+import { senderName } from '../../names.js';
 import { link } from '../../router.js';
 import { Badge } from '../../ui/badge.js';
 import { Card } from '../../ui/card.js';
@@ -86,9 +87,9 @@ const COLUMNS = [
   { label: 'Reason', cell: ({ reason, rule_ref: ref }) => textOf(reason ?? ref) },
   {
     label: 'Sent by',
-    cell: ({ actor, key_name: key, batch_id: batch, source }) => html`
-      ${batch === null ? html`<bdi>${actor ?? key ?? ''}</bdi>` : html`<a class="text" href=${link('/batches', batch)}>${actor ?? key ?? 'batch'}</a>`}
-      ${source && html`<div class="small soft">from source <bdi>${source.name}</bdi>, refresh of ${dateTime(source.refresh)}, there since ${dateTime(source.since)}</div>`}`,
+    cell: (rule) => html`
+      ${rule.batch_id === null ? html`<bdi>${senderName(rule)}</bdi>` : html`<a class="text" href=${link('/batches', rule.batch_id)}>${senderName(rule)}</a>`}
+      ${rule.source && html`<div class="small soft">from source <bdi>${rule.source.name}</bdi>, refresh of ${dateTime(rule.source.refresh)}, there since ${dateTime(rule.source.since)}</div>`}`,
   },
   { label: 'Made', cell: ({ created_at: at }) => html`<${Ago} at=${at} />` },
   { label: 'Expires in', number: true, cell: ({ expires_at: until }) => html`<${Countdown} until=${until} forever="never" />` },

@@ -2,12 +2,13 @@
 
 import { html } from 'htm/preact';
 import { dateTime, isForGood } from '../../format.js';
+import { senderName } from '../../names.js';
 import { link } from '../../router.js';
 import { Badge } from '../../ui/badge.js';
 import { Table } from '../../ui/table.js';
 import { Ago } from '../../ui/time.js';
 
-/** @typedef {{ at: string, event: string, target: string, action: string, list_name: string, reason: string | null, expires_at: string | null, batch_id: string | null, key_name: string | null, actor?: string }} TargetEvent */
+/** @typedef {{ at: string, event: string, target: string, action: string, list_name: string, reason: string | null, expires_at: string | null, batch_id: string | null, key_id: string | null, key_name: string | null, actor?: string }} TargetEvent */
 
 /** @param {{ events: TargetEvent[] }} props */
 export const History = ({ events }) =>
@@ -30,10 +31,12 @@ const COLUMNS = [
   { label: 'List', cell: ({ list_name: name }) => html`<bdi>${name}</bdi>` },
   {
     label: 'By',
-    cell: ({ event, actor, key_name: key, batch_id: batch }) => {
-      if (event === 'expired') return html`<span class="soft">its time</span>`;
-      const name = actor ?? key ?? (batch === null ? 'not known' : 'a command');
-      return batch === null ? html`<bdi>${name}</bdi>` : html`<a class="text" href=${link('/batches', batch)}>${name}</a>`;
+    cell: (told) => {
+      if (told.event === 'expired') return html`<span class="soft">its time</span>`;
+      const { batch_id: batch } = told;
+      return batch === null
+        ? html`<bdi>${senderName(told)}</bdi>`
+        : html`<a class="text" href=${link('/batches', batch)}>${senderName(told)}</a>`;
     },
   },
   { label: 'Reason', cell: ({ reason }) => (reason === null ? '' : html`<bdi>${reason}</bdi>`) },

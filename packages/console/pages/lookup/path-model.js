@@ -1,5 +1,6 @@
 /** The path of a target as a picture has it: four columns of nodes, and what leads from one to the other. Pure. */
 import { counted } from '../../format.js';
+import { senderName } from '../../names.js';
 import { link } from '../../router.js';
 import { linkToFeed } from '../feeds/read-feeds.js';
 
@@ -51,6 +52,20 @@ const STATES = {
   behind: ['not seen to have it yet', 'not seen to have it yet'],
   unknown: ['not known', 'not known'],
 };
+
+/**
+ * The rules that a later end is given to: those of this very target or, where there are none, those around it that put it into feeds. A source
+ * keeps its own.
+ * @param {Answer} answer
+ */
+export function extended({ feeds }) {
+  const found = feeds.flatMap(({ rules }) =>
+    rules.filter(({ action, effect, source }) => action === 'block' && effect === 'in' && source === null),
+  );
+  const rules = [...new Map(found.map((rule) => [rule.id, rule])).values()];
+  const exact = rules.filter(({ relation }) => relation === 'exact');
+  return exact.length > 0 ? exact : rules;
+}
 
 /** What a feed would say then. @param {PathFeed} feed @param {Outlook | undefined} outlook @returns {Verdict} */
 export function verdictThen(feed, outlook) {
@@ -155,8 +170,9 @@ const toneOf = ({ action, effect }) => (action === 'allow' ? 'free' : effect ===
 const toneOfVerdict = (verdict, action) => (verdict === 'out' ? '' : action === 'allow' ? 'free' : verdict === 'in' ? 'block' : 'part');
 
 /** @param {ExplainedRule} rule @returns {Node} */
-function whoOf({ actor, key_name: key, source, batch_id: batch, reason, updated_at: at, action }) {
-  const title = source?.name ?? actor ?? key ?? (batch === null ? 'not known' : 'a command');
+function whoOf(rule) {
+  const { actor, key_name: key, source, batch_id: batch, reason, updated_at: at, action } = rule;
+  const title = source?.name ?? senderName(rule);
   const notes = [source ? 'source' : actor && key ? `key ${key}` : '', reason ?? ''].filter(Boolean);
   const href = batch === null ? link('/batches') : link('/batches', batch);
   return { id: `who ${title} ${batch}`, title, note: notes.join(' · '), href, tone: action === 'allow' ? 'free' : 'block', at };

@@ -26,8 +26,7 @@ export function Sentence({ answer }) {
   const whole = feeds.filter(({ verdict }) => verdict === 'in').length;
   const does = action === 'block' ? 'blocked' : 'allowed';
   if (has === 0) return html`${known} is ${does} on no feed.${lateText(answer)}`;
-  const part = whole === 0 ? 'in part ' : '';
-  const on = `${part}${does} on ${counted(has, 'feed')}`;
+  const on = `${whole === 0 ? 'in part ' : ''}${does} on ${counted(whole || has, 'feed')}${whole > 0 && has > whole ? `, and in part on ${has - whole}` : ''}`;
   if (enforced === undefined) return html`${known} is ${on}.`;
   if (enforced.of === 0) return html`${known} is ${on}, which nothing pulls yet.`;
   return html`${known} is ${on}, enforced by ${count(enforced.by)} of ${counted(enforced.of, 'device')}.`;

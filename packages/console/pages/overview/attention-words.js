@@ -19,7 +19,8 @@ const PLACES = [
   { begins: 'device-cap/', permission: 'rules:read', action: 'See the device', href: deviceHref },
   { begins: 'bouncer/', permission: 'rules:read', action: 'See the bouncers', href: () => link('/bouncers') },
   { begins: 'dead_letters', permission: 'manage', action: 'Look at them', href: () => link('/dead-letters') },
-  { begins: 'guard_rails', permission: 'rules:read', action: 'Set guard rails', href: () => link('/workspace') },
+  { begins: 'guard_rails', permission: 'manage', action: 'Set guard rails', href: () => link('/workspace') },
+  { begins: 'guard_rails', permission: 'rules:read', action: 'See the guard rails', href: () => link('/workspace') },
   { begins: 'key/', permission: 'keys:write', action: 'See the keys', href: () => link('/keys') },
   { begins: 'geo/', permission: 'rules:read', action: 'See the geo data', href: () => link('/geo') },
   // What is of the service: its operator looks after that.

@@ -7,7 +7,7 @@ import { useAttention } from '../../attention.js';
 import { curlOf } from '../../curl.js';
 import { useWork } from '../../data.js';
 import { counted, dateTime } from '../../format.js';
-import { useNames } from '../../names.js';
+import { keyName, useNames } from '../../names.js';
 import { helpAt } from '../../router.js';
 import { may } from '../../session.js';
 import { Badge } from '../../ui/badge.js';
@@ -38,7 +38,7 @@ const TIMES = [
 /** @param {{ session: Session }} props */
 export function Attention({ session }) {
   const live = useAttention();
-  const { feedOf, keyName } = useNames(session);
+  const { feedOf } = useNames(session);
   const [putOff, setPutOff] = useState(/** @type {Item | undefined} */ (undefined));
   const maySnooze = may(session, 'rules:write');
   return html`
@@ -67,7 +67,7 @@ export function Attention({ session }) {
           html`<details>
             <summary>${counted(snoozed.length, 'thing')} put off</summary>
             <ul class="stack card">
-              ${snoozed.map((item) => one(item, html`<${Why} snooze=${item.snooze} keyName=${keyName} />`, maySnooze && html`<${Again} item=${item} onDone=${live.refresh} />`))}
+              ${snoozed.map((item) => one(item, html`<${Why} snooze=${item.snooze} />`, maySnooze && html`<${Again} item=${item} onDone=${live.refresh} />`))}
             </ul>
           </details>`
         }
@@ -83,9 +83,9 @@ function Way({ item, session, feedOf }) {
   return place && html`<a href=${place.href}>${place.action}</a>`;
 }
 
-/** @param {{ snooze: import('../../attention.js').Snooze, keyName: import('../../names.js').Names['keyName'] }} props */
-const Why = ({ snooze: { actor, key_id: key, reason, since, until }, keyName }) => html`
-  <p class="small soft text">Put off by <bdi>${actor ?? (key === null ? 'a command' : keyName(key))}</bdi> on ${dateTime(since)}: <bdi>${reason}</bdi>. It comes back in <${Countdown} until=${until} />.</p>
+/** @param {{ snooze: import('../../attention.js').Snooze }} props */
+const Why = ({ snooze, snooze: { actor, reason, since, until } }) => html`
+  <p class="small soft text">Put off by <bdi>${actor ?? (keyName(snooze) || 'a command')}</bdi> on ${dateTime(since)}: <bdi>${reason}</bdi>. It comes back in <${Countdown} until=${until} />.</p>
 `;
 
 /** @param {{ item: Item, onDone: () => void }} props */

@@ -5,6 +5,7 @@ import { useState } from 'preact/hooks';
 import { ask, manage } from '../../api.js';
 import { curlOf } from '../../curl.js';
 import { dateTime, endText } from '../../format.js';
+import { keyName } from '../../names.js';
 import { link } from '../../router.js';
 import { may } from '../../session.js';
 import { Button } from '../../ui/button.js';
@@ -71,7 +72,7 @@ const factsOf = (rule, names) => [
   ['Made', dateTime(rule.created_at)],
   ['Changed', rule.updated_at === rule.created_at ? undefined : dateTime(rule.updated_at)],
   ['Person', rule.actor && (rule.person === undefined ? rule.actor : `${rule.actor} (${rule.person})`)],
-  ['Key', rule.key_id && names.keyName(rule.key_id)],
+  ['Key', rule.key_id && keyName(rule)],
   ['Batch', rule.batch_id && html`<a href=${link('/batches', rule.batch_id)}>${rule.batch_id}</a>`],
   ['Labels', jsonOf(rule.labels)],
   ['Config', jsonOf(rule.config)],

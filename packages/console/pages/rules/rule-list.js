@@ -3,8 +3,9 @@
 import { html } from 'htm/preact';
 import { useRef } from 'preact/hooks';
 import { ApiError, manage } from '../../api.js';
-import { useLive } from '../../data.js';
-import { count } from '../../format.js';
+import { isTrouble, useLive } from '../../data.js';
+import { count, sentence } from '../../format.js';
+import { keyName } from '../../names.js';
 import { link, setQuery } from '../../router.js';
 import { Button } from '../../ui/button.js';
 import { LongList } from '../../ui/long-list.js';
@@ -48,14 +49,24 @@ export function RuleList({ rules, tab, conditions, isFiltered, sort, names, mayW
   const selected = useSelection(items ?? [], keyOf, name);
   const isFault = error instanceof ApiError && error.faults.length > 0;
   if (isFault) return html`<p class="soft">Mend the conditions above to see rules.</p>`;
-  if (items === undefined) return error === undefined ? html`<${Loading} />` : html`<${Failed} error=${error} retry=${refresh} />`;
+  // That the service does not answer is told above every page.
+  const failure = error !== undefined && isTrouble(error) ? undefined : error;
+  if (items === undefined)
+    return failure !== undefined
+      ? html`<${Failed} error=${failure} retry=${refresh} />`
+      : error === undefined
+        ? html`<${Loading} />`
+        : html`<p class="soft">Not read yet.</p>`;
   if (items.length === 0 && !isWhole) return html`<${Loading} />`;
-  if (items.length === 0) return isFiltered ? html`<${NoneFound} />` : html`<${NoRules} tab=${tab} mayWrite=${mayWrite} onAdd=${onAdd} />`;
+  if (items.length === 0)
+    return isFiltered
+      ? html`<${NoneFound} tab=${tab} />`
+      : html`<${NoRules} tab=${tab} type=${conditions.type} mayWrite=${mayWrite} onAdd=${onAdd} />`;
   const isAccess = tab.kind === 'access_rule';
   const columns = isAccess ? accessColumns(names) : EXPRESSION_COLUMNS;
   const total = isWhole ? { rules: items.length, whole: true } : counted.value;
   return html`
-    ${error !== undefined && html`<${Notice} kind="warn">${error.message} What you see is older.<//>`}
+    ${failure !== undefined && html`<${Notice} kind="warn">${sentence(failure.message)} What you see is older.<//>`}
     <div class="stack">
       <div class="list-head">
         <p class="small soft" role="status">${totalText(total, items.length)}</p>
@@ -93,7 +104,7 @@ const MOST_IDS = 4000;
 
 /**
  * What can be done with the selected rows.
- * @param {{ selected: import('../../ui/selection.js').Selected, total: { rules: number } | undefined, onAll: () => void, onChange: () => void, onDelete: () => void }} props
+ * @param {{ selected: import('../../ui/selection.js').Selected, total: { rules: number, whole: boolean } | undefined, onAll: () => void, onChange: () => void, onDelete: () => void }} props
  */
 const SelectedBar = ({ selected: { keys, clear }, total, onAll, onChange, onDelete }) => html`
   <div class="selected-bar" role="group" aria-label="Selected rules">
@@ -101,17 +112,21 @@ const SelectedBar = ({ selected: { keys, clear }, total, onAll, onChange, onDele
     ${keys.size > MOST_IDS && html`<span class="small">${count(MOST_IDS)} at most by hand: narrow the conditions for more.</span>`}
     <${Button} tiny kind="main" disabled=${keys.size > MOST_IDS} onClick=${onChange}>Change<//>
     <${Button} tiny kind="danger" icon="trash" disabled=${keys.size > MOST_IDS} onClick=${onDelete}>Delete<//>
-    ${total !== undefined && total.rules > keys.size && html`<${Button} tiny kind="quiet" onClick=${onAll}>Change all ${count(total.rules)} that meet the filter<//>`}
+    ${total !== undefined && total.rules > keys.size && html`<${Button} tiny kind="quiet" onClick=${onAll}>Change all ${total.whole ? '' : 'at least '}${count(total.rules)} that meet the filter<//>`}
     <${Button} tiny kind="quiet" icon="close" onClick=${clear}>Clear<//>
   </div>
 `;
 
-const NoneFound = () =>
-  html`<${Empty} icon="search" title="No rule meets these conditions"><p>Take some away, or look for rules "covering this" to find networks around an address.</p><//>`;
+/** @param {{ tab: import('./tabs.js').RuleTab }} props */
+const NoneFound = ({ tab }) =>
+  html`<${Empty} icon="search" title="No rule meets these conditions"><p>Take some away${tab.kind === 'access_rule' && ', or look for rules "covering this" to find networks around an address'}.</p><//>`;
 
-/** @param {{ tab: import('./tabs.js').RuleTab, mayWrite: boolean, onAdd: () => void }} props */
-const NoRules = ({ tab, mayWrite, onAdd }) => html`
-  <${Empty} icon="rules" title=${`No ${tab.label} rules yet`}>
+/** Who wrote expression rules, in a sentence. @type {Record<string, string>} */
+const WRITERS = { custom: ' of a person or a playbook', generated: ' of an AI' };
+
+/** @param {{ tab: import('./tabs.js').RuleTab, type?: string, mayWrite: boolean, onAdd: () => void }} props `type`: who wrote those that were asked for. */
+const NoRules = ({ tab, type, mayWrite, onAdd }) => html`
+  <${Empty} icon="rules" title=${`No ${tab.label} rule${WRITERS[type ?? ''] ?? ''} is in force`}>
     <p>Signals make them: POST /v1/signal or /v2/signal. They show here as soon as they have landed.</p>
     ${mayWrite && html`<p><${Button} kind="main" icon="plus" onClick=${onAdd}>${tab.kind === 'access_rule' ? 'Block an address' : 'Add a rule'}<//></p>`}
   <//>
@@ -161,7 +176,7 @@ const accessColumns = (names) => [
     sort: 'key',
     width: 'minmax(5rem, 0.8fr)',
     secondary: true,
-    cell: ({ key_id: id, actor }) => html`<bdi class="soft">${actor ?? names.keyName(id)}</bdi>`,
+    cell: (rule) => html`<bdi class="soft">${rule.actor ?? keyName(rule)}</bdi>`,
   },
   CHANGED,
   EXPIRES,

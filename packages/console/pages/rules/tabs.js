@@ -73,6 +73,7 @@ export function tabOf({ kind, type }) {
  * @property {string} updated_at
  * @property {string | null} batch_id
  * @property {string | null} key_id
+ * @property {string | null} [key_name]
  * @property {string} [actor] The person who sent it, where he was named.
  * @property {string} [person] The provider that has named him, and who that is there.
  * @property {string} [warning]

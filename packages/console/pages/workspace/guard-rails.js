@@ -37,11 +37,13 @@ export const areOff = ({ protect, min_prefix_v4: v4, min_prefix_v6: v6 }) => pro
 
 /** @param {{ workspace: Workspace, session: import('../../session.js').Session, onDone: () => void }} props */
 export function GuardRails({ workspace, session, onDone }) {
-  const [isChanging, setChanging] = useState(false);
+  /** As it was when the form was opened: what others change meanwhile is not overwritten. */
+  const [changing, setChanging] = useState(/** @type {Workspace | undefined} */ (undefined));
   const { body } = workspace;
-  const actions = may(session, 'manage') && html`<${Button} tiny icon="edit" onClick=${() => setChanging(true)}>Change the guard rails<//>`;
+  const actions =
+    may(session, 'manage') && html`<${Button} tiny icon="edit" onClick=${() => setChanging(workspace)}>Change the guard rails<//>`;
   return html`
-    <${Card} title="Guard rails" note="What no block may reach, whoever asks for it: it is refused on arrival, and left out of every feed." actions=${actions}>
+    <${Card} title="Guard rails" note="What no block may reach, whoever asks for it: it is refused on arrival, and what is protected is left out of every block feed." actions=${actions}>
       ${
         areOff(body) &&
         areOff(body.service) &&
@@ -54,7 +56,7 @@ export function GuardRails({ workspace, session, onDone }) {
         ['Widest IPv6 block', widest(body.min_prefix_v6, body.service.min_prefix_v6)],
         ['Never-block rules', body.subtract_allow === 'on' ? "are cut out of the workspace's block feed" : 'are not cut out of its feed'],
       ]} />
-      ${isChanging && html`<${Change} workspace=${workspace} onClose=${() => setChanging(false)} onDone=${onDone} />`}
+      ${changing !== undefined && html`<${Change} workspace=${changing} onClose=${() => setChanging(undefined)} onDone=${onDone} />`}
     <//>
   `;
 }
@@ -127,16 +129,21 @@ function Change({ workspace: { body, tag }, onClose, onDone }) {
         <${TextField} label="Shortest IPv6 prefix" hint="0: any." value=${form.v6} onValue=${set('v6')} fault=${faultOf('min_prefix_v6')} ...${prefix} />
         <${SelectField} label="Never-block rules in the workspace's feed" value=${form.subtract} onValue=${set('subtract')} options=${SUBTRACT} />
       </div>
-      <${Reached} before=${body.protect} after=${words} />
+      <${Reached} before=${body.protect} after=${words} service=${body.service.protect} />
       <${SameWithCurl} text=${curlOf('PATCH', ADDRESS, changes)} />
     <//>
   `;
 }
 
-/** What comes under protection, or loses it: the active rules that block something of it. @param {{ before: string[], after: string[] }} props */
-function Reached({ before, after }) {
-  const added = after.filter((word) => !before.includes(word));
-  const gone = before.filter((word) => !after.includes(word));
+/**
+ * What comes under protection, or loses it: the active rules that block something of it. What the service protects stays protected.
+ * @param {{ before: string[], after: string[], service: string[] }} props
+ */
+function Reached({ before, after, service }) {
+  const without = (/** @type {string[]} */ words, /** @type {string[]} */ others) =>
+    words.filter((word) => !others.includes(word) && !service.includes(word));
+  const added = without(after, before);
+  const gone = without(before, after);
   const [blocked, setBlocked] = useState(/** @type {{ word: string, rules: number }[]} */ ([]));
   useEffect(() => {
     const stop = new AbortController();
@@ -154,7 +161,7 @@ function Reached({ before, after }) {
   return html`
     <section class="stack" aria-label="What will change" aria-live="polite">
       <h3>What will change</h3>
-      ${added.length + gone.length === 0 && html`<p class="soft">No network is protected or loses its protection.</p>`}
+      ${added.length + gone.length === 0 && html`<p class="soft">No network comes under protection or loses it.</p>`}
       ${added.length > 0 && html`<p>Protected from now on: <span class="mono text">${added.join(', ')}</span>.</p>`}
       ${blocked.map(
         ({ word, rules }) => html`

@@ -5,6 +5,7 @@ import { allLanded } from '../../operate.ts';
 import { fieldFault, type Operation, operation } from '../../operation.ts';
 import { pageSchema } from '../../page.ts';
 import { type Change, changeFields, changeOutcome, landed, operatorOf, PREVIEW, portsOf } from '../../rules/rule-changes.ts';
+import { namesIn } from '../../rules/rule-json.ts';
 
 const ID = '0199f3c2-8a51-7c3e-9d0b-4f1e2a6b7000';
 const UNDOING = '0199f3c2-9a51-7c3e-9d0b-4f1e2a6b7000';
@@ -12,11 +13,25 @@ const id = nullable(Type.String());
 const UNDONE_BY = nullable(Type.String({ description: 'null: a preview, or another request was first.' }));
 const BATCH = {
   id: ID,
-  list_id: ['0195a3c0-0000-7000-8000-000000000001', id],
+  list_id: [
+    '0195a3c0-0000-7000-8000-000000000001',
+    nullable(
+      Type.String({ description: 'Where its access rules landed, of several lists the first; null: that is gone, or it has none.' }),
+    ),
+  ],
+  lists: [1, 'How many lists it concerns, those that are gone included.'],
+  has_targets: [
+    true,
+    nullable(Type.Boolean(), {
+      description:
+        'Whether it concerns access rules, which are in lists; false: rules with expressions alone; null: not known, because it landed before this was noted.',
+    }),
+  ],
   key_id: [
     '0195a3c0-0000-7000-8000-000000000002',
     nullable(Type.String({ description: 'null: a command, a person, or another producer.' })),
   ],
+  key_name: ['siem', nullable(Type.String({ description: 'Of that; null: a command, or a key that is forgotten.' }))],
   actor: [null, nullable(Type.String({ description: 'The person, where he was named.' }))],
   person: [null, nullable(Type.String({ description: 'The provider that has named him, and who that is there.' }))],
   received_at: '2026-11-20T10:00:00.000Z',
@@ -58,7 +73,8 @@ export const BATCH_OPERATIONS: readonly Operation[] = [
       if (after !== undefined && !/^[0-9a-f-]{36}$/i.test(after)) throw fieldFault('after', 'must be next of a page');
       const found = await store.batches(workspaceId, { limit: limit + 1, ...(after !== undefined && { before: after.toLowerCase() }) });
       const batches = found.slice(0, limit);
-      return { batches: batches.map(batchJson), next: found.length > limit ? batches.at(-1)!.id : null };
+      const { keys } = await namesIn(store, workspaceId);
+      return { batches: batches.map((batch) => batchJson(batch, keys)), next: found.length > limit ? batches.at(-1)!.id : null };
     },
   }),
   operation('getBatch', 'GET /batches/{batch}', 'rules:read', {
@@ -67,7 +83,8 @@ export const BATCH_OPERATIONS: readonly Operation[] = [
     refusals: { 404: UNKNOWN },
     async run({ store, workspaceId, step }, { params }) {
       const batch = await knownBatch(store, workspaceId, params.batch!);
-      return { ...batchJson(batch), undo: previewJson(await store.undoPreview(workspaceId, batch.id, step)) };
+      const { keys } = await namesIn(store, workspaceId);
+      return { ...batchJson(batch, keys), undo: previewJson(await store.undoPreview(workspaceId, batch.id, step)) };
     },
   }),
   operation('undoBatches', 'POST /undo', 'rules:write', {

@@ -3,6 +3,7 @@ import { isoTime } from '../../../clock.ts';
 import { WeirError } from '../../../errors.ts';
 import { answerOf, nullable, Type, textField, wordField } from '../../../json-schema.ts';
 import type { Replacement } from '../../../ports/stored/replacement-store.ts';
+import { needsConfirmation } from '../../../source/equal.ts';
 import type { ManageContext } from '../../context.ts';
 import { findList } from '../../find.ts';
 import { keepPart, MOST_LINES, MOST_PARTS, partsOf } from '../../imports/replacement-content.ts';
@@ -23,6 +24,7 @@ const PLAN = Type.Object(
     failed: count('Entries that cannot be read or taken.'),
     refused: count('Entries that guard rails refuse.'),
     expired: count('Entries that have expired, which are left out.'),
+    wide: count('Whole countries and ASNs among what is added, which have to be confirmed.'),
     passed: Type.Object({}, { additionalProperties: true, description: 'Rows that ask for nothing, by the reason.' }),
     errors: Type.Array(Type.Object({ place: Type.String(), message: Type.String() }), { description: 'The first 1,000.' }),
   },
@@ -41,7 +43,7 @@ const REPLACEMENT = answerOf('Replacement', {
   created_at: '2026-11-20T10:00:00.000Z',
   reason: [null, nullable(Type.String({ description: 'Why it failed.' }))],
   plan: [null, nullable(PLAN)],
-  needs_confirmation: [false, 'More than half of the list would be removed, or more added than it has.'],
+  needs_confirmation: [false, 'More than half of the list would be removed, more added than it has, or whole countries or ASNs.'],
   batches: [[], Type.Array(Type.String(), { description: 'The batches that it is.' })],
   steps: 0,
   steps_published: 0,
@@ -51,15 +53,15 @@ const NOT_OPEN = 'it is not open any more';
 
 const replacementJson = (found: Replacement) => {
   const { list, plan, steps, batches, reason } = headOf(found);
-  const { isLarge = false, faults, ...counts } = plan ?? {};
+  const { isLarge = false, wide = 0, faults, ...counts } = plan ?? {};
   return {
     id: found.id,
     list,
     state: found.state,
     created_at: isoTime(found.createdAt),
     reason: reason ?? null,
-    plan: plan === undefined ? null : { ...counts, errors: faults },
-    needs_confirmation: isLarge,
+    plan: plan === undefined ? null : { ...counts, wide, errors: faults },
+    needs_confirmation: needsConfirmation({ isLarge, wide }),
     batches,
     steps,
     steps_published: found.published,
@@ -191,6 +193,6 @@ async function planned(
     head,
     partsOf(store, { id }, counted, defaults),
   );
-  if (planned.plan!.isLarge && !isSure) return;
+  if (needsConfirmation(planned.plan!) && !isSure) return;
   await runReplacement(context, workspaceId, id);
 }

@@ -9,7 +9,7 @@ import { KINDS, type Kind } from '../../../rule.ts';
 import type { ManageContext } from '../../context.ts';
 import { fieldFault, type Operation, operation } from '../../operation.ts';
 import { PAGE_QUERY, pageSchema } from '../../page.ts';
-import { originRuleJson } from '../../rules/rule-json.ts';
+import { namesIn, originRuleJson } from '../../rules/rule-json.ts';
 import { placeText, type RuleConditions, readPlace, rulePage, withOrigins } from '../../rules/rule-search.ts';
 import { MOST_SORTED, type RuleOrder, readSortedPlace, sortedPage } from '../../rules/rule-selections.ts';
 import { hasSort, SORT_NAMES } from '../../rules/rule-sort.ts';
@@ -57,8 +57,12 @@ async function pageInOrder(
   return sortedPage(context, conditions, selection, { after: place, limit, descending: order.descending });
 }
 
-const shownRules = async ({ store, workspaceId }: ManageContext, rules: readonly StoredRule[]) =>
-  (await withOrigins(store, workspaceId, rules)).map(originRuleJson);
+async function shownRules({ store, workspaceId }: ManageContext, rules: readonly StoredRule[]) {
+  const shown = (await withOrigins(store, workspaceId, rules)).map(originRuleJson);
+  if (shown.every(({ key_id }) => key_id === null)) return shown;
+  const { keys } = await namesIn(store, workspaceId);
+  return shown.map((rule) => ({ ...rule, key_name: keys.get(String(rule.key_id)) ?? null }));
+}
 
 const QUERY: TObject = Type.Object(CONDITIONS);
 

@@ -44,6 +44,10 @@ export const RULE = {
     nullable(Type.String({ description: 'The batch that wrote it last, and the key that sent that; null: not known.' })),
   ],
   key_id: ['0195a3c0-0000-7000-8000-000000000002', text],
+  key_name: [
+    undefined,
+    Type.Optional(nullable(Type.String({ description: 'Its name, or that of the source whose refresh it was; null: it is forgotten.' }))),
+  ],
   actor: [undefined, Type.Optional(Type.String({ description: 'The person who sent that, where he was named.' }))],
   person: [undefined, Type.Optional(Type.String({ description: 'The provider that has named him, and who that is there.' }))],
   warning: [undefined, Type.Optional(Type.String({ description: 'What agents silently ignore of it.' }))],
