@@ -44,7 +44,8 @@ suite('a clock that is set', { concurrency: true }, () => {
       const [, minutes = '0', seconds] = /^(?:(\d+)m)?([\d.]+)s$/.exec(duration)!;
       const left = 150 - (Date.now() - began) / 1000;
       const told = 60 * Number(minutes) + Number(seconds);
-      assert.ok(Math.abs(told - left) < 4, `${duration}, and ${left} s are left`);
+      // An answer is shared for a while (D14.7).
+      assert.ok(told > left - 1 && told < left + 60, `${duration}, and ${left} s are left`);
     };
     await eventually(() => holds(first));
     setClock(200_000);
