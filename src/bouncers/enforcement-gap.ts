@@ -33,7 +33,11 @@ export function gapOf(bouncer: Seen): EnforcementGap | undefined {
   if (networks === 0 || !pullsStream(bouncer)) return undefined;
   if (TEXTS.test(userAgent)) {
     const remedy = 'use its live mode, or set single_addresses of the list or feed';
-    return { kind: 'texts', isCertain: true, text: `gets ${plural(networks, 'network')} on the stream and enforces none of them: ${remedy}` };
+    return {
+      kind: 'texts',
+      isCertain: true,
+      text: `gets ${plural(networks, 'network')} on the stream and enforces none of them: ${remedy}`,
+    };
   }
   if (!FIREWALL.test(userAgent)) return undefined;
   const text = `gets ${plural(networks, 'network')}: its ipset mode enforces them; in nftables mode, which weir cannot tell apart, set single_addresses of the list or feed, or only the first address of each is blocked`;
