@@ -18,10 +18,20 @@ let trouble;
 export function noteRead(name, error) {
   if (error !== undefined && isTrouble(error)) failing.set(name, error.message);
   else failing.delete(name);
+  if (error === undefined && failing.size > 0) askAgain();
   const [text] = failing.values();
   if (text === trouble?.text) return;
   trouble = text === undefined ? undefined : { text, since: trouble?.since ?? Date.now() };
   dispatchEvent(new CustomEvent('weir-trouble', { detail: trouble }));
+}
+
+/** When what had failed was asked again at once, ms. */
+let askedAgain = 0;
+/** What had failed is asked again at once when something else is answered: it may be rare, and what is told of it above every page is over. */
+function askAgain() {
+  if (Date.now() - askedAgain < POLL) return;
+  askedAgain = Date.now();
+  dispatchEvent(new Event('weir-answers'));
 }
 
 /** Nobody wants it any more. @param {string} name */
@@ -101,10 +111,15 @@ export function useLiveWork(name, work, { every = POLL } = {}) {
     const onVisible = () => {
       if (document.visibilityState === 'visible') void refresh();
     };
+    const onAnswers = () => {
+      if (name !== null && failing.has(name)) void refresh();
+    };
     void refresh().finally(next);
     document.addEventListener('visibilitychange', onVisible);
+    addEventListener('weir-answers', onAnswers);
     return () => {
       stopped = true;
+      removeEventListener('weir-answers', onAnswers);
       clearTimeout(timer);
       if (name !== null) forgetRead(name);
       document.removeEventListener('visibilitychange', onVisible);

@@ -19,6 +19,8 @@ export const dateTime = (at) => DATE_TIME.format(new Date(at));
 export const day = (at) => DAY.format(new Date(at));
 /** A day of UTC with its year, `4 May 2026`. @param {string | number} at */
 export const dayOf = (at) => DATE.format(new Date(at));
+/** A sentence with its end. @param {string} text */
+export const sentence = (text) => (/[.!?]$/.test(text) ? text : `${text}.`);
 /** `1 rule`, `3 rules` @param {number} value @param {string} one @param {string} [many] */
 export const counted = (value, one, many = `${one}s`) => `${count(value)} ${value === 1 ? one : many}`;
 

@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { manage } from './api.js';
 import { useAttentionCount } from './attention.js';
 import { useLive, useWork } from './data.js';
-import { dateTime } from './format.js';
+import { dateTime, sentence } from './format.js';
 import { PAGES, pageOf } from './pages.js';
 import { helpAt, link, usePlace } from './router.js';
 import { Search } from './search.js';
@@ -95,7 +95,7 @@ function Trouble() {
   }, []);
   return (
     trouble &&
-    html`<${Notice} kind="bad">${trouble.text}${/[.!?]$/.test(trouble.text) ? '' : '.'} What you see is of ${dateTime(trouble.since)}; it is asked again every few seconds.<//>`
+    html`<${Notice} kind="bad">${sentence(trouble.text)} What you see is of ${dateTime(trouble.since)}; it is asked again every few seconds.<//>`
   );
 }
 

@@ -79,7 +79,11 @@ export const PERMISSIONS = [
 
 /** What keys and people may do, in a word. @type {{ value: string, label: string, permissions: string[] }[]} */
 export const ROLES = [
-  { value: 'viewer', label: 'Viewer: sees everything, changes nothing', permissions: ['feed:read', 'rules:read', 'config:read'] },
+  {
+    value: 'viewer',
+    label: 'Viewer: sees rules, feeds and what pulls them, changes nothing',
+    permissions: ['feed:read', 'rules:read', 'config:read'],
+  },
   {
     value: 'operator',
     label: 'Operator: blocks, allows, undoes',

@@ -69,6 +69,8 @@ export interface WebhookMessage {
   readonly urgent: number;
   /** How often it was tried. */
   readonly tries: number;
+  /** Whether it only says that it is a test: it ends and begins nothing. */
+  readonly isTest?: true;
 }
 
 /** What a webhook was told of one thing that needs attention. */

@@ -1,6 +1,6 @@
 /** What needs attention, of a service or a workspace: one table of it for `weir status`, the console and webhooks (SPEC D10.16, D27.2). */
 import type { Check } from '../ports/health.ts';
-import { type EndingKey, type EngineStatus, factsOf, type StatusFacts, type StatusParts } from './status.ts';
+import { type EndingKey, type EngineStatus, engineFault, factsOf, type StatusFacts, type StatusParts } from './status.ts';
 
 /** One thing that needs attention. */
 export interface AttentionItem {
@@ -77,8 +77,10 @@ function landingItems({ landing }: StatusFacts): Item[] {
 
 function urgentOf(facts: StatusFacts): Item[] {
   const { engines, processes, feeds, dead_letters: letters, stopped, full_devices: full, sources, guard_rails_off: unguarded } = facts;
-  const engine = (name: string, { ok, reason }: EngineStatus) =>
-    ok ? [] : [{ key: `engine/${name}`, state: 'away', text: `the ${name} does not answer: ${reason}` }];
+  const engine = (name: string, status: EngineStatus) =>
+    status.ok
+      ? []
+      : [{ key: `engine/${name}`, state: status.is_full ? 'full' : 'away', text: `the ${name} ${engineFault(status)}: ${status.reason}` }];
   const none = { key: 'processes', state: 'none', text: 'no server has written its status into DATA_DIR lately: feeds are not known' };
   return [
     ...engine('store', engines.store),

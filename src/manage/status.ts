@@ -33,12 +33,16 @@ export interface JudgingSettings {
   readonly geoAsnFile?: string;
 }
 
-/** An engine that the settings name; `reason` says why it does not answer. */
+/** An engine that the settings name; `reason` says why it does not answer or, where it `is_full`, cannot be written. */
 export interface EngineStatus {
   readonly kind: string;
   readonly ok: boolean;
   readonly reason?: string;
+  readonly is_full?: true;
 }
+
+/** What an engine does not do that is not ok. */
+export const engineFault = ({ is_full: isFull }: EngineStatus): string => (isFull ? 'cannot be written' : 'does not answer');
 
 /** A key that was not used for so long is told, ms. */
 const UNUSED = 7 * DAY;

@@ -34,6 +34,18 @@ test('D34.4 signals for a list that was found before are taken while the store i
     assert.equal(((await landing(who, asked)) as { code: string }).code, 'STORE_UNAVAILABLE');
 });
 
+test('D39.3 a list that was found by its name is known by its id while the store is away, and no more where it was gone', async () => {
+  const { state, landing } = storeWith([list]);
+  await landing(caller(), 'edge');
+  state.is = 'away';
+  assert.equal(await landing(caller(), 'l1'), 'l1');
+  state.is = 'there';
+  state.lists = [];
+  await landing(caller(), 'edge');
+  state.is = 'away';
+  assert.equal(((await landing(caller(), 'l1')) as { code: string }).code, 'STORE_UNAVAILABLE');
+});
+
 test('D34.4 what is known of a list is what the store told last', async () => {
   const { state, landing } = storeWith([list]);
   await landing(caller(), 'edge');

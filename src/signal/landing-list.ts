@@ -33,9 +33,13 @@ export function landingList(
     const finding = store.findNamed(workspaceId, asked);
     const lists = (await (known === undefined ? finding : within(finding, STORE_LIMIT, 'the store')))?.lists ?? [];
     knownLists.delete(name);
+    if (known !== undefined) knownLists.delete(`${workspaceId} ${known.id}`);
     const [list] = lists;
-    if (list !== undefined && lists.length === 1) knownLists.set(name, { id: list.id, name: list.name, sourceId: list.sourceId });
-    if (knownLists.size > MOST_KNOWN) knownLists.delete(knownLists.keys().next().value!);
+    if (list !== undefined && lists.length === 1) {
+      const found = { id: list.id, name: list.name, sourceId: list.sourceId };
+      knownLists.set(name, found).set(`${workspaceId} ${list.id}`, found);
+    }
+    while (knownLists.size > MOST_KNOWN) knownLists.delete(knownLists.keys().next().value!);
     return lists;
   }
 

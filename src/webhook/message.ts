@@ -16,10 +16,10 @@ const [LINES, LONGEST] = [20, 500];
 const WORDS: Readonly<Record<WebhookChange['is'], string>> = { began: '', changed: '', ended: 'Ended: ', happened: '' };
 
 /** The message as people read it: a heading, and a line for each change. */
-export function textOf({ changes, attention }: WebhookMessage, { workspace }: Told): string {
+export function textOf({ changes, attention, isTest }: WebhookMessage, { workspace }: Told): string {
   const lines = changes.slice(0, LINES).map(({ is, text }) => `• ${WORDS[is]}${capital(text).slice(0, LONGEST)}`);
   const more = changes.length > LINES ? [`… and ${changes.length - LINES} more`] : [];
-  return [`weir, ${workspace?.name ?? 'the service'}: ${needs(attention)}`, ...lines, ...more].join('\n');
+  return [`weir, ${workspace?.name ?? 'the service'}: ${isTest ? 'a test' : needs(attention)}`, ...lines, ...more].join('\n');
 }
 
 const needs = (attention: number) =>
@@ -61,11 +61,11 @@ const STYLES: Readonly<Record<WebhookStyle, Body>> = {
       },
     ],
   }),
-  // One alert a workspace: open while anything is urgent. Events API v2.
+  // One alert a workspace: open while anything is urgent. Events API v2. A test is of another, which nobody has opened.
   pagerduty: (message, told, secret) => ({
     routing_key: secret ?? '',
-    event_action: message.urgent > 0 ? 'trigger' : 'resolve',
-    dedup_key: `weir/${told.workspace?.id ?? 'service'}`,
+    event_action: message.urgent > 0 && !message.isTest ? 'trigger' : 'resolve',
+    dedup_key: `weir/${told.workspace?.id ?? 'service'}${message.isTest ? '/test' : ''}`,
     payload: {
       summary: textOf(message, told).split('\n').slice(0, 4).join(' ').slice(0, 1024),
       source: told.workspace?.name ?? 'weir',

@@ -357,6 +357,7 @@ suite('sources', () => {
     const [, time] = /^t=(\d+),/.exec(String(headers['x-weir-signature']))!;
     assert.equal(headers['x-weir-signature'], signatureOf(secret, body, Number(time) * 1000));
     assert.equal(headers['x-weir-id'], json.id);
+    assert.match(String(json.text), /^weir, [^\n]*: a test\n• This is a test of the webhook "soc"$/);
     // The service tells by itself.
     await eventually(() =>
       assert.ok(

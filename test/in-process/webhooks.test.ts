@@ -116,6 +116,15 @@ test('D27.4 each style says the same; what somebody did raises no alert; long li
   assert.equal(alert(many).event_action, 'resolve');
 });
 
+test('D39.4 a test says that it is one, and resolves no alert that is open', () => {
+  const test = message({ changes: [{ ...CHANGE, key: 'test', is: 'happened', urgent: false }], attention: 4, urgent: 1, isTest: true });
+  const { text, attention, urgent } = JSON.parse(bodyOf('weir', test, TOLD));
+  assert.match(text, /^weir, edge: a test\n/);
+  assert.deepEqual([attention, urgent], [4, 1]);
+  const { event_action, dedup_key } = JSON.parse(bodyOf('pagerduty', test, TOLD, 'k'.repeat(32)));
+  assert.deepEqual([event_action, dedup_key], ['resolve', 'weir/w/test']);
+});
+
 test('D27.6 a receiver that sends us elsewhere, never ends or never answers gets no more of us than its time', async () => {
   const { url } = receiver;
   receiver.answer = (response) => void response.writeHead(307, { location: 'http://127.0.0.2:1/' }).end('moved');

@@ -6,7 +6,7 @@ import { allPages, ask, manage } from '../api.js';
 import { useLive, useLiveWork } from '../data.js';
 import { count, counted, day, duration, size } from '../format.js';
 import { FORMATS } from '../formats.js';
-import { keyName } from '../names.js';
+import { keyName, useNames } from '../names.js';
 import { link } from '../router.js';
 import { may } from '../session.js';
 import { Badge } from '../ui/badge.js';
@@ -54,6 +54,7 @@ function Feed({ feed: read, tag, session, refresh }) {
   const [open, setOpen] = useState(/** @type {'delete' | undefined} */ (undefined));
   /** The feed as it was when its form was opened: what others change meanwhile is not overwritten. */
   const [edited, setEdited] = useState(/** @type {{ feed: FeedRow, tag: string } | undefined} */ (undefined));
+  const names = useNames(session);
   const state = stateOf(feed);
   const canEdit = feed.kind !== 'workspace' && may(session, 'manage');
   const actions = html`
@@ -67,7 +68,10 @@ function Feed({ feed: read, tag, session, refresh }) {
     }
   `;
   const close = () => setOpen(undefined);
-  const address = `${location.origin}/v1/threat/feeds${feed.kind === 'workspace' ? '' : `/${encodeURIComponent(feed.name)}`}`;
+  // A name that several lists have is answered 409.
+  const isShared = names.lists.filter(({ name }) => name === feed.name).length > 1;
+  const path = feed.kind === 'workspace' ? '' : `/${encodeURIComponent(isShared && feed.kind === 'list' ? feed.id : feed.name)}`;
+  const address = `${location.origin}/v1/threat/feeds${path}`;
   return html`
     <${PageHead} title=${feed.name} back=${{ href: link('/feeds'), label: 'Feeds' }} actions=${actions}>
       <span class="row"><${Badge} kind=${state.kind}>${state.text}<//><span>Made of ${nameOfKind(feed)}.</span></span>

@@ -109,7 +109,7 @@ const columns = (session, known, revoke) => [
   },
   { label: 'Bound to', cell: (key) => boundTo(key, known) },
   { label: 'Good from', cell: ({ from }) => html`<span class="mono small">${from.length === 0 ? 'anywhere' : from.join(', ')}</span>` },
-  { label: 'Last used', cell: ({ last_used_at: at }) => html`<${Ago} at=${at} />` },
+  { label: 'Last used', cell: ({ id, last_used_at: at }) => (id === session.key_id ? 'now' : html`<${Ago} at=${at} />`) },
   {
     label: 'Expires in',
     cell: (key) => {
@@ -235,7 +235,7 @@ function Revoke({ session, revoked, onClose, onDone }) {
   return html`
     <${Confirm} title="Revoke the key?" action="Revoke it" danger work=${work} onClose=${onClose}>
       <p>Whoever has the key ${revoked.name !== null && html`<bdi>${revoked.name}</bdi> `}<span class="mono">${revoked.prefix}…</span> is turned away with 401, in every process within two seconds. This cannot be undone.</p>
-      <p>It was last used: <${Ago} at=${revoked.last_used_at} />.</p>
+      ${revoked.id !== session.key_id && html`<p>It was last used: <${Ago} at=${revoked.last_used_at} />.</p>`}
       ${uses !== undefined && html`<${Pulled} uses=${uses} />`}
       ${revoked.id === session.key_id && html`<${Notice} kind="bad">This is the key that you are signed in with: you will be signed out.<//>`}
       <${SameWithCurl} text=${curlOf('DELETE', address)} />

@@ -13,12 +13,13 @@ import { Button } from '../ui/button.js';
 import { Card } from '../ui/card.js';
 import { SameWithCurl } from '../ui/code.js';
 import { SelectField, TextField } from '../ui/field.js';
+import { later } from '../ui/later.js';
 import { PageHead } from '../ui/page-head.js';
 import { Empty, Failed, Notice, Shown } from '../ui/states.js';
 import { FeedByFeed } from './lookup/feed-cards.js';
 import { History } from './lookup/history.js';
 import { Path } from './lookup/path.js';
-import { modelOf, staying } from './lookup/path-model.js';
+import { extended, modelOf, staying } from './lookup/path-model.js';
 import { having, Sentence } from './lookup/sentence.js';
 import { Stays } from './lookup/stays.js';
 import { targetsOf } from './lookup/targets.js';
@@ -27,7 +28,9 @@ import { UnblockForm } from './rules/unblock.js';
 
 /** @typedef {import('./lookup/path-model.js').Answer} Answer */
 /** @typedef {import('./lookup/path-model.js').Outlook} Outlook */
-/** @typedef {{ form: 'unblock' | 'block', value: string, action?: string }} Open */
+/** @typedef {{ form: 'unblock' | 'block', value: string, action?: string } | { form: 'extend', ids: number[] }} Open */
+
+const ChangeRules = later(() => import('./rules/change-rules.js'), 'ChangeRules');
 
 /** How often the answer is read again, ms: it looks at all devices. */
 const EVERY = 15_000;
@@ -112,6 +115,7 @@ function One({ target, action, session }) {
     `}<//>
     <${SameWithCurl} text=${curlOf('GET', address)} />
     ${open?.form === 'block' && html`<${BlockForm} value=${open.value} action=${open.action} ...${opened} />`}
+    ${open?.form === 'extend' && html`<${ChangeRules} meant=${{ kind: 'access_rule', ids: open.ids }} ...${opened} />`}
     ${open?.form === 'unblock' && html`<${UnblockForm} value=${open.value} ...${opened} />`}
   `;
 }
@@ -131,6 +135,7 @@ function Found({ answer, mayChange, maySet, onOpen, onDone }) {
   const [outlook, setOutlook] = useState(/** @type {Outlook | undefined} */ (undefined));
   const { target, action, feeds } = answer;
   const isIn = having(answer).length > 0;
+  const longer = extended(answer);
   const leave = () => setOutlook(undefined);
   const act = (/** @type {Outlook} */ name, /** @type {string} */ label, /** @type {Open} */ open, /** @type {string} */ kind = '') => html`
     <${Button} kind=${kind} onMouseEnter=${() => setOutlook(name)} onFocus=${() => setOutlook(name)} onClick=${() => onOpen(open)}>${label}<//>
@@ -142,7 +147,7 @@ function Found({ answer, mayChange, maySet, onOpen, onDone }) {
       ? html`
           ${act('unblock', 'Unblock', { form: 'unblock', value: target })}
           ${act('never', 'Never block', { form: 'block', value: target, action: 'allow' })}
-          ${act('extend', 'Extend', { form: 'block', value: target })}
+          ${longer.length > 0 && act('extend', 'Extend', { form: 'extend', ids: longer.map(({ id }) => id) })}
         `
       : html`<${Button} kind="main" onClick=${() => onOpen({ form: 'block', value: target })}>Block<//>`);
   const model = modelOf(answer, outlook);

@@ -2,6 +2,7 @@
 import { html } from 'htm/preact';
 import { ApiError } from '../api.js';
 import { isTrouble } from '../data.js';
+import { sentence } from '../format.js';
 import { link } from '../router.js';
 import { Button } from './button.js';
 import { Icon } from './icon.js';
@@ -51,7 +52,7 @@ export function Shown({ live, children }) {
     return error === undefined ? html`<${Loading} />` : html`<${Failed} error=${error} retry=${refresh} />`;
   }
   return html`
-    ${error !== undefined && !isToldAbove && html`<${Notice} kind="warn">${isGone(error) ? 'It was deleted meanwhile.' : error.message} What you see is older.<//>`}
+    ${error !== undefined && !isToldAbove && html`<${Notice} kind="warn">${isGone(error) ? 'It was deleted meanwhile.' : sentence(error.message)} What you see is older.<//>`}
     ${children(value)}
   `;
 }

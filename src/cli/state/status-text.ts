@@ -2,7 +2,7 @@
 
 import { sharesText } from '../../document/shares.ts';
 import type { Status } from '../../manage/attention.ts';
-import type { EngineStatus } from '../../manage/status.ts';
+import { type EngineStatus, engineFault } from '../../manage/status.ts';
 import { table } from '../context.ts';
 
 const UNKNOWN = 'unknown';
@@ -22,7 +22,7 @@ export function statusText(status: Status): string {
     unused_keys: unused,
     guard_rails_off: unguarded,
   } = status;
-  const engine = ({ kind, ok }: EngineStatus) => `${kind}${ok ? '' : ', does not answer'}`;
+  const engine = (status: EngineStatus) => (status.ok ? status.kind : `${status.kind}, ${engineFault(status)}`);
   const lag = landing && `${landing.lag_messages ?? UNKNOWN} messages, ${landing.lag_seconds ?? UNKNOWN} seconds behind`;
   const fullest = feeds.toSorted((a, b) => b.cap_use_percent - a.cap_use_percent);
   return [

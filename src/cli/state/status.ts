@@ -28,6 +28,7 @@ import type { AddCommand } from '../command.ts';
 import type { Context } from '../context.ts';
 import { untilLanded } from '../landed.ts';
 import { noOptions } from '../usage.ts';
+import { diskFault } from './disk.ts';
 import { statusText } from './status-text.ts';
 
 /** Dead letters that are counted at most. */
@@ -61,11 +62,13 @@ async function readParts(context: Context): Promise<StatusParts> {
     await (await context.stream()).ping();
     return 'fault' in stored ? null : readLag(context);
   });
+  // A server cannot note in a full folder that it is full.
+  const room = cacheDir === undefined ? undefined : diskFault(cacheDir);
   const geo = await attempt(() => loadGeo(servedSettings(config).geo, cacheDir));
   const ages = 'fault' in geo ? undefined : geoStatus(geo.value, now);
   return {
-    store: engine(config.databaseUrl === undefined ? 'embedded' : 'PostgreSQL', stored),
-    stream: engine(config.kafkaBrokers === undefined ? 'embedded' : 'Kafka', streamed),
+    store: config.databaseUrl === undefined ? engine('embedded', stored, room) : engine('PostgreSQL', stored),
+    stream: config.kafkaBrokers === undefined ? engine('embedded', streamed, room) : engine('Kafka', streamed),
     processes,
     lag: 'fault' in streamed ? null : streamed.value,
     geo: ages === undefined ? null : { country: ages.country.age_days, asn: ages.asn.age_days },
@@ -125,5 +128,7 @@ const attempt = <T>(work: () => Promise<T>): Promise<Attempt<T>> =>
     (error: Error) => ({ fault: error.message }),
   );
 
-const engine = (kind: string, asked: Attempt<unknown>): EngineStatus =>
-  'fault' in asked ? { kind, ok: false, reason: asked.fault } : { kind, ok: true };
+const engine = (kind: string, asked: Attempt<unknown>, unwritable?: string): EngineStatus => {
+  if ('fault' in asked) return { kind, ok: false, reason: asked.fault };
+  return unwritable === undefined ? { kind, ok: true } : { kind, ok: false, reason: unwritable, is_full: true };
+};

@@ -109,7 +109,7 @@ export async function webhookWithDeliveries(
 
 /** Sends a message that says that it is a test, once. */
 export async function testWebhook(
-  store: Pick<StoreReads, 'webhooks' | 'sealedWebhook' | 'workspace'>,
+  store: Pick<StoreReads, 'webhooks' | 'sealedWebhook' | 'webhookStates' | 'workspace'>,
   workspaceId: string,
   ref: string,
   send: SendPorts,
@@ -119,7 +119,9 @@ export async function testWebhook(
   const at = send.now();
   const text = `this is a test of the webhook ${JSON.stringify(webhook.name)}`;
   const change = { key: 'test', is: 'happened', state: 'test', text, urgent: false, at } as const;
-  const message = { id: randomUUID(), at, changes: [change], attention: 0, urgent: 0, tries: 0 };
+  const told = (await store.webhookStates(workspaceId)).find((state) => state.id === id)?.told.items ?? {};
+  const [attention, urgent] = [Object.values(told).length, Object.values(told).filter((item) => item.urgent).length];
+  const message = { id: randomUUID(), at, changes: [change], attention, urgent, tries: 0, isTest: true } as const;
   const workspace = { id: workspaceId, name: (await store.workspace(workspaceId))?.name ?? '' };
   return sendMessage(send, webhook, message, { webhook: webhook.name, workspace }, new AbortController().signal);
 }

@@ -10,7 +10,7 @@ import { Ago } from '../../ui/time.js';
 
 /** @param {{ uses: Uses }} props */
 export function Pulled({ uses: { pulled, pulled_left_out: more } }) {
-  if (pulled.length === 0) return html`<p class="soft">Nobody has pulled it in the last ten minutes, as far as that is written.</p>`;
+  if (pulled.length === 0) return html`<p class="soft">Nobody has pulled in the last ten minutes, as far as that is written.</p>`;
   return html`
     <p><strong>Pulled in the last ten minutes:</strong></p>
     <${Table} label="Pulled in the last ten minutes" columns=${COLUMNS} rows=${pulled}

@@ -8,6 +8,7 @@ import { Button } from '../../ui/button.js';
 import { Confirm } from '../../ui/dialog.js';
 import { toast } from '../../ui/toast.js';
 import { PATHS } from '../feeds/read-feeds.js';
+import { extended } from './path-model.js';
 import { RELATIONS } from './words.js';
 
 /** @typedef {import('./path-model.js').Answer} Answer */
@@ -23,7 +24,7 @@ export function Stays({ answer, outlook, stays, mayChange, maySet, onOpen, onDon
   const [cutting, setCutting] = useState(/** @type {Staying | undefined} */ (undefined));
   const had = answer.feeds.filter(({ verdict }) => verdict !== 'out').length;
   if (outlook === 'extend')
-    return html`<p class="path-then" role="status">${WHEN.extend} everything stays as it is, for longer. Choose the end in the form.</p>`;
+    return html`<p class="path-then" role="status">${WHEN.extend} nothing else changes. It is given to ${extended(answer).map(({ target, list_name: list }, i) => html`${i > 0 && ', '}<bdi class="mono">${target}</bdi> in <bdi>${list}</bdi>`)}: choose it in the form.</p>`;
   const gone = had - stays.length;
   const rules = [...new Map(stays.flatMap(({ because }) => because).map((rule) => [rule.id, rule])).values()];
   return html`

@@ -101,11 +101,12 @@ function Steps({ session, onGone }) {
 async function readSteps(session) {
   const read = async (/** @type {string} */ path, /** @type {Record<string, number>} */ query = {}) =>
     (await ask(manage(path, query))).body;
-  const [workspace, { lists }, { keys }, { days }, { devices }, { bouncers }] = await Promise.all([
+  const [workspace, { lists }, { keys }, { days }, { batches }, { devices }, { bouncers }] = await Promise.all([
     read('/workspace'),
     read('/lists', { limit: 2 }),
     may(session, 'keys:write') ? read('/keys', { limit: 2 }) : { keys: [] },
     read('/history', { days: 90 }),
+    read('/batches', { limit: 1 }),
     read('/devices', { limit: 1 }),
     read('/bouncers', { limit: 1 }),
   ]);
@@ -114,7 +115,8 @@ async function readSteps(session) {
     rails: !areOff(workspace) || !areOff(workspace.service),
     list: lists.length > 1,
     key: keys.length > 1,
-    signal: days.length > 0,
+    // A day is also there when nothing but the size of a feed was noted.
+    signal: batches.length > 0 || days.some((/** @type {any} */ { added }) => added > 0),
     device: devices.length + bouncers.length > 0,
   };
 }

@@ -4,7 +4,7 @@ import { html } from 'htm/preact';
 import { useRef } from 'preact/hooks';
 import { ApiError, manage } from '../../api.js';
 import { isTrouble, useLive } from '../../data.js';
-import { count } from '../../format.js';
+import { count, sentence } from '../../format.js';
 import { keyName } from '../../names.js';
 import { link, setQuery } from '../../router.js';
 import { Button } from '../../ui/button.js';
@@ -58,12 +58,15 @@ export function RuleList({ rules, tab, conditions, isFiltered, sort, names, mayW
         ? html`<${Loading} />`
         : html`<p class="soft">Not read yet.</p>`;
   if (items.length === 0 && !isWhole) return html`<${Loading} />`;
-  if (items.length === 0) return isFiltered ? html`<${NoneFound} />` : html`<${NoRules} tab=${tab} mayWrite=${mayWrite} onAdd=${onAdd} />`;
+  if (items.length === 0)
+    return isFiltered
+      ? html`<${NoneFound} tab=${tab} />`
+      : html`<${NoRules} tab=${tab} type=${conditions.type} mayWrite=${mayWrite} onAdd=${onAdd} />`;
   const isAccess = tab.kind === 'access_rule';
   const columns = isAccess ? accessColumns(names) : EXPRESSION_COLUMNS;
   const total = isWhole ? { rules: items.length, whole: true } : counted.value;
   return html`
-    ${failure !== undefined && html`<${Notice} kind="warn">${failure.message} What you see is older.<//>`}
+    ${failure !== undefined && html`<${Notice} kind="warn">${sentence(failure.message)} What you see is older.<//>`}
     <div class="stack">
       <div class="list-head">
         <p class="small soft" role="status">${totalText(total, items.length)}</p>
@@ -114,12 +117,16 @@ const SelectedBar = ({ selected: { keys, clear }, total, onAll, onChange, onDele
   </div>
 `;
 
-const NoneFound = () =>
-  html`<${Empty} icon="search" title="No rule meets these conditions"><p>Take some away, or look for rules "covering this" to find networks around an address.</p><//>`;
+/** @param {{ tab: import('./tabs.js').RuleTab }} props */
+const NoneFound = ({ tab }) =>
+  html`<${Empty} icon="search" title="No rule meets these conditions"><p>Take some away${tab.kind === 'access_rule' && ', or look for rules "covering this" to find networks around an address'}.</p><//>`;
 
-/** @param {{ tab: import('./tabs.js').RuleTab, mayWrite: boolean, onAdd: () => void }} props */
-const NoRules = ({ tab, mayWrite, onAdd }) => html`
-  <${Empty} icon="rules" title=${`No ${tab.label} rules yet`}>
+/** Who wrote expression rules, in a sentence. @type {Record<string, string>} */
+const WRITERS = { custom: ' of a person or a playbook', generated: ' of an AI' };
+
+/** @param {{ tab: import('./tabs.js').RuleTab, type?: string, mayWrite: boolean, onAdd: () => void }} props `type`: who wrote those that were asked for. */
+const NoRules = ({ tab, type, mayWrite, onAdd }) => html`
+  <${Empty} icon="rules" title=${`No ${tab.label} rule${WRITERS[type ?? ''] ?? ''} is in force`}>
     <p>Signals make them: POST /v1/signal or /v2/signal. They show here as soon as they have landed.</p>
     ${mayWrite && html`<p><${Button} kind="main" icon="plus" onClick=${onAdd}>${tab.kind === 'access_rule' ? 'Block an address' : 'Add a rule'}<//></p>`}
   <//>
