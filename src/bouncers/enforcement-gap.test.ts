@@ -20,5 +20,5 @@ test('D14.13 of the firewall bouncer weir does not see the mode, and says so', (
   assert.equal(gapOf(firewall)!.isCertain, false);
   assert.equal(gapOf({ ...firewall, networks: 0 }), undefined);
   assert.equal(gapOf(seen), undefined);
-  assert.match(gapOf({ ...firewall, networks: 0, leftOutNetworks: 1, leftOutAddresses: 256 })!.text, /does not get 1 networks with 256/);
+  assert.match(gapOf({ ...firewall, networks: 0, leftOutNetworks: 1, leftOutAddresses: 256 })!.text, /does not get 1 network with 256/);
 });

@@ -1,5 +1,5 @@
 /** What a bouncer cannot enforce of its feed, as far as can be told from here (SPEC D14.13). */
-import { countText } from '../count-text.ts';
+import { countText, plural } from '../count-text.ts';
 import type { Bouncer } from '../ports/stored/bouncer-store.ts';
 
 export interface EnforcementGap {
@@ -23,7 +23,7 @@ type Seen = Pick<Bouncer, 'userAgent' | 'networks' | 'leftOutNetworks' | 'leftOu
 export function gapOf(bouncer: Seen): EnforcementGap | undefined {
   const { userAgent, networks, leftOutNetworks, leftOutAddresses } = bouncer;
   if (leftOutNetworks > 0) {
-    const what = `${leftOutNetworks} networks with ${countText(leftOutAddresses)} addresses`;
+    const what = `${plural(leftOutNetworks, 'network')} with ${countText(leftOutAddresses)} addresses`;
     return {
       kind: 'left_out',
       isCertain: true,
@@ -33,10 +33,14 @@ export function gapOf(bouncer: Seen): EnforcementGap | undefined {
   if (networks === 0 || !pullsStream(bouncer)) return undefined;
   if (TEXTS.test(userAgent)) {
     const remedy = 'use its live mode, or set single_addresses of the list or feed';
-    return { kind: 'texts', isCertain: true, text: `gets ${networks} networks on the stream and enforces none of them: ${remedy}` };
+    return {
+      kind: 'texts',
+      isCertain: true,
+      text: `gets ${plural(networks, 'network')} on the stream and enforces none of them: ${remedy}`,
+    };
   }
   if (!FIREWALL.test(userAgent)) return undefined;
-  const text = `gets ${networks} networks: its ipset mode enforces them; in nftables mode, which weir cannot tell apart, set single_addresses of the list or feed, or only the first address of each is blocked`;
+  const text = `gets ${plural(networks, 'network')}: its ipset mode enforces them; in nftables mode, which weir cannot tell apart, set single_addresses of the list or feed, or only the first address of each is blocked`;
   return { kind: 'mode', isCertain: false, text };
 }
 

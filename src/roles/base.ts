@@ -3,7 +3,7 @@ import type { Schemes } from '@weir/expression/scheme.ts';
 import about from '../../package.json' with { type: 'json' };
 import type { ServiceGuardRails } from '../account/guard-rails.ts';
 import { droppedLog } from '../bouncers/serve/ledger.ts';
-import { systemClock } from '../clock.ts';
+import { type Clock, systemClock } from '../clock.ts';
 import { WeirError } from '../errors.ts';
 import type { Store } from '../ports/store.ts';
 import type { Stream } from '../ports/stream.ts';
@@ -14,6 +14,7 @@ import { startGeoUpdates } from '../runtime/geo-updates.ts';
 import { serviceGuardRails } from '../runtime/guard-rails.ts';
 import { refuseLostStore } from '../runtime/lost-store.ts';
 import { readSchemes } from '../runtime/schemes.ts';
+import { followClock } from '../runtime/store-clock.ts';
 import { type FeedThread, loadFeedThread, startFeedThread } from '../runtime/threads/feeds.ts';
 import type { WaitingThread } from '../runtime/threads/waiting-thread.ts';
 import type { WriterData } from '../runtime/threads/writer.ts';
@@ -35,6 +36,8 @@ export interface Base extends Common {
   landed(workspaceId: string): Promise<void>;
   /** Resolves when all that is on the stream has landed, or 2 s later, with how many messages are left. */
   untilLanded(): Promise<number>;
+  /** The clock that what is served goes by: this machine's, beside that of a store of several processes (SPEC D37.1). */
+  readonly clock: Clock;
   readonly geo: GeoInUse;
   readonly schemes: Schemes;
   readonly guardRails: ServiceGuardRails;
@@ -76,14 +79,18 @@ export async function startBase(common: Common, writer: WaitingThread<WriterData
   const geoData = await loadingGeo;
   const guardRails = serviceGuardRails(config);
   const rules = { guardRails, schemesFile: config.schemesFile };
-  const feedThread = feeds && startFeedThread(() => engine.feedSource(), geoData, rules, droppedLog(log, systemClock.now), feeds);
+  const followed = config.databaseUrl === undefined ? undefined : await followClock(store);
+  onStop(async () => followed?.stop());
+  const clock = followed?.clock ?? systemClock;
+  const feedThread =
+    feeds && startFeedThread(() => engine.feedSource(), geoData, { ...rules, clock: followed?.base }, droppedLog(log, clock.now), feeds);
   onStop(() => feedThread?.close());
   const failed = (err: Error) => logger.error({ err }, 'the feed thread did not take the new geo data');
   const geo = useGeo(config, geoData, (data) => void feedThread?.useGeo(data).catch(failed), log);
   onStop(() => geo.close());
   const { geoUpdateHours } = config;
   if (geoUpdateHours !== undefined) onStop(startGeoUpdates({ settings: config, every: geoUpdateHours * HOUR, inUse: geo.data, log }));
-  return { ...common, engine, store, stream, landed, untilLanded, geo, schemes, guardRails, feedThread, measures, tracing, tls };
+  return { ...common, engine, store, stream, landed, untilLanded, clock, geo, schemes, guardRails, feedThread, measures, tracing, tls };
 }
 
 /** The schemes of the configuration; rejects with every fault in its files at once, those of the geo data included. */

@@ -3,7 +3,6 @@ import { Bouncers } from '../bouncers/serve/bouncers.ts';
 import { findDecisions } from '../bouncers/serve/find-decisions.ts';
 import { hitRecorder } from '../bouncers/serve/hit-recorder.ts';
 import { bouncerLog, writeBouncers } from '../bouncers/serve/ledger.ts';
-import { systemClock } from '../clock.ts';
 import { DocumentCache } from '../document/serve/cache.ts';
 import { type FeedForecast, feedForecast } from '../document/watch/forecast.ts';
 import type { AppParts } from '../http/app.ts';
@@ -16,8 +15,6 @@ import { countBuilds } from '../runtime/metrics/builds.ts';
 import type { Base } from './base.ts';
 import type { Seen } from './seen.ts';
 
-const { now, monotonic } = systemClock;
-
 /** What the role gives; without it nothing. */
 export interface Feeds {
   readonly cache?: DocumentCache;
@@ -27,7 +24,8 @@ export interface Feeds {
 }
 
 export function startFeeds(base: Base, { watch, counts }: Pick<Seen, 'watch' | 'counts'>, keyRevision: () => number | undefined): Feeds {
-  const { config, store, geo, feedThread, measures, log, logger, onStop } = base;
+  const { config, store, geo, feedThread, measures, clock, log, logger, onStop } = base;
+  const { now, monotonic } = clock;
   if (feedThread === undefined) return {};
   // What was accepted before is waited for where this process lands it.
   const landed = config.roles.includes('consumer') ? { caughtUp: base.landed } : { caughtUp: undefined };
@@ -35,7 +33,7 @@ export function startFeeds(base: Base, { watch, counts }: Pick<Seen, 'watch' | '
   const cache = new DocumentCache({
     store,
     builder: measures ? countBuilds(feedThread, measures.builds, monotonic) : feedThread,
-    clock: systemClock,
+    clock,
     rebuildSeconds: config.feedRebuildSeconds,
     bodyBytes: config.feedCacheMb * 1024 * 1024,
     geoVersion: () => geo.database().version,
@@ -60,7 +58,7 @@ export function startFeeds(base: Base, { watch, counts }: Pick<Seen, 'watch' | '
   const decisions = findDecisions(cache, (request) => feedThread.decisions(request), monotonic);
   return {
     cache,
-    forecast: feedForecast({ previewer: feedThread, watch, geo: () => geo.database(), ...landed, clock: systemClock, log }),
+    forecast: feedForecast({ previewer: feedThread, watch, geo: () => geo.database(), ...landed, clock, log }),
     answers: {
       answerDocument: documentEndpoint(cache, now, report),
       bouncers: bouncerEndpoints({ decisions, bouncers, hits, now, monotonic, report }),

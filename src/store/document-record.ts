@@ -1,15 +1,17 @@
 /** When the content of a representation first appeared (Last-Modified), the same in both dialects. */
+import { storedVariant, type Variant } from '../document/variant.ts';
 import { WeirError } from '../errors.ts';
 import type { RuleWrites } from '../ports/stored/rule-store.ts';
 import { FEED_PK, FROM_FEED } from './places.ts';
-import type { Row } from './rows.ts';
+import { type Row, textOrNull } from './rows.ts';
 import { oneByKey, run, type Work } from './work.ts';
 
 /** A snapshot cannot be of later than now. One that is by more than this, ms, was read by a clock that was ahead (SPEC D35.2). */
 const FAR_AHEAD = 10_000;
 
 // One statement, so that replicas at the same moment agree: a newer snapshot moves the row, and only another hash moves `since`. A variant
-// without a row is no older than the others of its feed, in whose place it may have come (SPEC D35.7).
+// without a row is no older than the others of its feed, in whose place it may have come (SPEC D35.7). A later instant that somebody was told
+// the same content with is that of all (SPEC D37.3).
 const recordText = (now: string) => {
   const isOlder = `excluded.snapshot_at < stored.snapshot_at AND stored.snapshot_at <= ${now} + ${FAR_AHEAD}`;
   const latest = `coalesce((SELECT max(since) FROM feed_records WHERE workspace_pk = w.pk AND list_pk = ${FEED_PK}), 0)`;
@@ -17,7 +19,8 @@ const recordText = (now: string) => {
   SELECT w.pk, ${FEED_PK}, $3, $4, $5, $6, $7, CASE WHEN $8 > ${latest} THEN $8 ELSE ${latest} END
   ${FROM_FEED}
   ON CONFLICT (workspace_pk, list_pk, format, family, action) DO UPDATE SET
-    since = CASE WHEN (${isOlder}) OR excluded.hash = stored.hash THEN stored.since
+    since = CASE WHEN excluded.hash = stored.hash AND $9 > stored.since AND $9 <= ${now} / 1000 THEN $9
+                 WHEN (${isOlder}) OR excluded.hash = stored.hash THEN stored.since
                  WHEN $8 > stored.since THEN $8 ELSE stored.since + 1 END,
     hash = CASE WHEN ${isOlder} THEN stored.hash ELSE excluded.hash END,
     snapshot_at = CASE WHEN ${isOlder} THEN stored.snapshot_at ELSE excluded.snapshot_at END
@@ -27,26 +30,42 @@ const recordText = (now: string) => {
 /** `recordDocument` of the port; one statement, which needs no transaction around it. `now` is the store's clock, as an expression. */
 export function* recordDocument(now: string, ...[workspaceId, key, seen]: Parameters<RuleWrites['recordDocument']>): Work<DocumentRecord> {
   const { feedId, format, family, action } = key;
-  const row = yield* oneByKey(recordText(now), workspaceId, feedId, format, family, action, seen.hash, seen.snapshotAt, seen.second);
+  const { hash, snapshotAt, second, told = 0 } = seen;
+  const row = yield* oneByKey(recordText(now), workspaceId, feedId, format, family, action, hash, snapshotAt, second, told);
   if (row === undefined) throw new WeirError('NOT_FOUND', 'the feed whose content is to be recorded is gone');
   return { hash: String(row.hash), snapshotAt: Number(row.snapshot_at), since: Number(row.since) };
 }
 
 /** What decides which variant of which feed is at an address that does not say it. */
 const DECIDING = ['name', 'format', 'family', 'action', 'target'];
+/** What tells the variants of a feed apart. */
+const PARTS = ['format', 'family', 'action'] as const;
 
-const redateText = (now: string) => {
+/** `later`: how much later than all before a variant is dated, as an expression; 0: as it was. */
+const redateText = (now: string, later: string) => {
   const latest = '(SELECT max(since) FROM feed_records WHERE workspace_pk = $1 AND list_pk = $2)';
-  return `UPDATE feed_records SET since = CASE WHEN ${now} / 1000 > ${latest} THEN ${now} / 1000 ELSE ${latest} + 1 END
-    WHERE workspace_pk = $1 AND list_pk = $2`;
+  const first = `CASE WHEN ${now} / 1000 > ${latest} THEN ${now} / 1000 ELSE ${latest} + 1 END`;
+  return `UPDATE feed_records SET since = ${first} + ${later} - 1 WHERE workspace_pk = $1 AND list_pk = $2 AND ${later} > 0`;
 };
 
 /**
- * Gives all variants of the feed of a list, or of a composed feed (`place`: the list's number, or that of the feed below zero), a later date
- * where a change of its row may have put one of them in the place of another (SPEC D35.7).
+ * Gives the variants of the feed of a list, or of a composed feed (`place`: the list's number, or that of the feed below zero), a later date
+ * where a change of its row may have put them in the place of another (SPEC D35.7). That one keeps its date: a process that does not know of
+ * the change yet tells it on, and it must not be that of the other (SPEC D37.3).
  */
 export function* redateDocuments(now: string, workspacePk: number, place: number, before: Row, after: Row): Work<void> {
-  if (DECIDING.some((field) => before[field] !== after[field])) yield* run(redateText(now), workspacePk, place);
+  if (DECIDING.every((field) => before[field] === after[field])) return;
+  const [was, is] = [variantOf(before), variantOf(after)];
+  const changed = PARTS.filter((part) => was[part] !== is[part]);
+  // An address may say some of them: of two variants the one with more that is not as before comes in the place of the other.
+  const others = changed.map((part, n) => `CASE WHEN ${part} = $${n + 3} THEN 0 ELSE 1 END`);
+  const all = changed.length === 0 || before.name !== after.name ? ['1'] : [];
+  yield* run(redateText(now, `(${[...all, ...others].join(' + ')})`), workspacePk, place, ...changed.map((part) => was[part]));
 }
+
+const variantOf = ({ format, family, action, target }: Row): Variant => {
+  const settings = { format: textOrNull(format), family: textOrNull(family), action: textOrNull(action), target: textOrNull(target) };
+  return storedVariant({ ...settings, hostStyle: null, maxEntries: null });
+};
 
 type DocumentRecord = Awaited<ReturnType<RuleWrites['recordDocument']>>;

@@ -1351,8 +1351,30 @@ export function storeConformance(driver: StoreDriver): void {
     await since(feed.id, 'both', second + 5000);
     await store.updateFeed(workspace.id, feed.id, { target: 'ipset' });
     assert.deepEqual(await dates(feed.id), [second + 5001, second + 5001]);
+    // What was told until now, and may be told on by who does not know of the change yet, is not told with the date of what comes after it (D37.3).
+    await store.updateList(workspace.id, list.id, { family: 'v6' });
+    const [before, after] = await dates(list.id);
+    assert.ok(before === moved && after! > moved);
+    await store.updateList(workspace.id, list.id, { family: 'v4', format: 'csv_indicator' });
+    assert.ok((await dates(list.id)).every((each, n) => (n === 0 ? each > after! : each === after)));
     // One that nobody has asked for before, by a clock that was set back since.
     assert.equal((await since(feed.id, 'new', second)).since, second + 5001);
+  });
+
+  test(`D37.3 Last-Modified, store ${name}: a later instant that a content was told with is that of all, unless it lies ahead`, async (t) => {
+    const { store, workspace } = await fixture(t, driver);
+    const list = await store.createList(workspace.id, 'edge', NO_SETTINGS);
+    const second = Math.floor(Date.now() / 1000) - 100;
+    const since = async (hash: string, snapshotAt: number, told: number) => {
+      const key = { feedId: list.id, format: 'plain', family: 'v4', action: 'block' };
+      return (await store.recordDocument(workspace.id, key, { hash, snapshotAt, second, told })).since - second;
+    };
+    assert.equal(await since('a', 1000, 0), 0);
+    assert.equal(await since('a', 900, second + 3), 3);
+    assert.equal(await since('a', 1000, second + 2), 3);
+    assert.equal(await since('a', 1000, second + 5000), 3);
+    assert.equal(await since('b', 900, second + 9), 3);
+    assert.equal(await since('b', 2000, second + 9), 4);
   });
 
   test(`D2 store ${name}: a key is found by its hash until it is revoked; every change moves the key revision`, async (t) => {

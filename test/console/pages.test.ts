@@ -695,7 +695,7 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.sees('1 of 3 bouncers');
     assert.match(await page.evaluate<string>('location.search'), /q=v1\.3/);
     await page.evaluate(`document.querySelector('.long-row').click()`);
-    await page.sees(/It gets \d+ networks on the stream and enforces none of them/);
+    await page.sees(/It gets \d+ networks? on the stream and enforces none of them/);
     await page.sees(/what its feed had .*: [\d,]+ decisions/);
     await page.click('Close');
     await page.fill('Silent for more than', '1h');

@@ -11,7 +11,7 @@ Object.assign(globalThis, { sessionStorage: storage, location: { pathname: '/con
 Object.defineProperty(globalThis, 'localStorage', { value: storage, configurable: true });
 const { duration, endText, timeLeft, ago, dayOf, dateTime } = await load('format.js');
 const { summaryOf, textOf } = await load('pages/audit/words.js');
-const { modelOf } = await load('pages/lookup/path-model.js');
+const { modelOf, extended } = await load('pages/lookup/path-model.js');
 const { familiesText } = await load('pages/feeds/feed-state.js');
 
 const DAY = 86_400_000;
@@ -84,6 +84,21 @@ test('D18.103 a rule that blocks in one feed is shown as one that does, though i
   const guarded = { ...of('a', 'out', 'none'), rules: [], protected_by: ['10.0.0.0/8'] };
   const alone = call(modelOf, { ...answer, feeds: [guarded] }, undefined) as typeof answer & { columns: { none?: string }[] };
   assert.equal(alone.columns[3]!.none, 'None has anything to enforce', 'that nothing pulls was not looked at');
+});
+
+test('D38.4 a later end is for the rules of a target, else for those around it; not for parts of it, and for none of a source', () => {
+  const rule = (id: number, relation: string, more: object = {}) => ({
+    id,
+    relation,
+    action: 'block',
+    effect: 'in',
+    source: null,
+    ...more,
+  });
+  const ids = (...rules: object[]) => (call(extended, { feeds: [{ rules }, { rules }] }) as { id: number }[]).map(({ id }) => id);
+  assert.deepEqual(ids(rule(1, 'covering'), rule(2, 'exact'), rule(3, 'exact', { effect: 'none' })), [2]);
+  assert.deepEqual(ids(rule(1, 'covering'), rule(2, 'exact', { source: { name: 'drop' } }), rule(3, 'covered')), [1]);
+  assert.deepEqual(ids(rule(3, 'covered'), rule(4, 'exact', { action: 'allow' })), []);
 });
 
 test('D18.103 of a feed of one family only that one is counted', () => {

@@ -474,6 +474,40 @@ describe('4.3 Last-Modified', () => {
     assert.deepEqual([next.status, next.body], [200, '']);
   });
 
+  test('D37.3 a family is set while the feed is looked at with the one before: who has that by date is told of the other', async () => {
+    const { clock, store, list, replica } = world();
+    for (const target of ['192.0.2.1', '2001:db8::1']) store.add(list, target);
+    store.setList(list, { family: 'v6' });
+    for (const target of ['/edge?family=v4', '/edge']) await replica.get(target);
+    await clock.advance(30_000);
+    const { recordDocument } = store;
+    store.recordDocument = async (...args) => {
+      store.recordDocument = recordDocument;
+      store.setList(list, { family: 'v4' });
+      return recordDocument.apply(store, args);
+    };
+    const held = await replica.get('/edge');
+    assert.equal(held.body, '2001:db8::1/128\n');
+    await clock.advance(30_000);
+    const next = await replica.get('/edge', { 'if-modified-since': held.headers['last-modified'] });
+    assert.deepEqual([next.status, next.body], [200, '192.0.2.1/32\n']);
+  });
+
+  test('D37.3 a later instant with which one replica tells a content is that of the others after an interval', async () => {
+    const { clock, store, list, replica } = world();
+    store.add(list, '192.0.2.1');
+    const told = lastModified(await replica.get('/edge'));
+    const [[name, row]] = [...store.records] as [[string, { hash: string; snapshotAt: number; since: number }]];
+    store.records.set(name, { ...row, since: told - 7 });
+    const other = new Replica(clock, store);
+    assert.equal(lastModified(await other.get('/edge')), told - 7);
+    for (const each of [replica, other]) {
+      await clock.advance(30_000);
+      await each.get('/edge');
+    }
+    assert.deepEqual([lastModified(await other.get('/edge')), lastModified(await replica.get('/edge'))], [told, told]);
+  });
+
   test('D35.7 another variant, or another feed, at an address is told to who knows what was there by its date alone', async () => {
     const { clock, store, list, replica } = world();
     const other = store.addList('other');

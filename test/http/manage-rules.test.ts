@@ -302,7 +302,7 @@ suite('management of rules', () => {
     assert.equal((await get('/rules/named?text=s')).status, 400);
   });
 
-  test('D33.1 rules get another expiry, reason or list in place, as one batch that is undone as one; a preview tells what changes', async () => {
+  test('D33.1, D38.6 rules get another expiry, reason or list in place, as one batch that is undone as one; a preview tells what changes', async () => {
     const { get, post, done, call } = await space('change');
     await post('/lists', { name: 'edge' });
     for (const value of ['192.0.2.1', '192.0.2.2', '192.0.2.3'])
@@ -318,6 +318,12 @@ suite('management of rules', () => {
     assert.deepEqual((await get('/rules')).body.rules, before);
     const { batches, changed } = await done('/rules/change', { reason: 'scan', set: { expires: until, reason: 'port scan' } });
     assert.deepEqual([changed, batches.length], [3, 1]);
+    // D38.6: what no person is named for is told all the same.
+    const { changes } = (await get('/changes?since=1h&kind=rules')).body as unknown as { changes: Json[] };
+    assert.ok(
+      changes.some(({ event, renewed, batch_id: id }) => event === 'changed' && renewed === 3 && id === batches[0]),
+      JSON.stringify(changes),
+    );
     assert.deepEqual(
       await told('reason=port+scan'),
       ['192.0.2.1', '192.0.2.2', '192.0.2.3'].map((target) => [target, 'port scan', until]),

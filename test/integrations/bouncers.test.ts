@@ -150,8 +150,8 @@ suite('bouncers', () => {
     assert.equal((await report(JSON.stringify({ a: 'x'.repeat(300_000) }))).status, 413);
     await eventually(() => {
       const lines = weir.output().stderr;
-      assert.match(lines, /does not get 1 networks with 256 addresses/);
-      assert.match(lines, /gets 1 networks: its ipset mode enforces them; in nftables mode/);
+      assert.match(lines, /does not get 1 network with 256 addresses/);
+      assert.match(lines, /gets 1 network: its ipset mode enforces them; in nftables mode/);
     });
     await weir.kill('SIGTERM');
     const rows = await commandJson<Record<string, unknown>[]>(['bouncer', 'ls', ...inWorkspace], settings);

@@ -239,7 +239,7 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
 
   test('D36.11 calls for one workspace leave connections for those for others', async (t) => {
     const url = await migrated();
-    const store = await openPostgresStore(url, { connections: 4 });
+    const store = await openPostgresStore(url, { connections: { reads: 4, changes: 1 } });
     t.after(() => store.close());
     const [one, other] = [await makeWorkspace(store), await makeWorkspace(store)];
     const client = new Client({ connectionString: url });

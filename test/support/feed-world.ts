@@ -15,6 +15,7 @@ import { levelCode } from '../../src/document/levels.ts';
 import { documentBuilder } from '../../src/document/make/document-builder.ts';
 import { DocumentCache } from '../../src/document/serve/cache.ts';
 import type { DocumentCacheOptions } from '../../src/document/serve/context.ts';
+import { storedVariant } from '../../src/document/variant.ts';
 import { FeedWatch } from '../../src/document/watch/feed-watch.ts';
 import type { Call } from '../../src/http/call.ts';
 import type { HttpFault } from '../../src/http/errors.ts';
@@ -152,8 +153,9 @@ export class MemoryStore
 
   setFeed(id: string, change: Partial<MemoryFeed>): void {
     this.#revision += 1;
+    const before = this.#feeds.find((feed) => feed.id === id)!;
     this.#feeds = this.#feeds.map((feed) => (feed.id === id ? { ...feed, ...change, revision: feed.revision + this.#revision } : feed));
-    this.#redate(id, change);
+    this.#redate(before, change);
   }
 
   #found({ lists, ...feed }: MemoryFeed): FoundFeed {
@@ -182,16 +184,24 @@ export class MemoryStore
 
   setList(id: string, change: Partial<AccessList>): void {
     this.#revision += 1;
+    const before = this.list(id);
     this.#lists = this.#lists.map((list) => (list.id === id ? { ...list, ...change, revision: this.#revision } : list));
-    this.#redate(id, change);
+    this.#redate(before, change);
   }
 
   /** As `store/document-record.ts` does. */
-  #redate(id: string, change: object): void {
+  #redate(before: AccessList | MemoryFeed, change: Partial<AccessList | MemoryFeed>): void {
     if (!['name', 'format', 'family', 'action', 'target'].some((field) => field in change)) return;
-    const own = [...this.records].filter(([name]) => JSON.parse(name)[1] === id);
-    const since = Math.max(Math.floor(this.#clock.now() / 1000), ...own.map(([, row]) => row.since + 1));
-    for (const [name, row] of own) this.records.set(name, { ...row, since });
+    const own = [...this.records].filter(([name]) => JSON.parse(name)[1] === before.id);
+    const first = Math.max(Math.floor(this.#clock.now() / 1000), ...own.map(([, row]) => row.since + 1));
+    const [was, is] = [storedVariant(before), storedVariant({ ...before, ...change })];
+    const changed = (['format', 'family', 'action'] as const).filter((part) => was[part] !== is[part]);
+    const ofAll = changed.length === 0 || 'name' in change ? 1 : 0;
+    for (const [name, row] of own) {
+      const [, , format, family, action] = JSON.parse(name);
+      const later = ofAll + changed.filter((part) => was[part] !== { format, family, action }[part]).length;
+      if (later > 0) this.records.set(name, { ...row, since: first + later - 1 });
+    }
   }
 
   list(id: string): AccessList {
@@ -345,7 +355,11 @@ export class MemoryStore
     return kind === 'waf_rule' ? this.#wafRules.filter(({ id }) => ids.includes(id)) : [];
   }
 
-  async recordDocument(workspaceId: string, key: DocumentRecordKey, seen: { hash: string; snapshotAt: number; second: number }) {
+  async recordDocument(
+    workspaceId: string,
+    key: DocumentRecordKey,
+    seen: { hash: string; snapshotAt: number; second: number; told?: number },
+  ) {
     this.calls.recordDocument += 1;
     await new Promise(setImmediate);
     if (this.down || this.readOnly) throw new Error('the store takes no writes');
@@ -357,6 +371,8 @@ export class MemoryStore
       const since = seen.hash === row.hash ? row.since : Math.max(seen.second, row.since + 1);
       row = { hash: seen.hash, snapshotAt: seen.snapshotAt, since };
     }
+    const { told = 0 } = seen;
+    if (seen.hash === row.hash && told > row.since && told <= this.#clock.now() / 1000) row = { ...row, since: told };
     this.records.set(name, row);
     return row;
   }

@@ -72,6 +72,6 @@ function Known({ window: { since, until, feed } }) {
   const late = SORTS.filter(([name]) => known[name] !== null && known[name] > value.since);
   return html`
     ${late.map(([name, label]) => html`<${Notice} key=${name}>${label} are known since ${dateTime(known[name])} only; what was before is not in this list.<//>`)}
-    ${known.settings === null && html`<${Notice}>Changes of settings, lists and keys are for keys that may manage the workspace.<//>`}
+    ${known.settings === null && html`<${Notice}>Changes of settings, lists and keys are for who may manage the workspace.<//>`}
   `;
 }

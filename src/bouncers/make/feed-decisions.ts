@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { AddressSet } from '@weir/network/address-set.ts';
 import type { Network } from '@weir/network/network.ts';
+import { secondOf } from '../../clock.ts';
 import type { Snapshot } from '../../document/held/snapshot.ts';
 import type { TakenContent, VersionedContent } from '../../document/make/versioned-content.ts';
 import { entryLimitOf } from '../../document/variant.ts';
@@ -30,6 +31,8 @@ export class FeedDecisions implements VersionedContent {
   readonly #store: ToldStore;
   #told: Told | undefined;
   #content: DecisionContent | undefined;
+  /** What the lists are called that bouncers are told of. */
+  #names: readonly string[] = [];
   /** How many of the decisions are wider than an address. */
   #wide = 0;
   readonly #coverage = new KeptCoverage();
@@ -65,13 +68,10 @@ export class FeedDecisions implements VersionedContent {
     const numbered = (left: readonly number[]) => (isNamed ? numbersInOrder(snapshot.head, left) : kept);
     const content = decisionContent(snapshot, { ...parts, numbered, coverage: this.#coverage, entryLimit, singleAddresses });
     if ('count' in content) return { version: undefined, entryCount: content.count, entryLimit, lapsesAt: content.lapsesAt };
-    told.take(content.told, now, isNamed ? content.listNames : []);
     this.#content = content;
+    this.#names = isNamed ? content.listNames : [];
     this.#wide = widerThan(content.told.v4.prefixes, 32) + widerThan(content.told.v6.prefixes, 128);
-    const noting = this.#record(told, now);
-    this.#noting = noting;
-    await noting;
-    if (this.#noting === noting) this.#noting = undefined;
+    await this.#tell(told, content, now);
     const { builder, version } = told.mark;
     return {
       version: `${builder} ${version}`,
@@ -87,6 +87,9 @@ export class FeedDecisions implements VersionedContent {
     const told = this.#told;
     while (this.#noting !== undefined) await this.#noting;
     if (told === undefined || this.#content === undefined) return undefined;
+    told.passed(now);
+    // A clock that was set back has something to be told again of which no build knows.
+    if (told.nextDue <= secondOf(now)) await this.#tell(told, this.#content, now);
     const { networks, mark } = told;
     const { all, leftOut, listNames } = this.#content;
     const about = { mark, count: networks.v4.length + networks.v6.length, networks: this.#wide, leftOut };
@@ -96,6 +99,15 @@ export class FeedDecisions implements VersionedContent {
         ? await streamBody(texts, told.since(ask.since))
         : await heldBody({ ...texts, networks: lapsing(all, networks.names) }, placesAround(all, ask.network));
     return { bytes, ...about };
+  }
+
+  /** Makes a content the one that is told, and resolves when that is noted. */
+  async #tell(told: Told, content: DecisionContent, now: number): Promise<void> {
+    told.take(content.told, now, this.#names);
+    const noting = this.#record(told, now);
+    this.#noting = noting;
+    await noting;
+    if (this.#noting === noting) this.#noting = undefined;
   }
 
   /** What bouncers were told, with what other processes have told them since. While the store does not answer, what is known here. */

@@ -170,3 +170,66 @@ test('D14.4 a network that comes back is not gone; one that went and came is tol
   const { changed, gone } = told.since(mark);
   assert.deepEqual([[...changed], [...gone], [...told.since(null).gone]], [[1], [], []]);
 });
+
+test('D37.1 a network that another process has told to be gone, and that is here, is told again', () => {
+  const told = new Told('a');
+  told.take(content([1, 2]), START);
+  const { mark } = told;
+  const other = new Told('b');
+  other.take(content([1, 2]), START);
+  other.takeRecord();
+  other.take(content([2]), START);
+  told.join([other.takeRecord()!.bytes], START + 1000);
+  told.take(content([1, 2]), START + 1000);
+  assert.deepEqual([...told.since(mark).changed], [0]);
+  assert.deepEqual([...told.since(mark).gone], []);
+});
+
+/** A client, by the seconds of a clock that is right. */
+function client(takesAgain: boolean) {
+  const until = new Map<number, number>();
+  return {
+    told(index: number, seconds: number, now: number): void {
+      if (takesAgain || !((until.get(index) ?? 0) > now)) until.set(index, now + seconds);
+    },
+    lacks: (index: number, now: number) => !((until.get(index) ?? 0) > now),
+  };
+}
+
+for (const [lapsesIn, every, most] of [
+  [3_000, 10, 3_000],
+  [40 * 86_400, 140, 16 * 86_400],
+] as const)
+  for (const [aheadBy, from, to] of [
+    [200, 300, 301],
+    [200, 0, 30],
+    [2_500, 0, 200],
+    [86_400, 20, 290],
+  ] as const)
+    test(`D37.1 the clock is ${aheadBy} s ahead for ${to - from} s: no client lacks a network that expires in ${lapsesIn} s`, () => {
+      const told = new Told('a');
+      const first = START / 1000;
+      const networks = range(0, 20);
+      const clients = [client(true), client(false)];
+      const lacking = clients.map(() => networks.map(() => 0));
+      let { mark } = told;
+      for (let at = 0; at < most; at += at < 700 ? 1 : every) {
+        const now = first + at;
+        const clock = now + (at >= from && at < to ? aheadBy : 0);
+        const isThere = (clock: number) => clock < first + lapsesIn;
+        told.passed(clock * 1000);
+        // A build comes when it is due, when something expires, and when the clock has been set back.
+        if (at === 0 || told.nextDue <= clock || isThere(clock) !== told.networks.until.length > 0)
+          told.take(content(isThere(clock) ? networks : [], first + lapsesIn), clock * 1000);
+        if (at % every !== 0 && at % 10 !== 0) continue;
+        const { changed, gone } = told.since(at === 0 ? null : mark);
+        for (const index of changed) for (const each of clients) each.told(index, told.networks.until[index]! - clock, now);
+        ({ mark } = told);
+        if (!isThere(clock) || [...gone].length > 0) continue;
+        for (const [n, each] of clients.entries())
+          for (const index of networks) {
+            lacking[n]![index] = each.lacks(index, now) ? lacking[n]![index]! + 1 : 0;
+            assert.ok(lacking[n]![index]! <= n, `client ${n} lacks ${index} after ${at} s`);
+          }
+      }
+    });

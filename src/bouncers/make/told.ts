@@ -8,21 +8,21 @@ import type { DecisionMark } from '../decisions.ts';
 import type { DecisionNetworks } from './covered-networks.ts';
 import { nameOf, networkOf, networksOf, type ToldKey } from './network-key.ts';
 import { placeOf, placesIn } from './sorted-networks.ts';
-import { LONGEST_UNNOTED, NOTED_AGAIN, toldAgain, toldUntil } from './told-instants.ts';
+import { Dues } from './told-dues.ts';
+import { LONGEST_TOLD, LONGEST_UNNOTED, NOTED_AGAIN, toldAgain, toldUntil } from './told-instants.ts';
 import { readTold, ToldWriter } from './told-log.ts';
 import { nameAt, type ToldNetworks, toldKeyAt } from './told-networks.ts';
 import { restoredTold } from './told-restored.ts';
+import { ToldVersions } from './told-versions.ts';
 
 /** How long it is known that a network is gone, s, and of how many at most. */
 const KEPT = 7 * 86_400;
 const MOST_GONE = 131_072;
-/**
- * How many changes are known by their version: those of as much as everything is, twice, within these. Who is further behind is told
- * everything, which is less then than what he has missed.
- */
-const [LEAST_CHANGES, MOST_CHANGES] = [4096, 262_144];
 /** How much is written behind the whole before the whole is written anew, bytes. */
 const COMPACT_AT = 1 << 20;
+
+const UNNOTICED = 1; // s, by which a clock goes back
+const NOT_AHEAD = { by: 0, through: Number.POSITIVE_INFINITY };
 
 /** What has changed for a bouncer: places among the networks, and networks that are gone. */
 export interface ToldChanges {
@@ -42,28 +42,27 @@ const NOTHING: ToldNetworks = { ...networksOf([]), until: new Float64Array(), li
 
 export class Told {
   readonly #builder: string;
-  #version = 0;
+  readonly #versions = new ToldVersions();
   #networks = NOTHING;
   /** When each of them is told again if it stays for longer than was told, whole seconds. */
   #again = new Float64Array();
   /** The earliest instant at which one of them goes or is told again, whole seconds. */
   #earliest = Number.POSITIVE_INFINITY;
-  /** The version before the first change that is known, and the changes since. */
-  #known = 0;
-  #changes: (readonly ToldKey[])[] = [];
-  #changeCount = 0;
   /** When networks went that some bouncer may hold, oldest first, whole seconds. */
   #gone = new Map<ToldKey, number>();
   /** Earlier instants until which some bouncers hold a network: it is told again then. */
-  readonly #dues = new Map<number, Set<ToldKey>>();
+  readonly #dues = new Dues();
   /** What was changed and is not written yet. */
   #unwritten = new ToldWriter();
-  /** Whether something could not be written, so that only the whole tells it. */
+  /** Whether something could not be written, so that only the whole tells it, and when (whole seconds) that is tried again. */
   #lacksRecord = false;
-  /** When it is tried again then, whole seconds. */
   #noteAgain = 0;
   #writtenBytes = 0;
   #wholeBytes = 0;
+  /** The time as it was noted last, whole seconds. */
+  #latest = Number.NEGATIVE_INFINITY;
+  /** By how much longer than what is held here some bouncers may hold a network, s, and through which second. */
+  #ahead = NOT_AHEAD;
 
   /** `builder` names this object among those before a restart and of other processes. */
   constructor(builder: string) {
@@ -71,12 +70,12 @@ export class Told {
   }
 
   get mark(): DecisionMark {
-    return { builder: this.#builder, version: this.#version };
+    return { builder: this.#builder, version: this.#versions.version };
   }
 
   /** How many networks are held: those that bouncers are told, and what is known of earlier ones. */
   get size(): number {
-    return this.#networks.until.length + this.#gone.size + this.#changeCount;
+    return this.#networks.until.length + this.#gone.size + this.#versions.size;
   }
 
   get networks(): ToldNetworks {
@@ -85,9 +84,7 @@ export class Told {
 
   /** Whole seconds: when a network has to be told again, and the version moves, or something has to be noted, though nothing else changes. */
   get nextDue(): number {
-    let next = this.#lacksRecord ? Math.min(this.#earliest, this.#noteAgain) : this.#earliest;
-    for (const due of this.#dues.keys()) if (due < next) next = due;
-    return next;
+    return Math.min(this.#earliest, this.#dues.next, this.#lacksRecord ? this.#noteAgain : Number.POSITIVE_INFINITY);
   }
 
   /** Takes in what the store holds from before the start: bouncers may hold all of it. `now` in ms. */
@@ -96,13 +93,13 @@ export class Told {
     this.#writtenBytes += bytes;
     this.#networks = networks;
     this.#gone = gone;
-    for (const [second, key] of dues) this.#due(second, key);
+    for (const [second, key] of dues) this.#dues.add(second, key);
     // When it was told is not known.
     this.#again = this.#networks.until.map((until) => toldAgain(until));
     for (const again of this.#again) this.#earliest = Math.min(this.#earliest, again);
   }
 
-  /** Takes in what another process has told the same bouncers. `now` in ms. */
+  /** Takes in what another process has told the same bouncers, before what they are told now is taken. `now` in ms. */
   join(records: Iterable<Uint8Array>, now: number): void {
     const second = secondOf(now);
     const gone: ToldKey[] = [];
@@ -112,8 +109,11 @@ export class Told {
         if (at === undefined) {
           if (!isGone) gone.push(key);
           if (!isGone || !this.#gone.has(key)) this.#goes(key, second);
-        } else if (!isGone && until > second && this.#networks.until[at] !== until) {
-          for (const due of [Math.max(toldAgain(until), second + 1), until]) this.#due(due, key);
+        } else if (isGone) {
+          // Who was told so there is told here that it holds, where it does.
+          this.#dues.add(second, key);
+        } else if (until > second && this.#networks.until[at] !== until) {
+          for (const due of [Math.max(toldAgain(until), second + 1), until]) this.#dues.add(due, key);
         }
       }
     }
@@ -123,6 +123,7 @@ export class Told {
   /** Makes these the networks that bouncers are told, with the names of their lists where they are told of these. `now` in ms. */
   take({ v4, v6, coverage: { lapses, lists } }: DecisionNetworks, now: number, names: readonly string[] = []): void {
     const second = secondOf(now);
+    this.passed(now);
     const before = this.#networks;
     const networks: ToldNetworks = { v4, v6, until: new Float64Array(v4.length + v6.length), lists, names };
     const isNamed = before.names.length + names.length > 0;
@@ -151,12 +152,13 @@ export class Told {
       const until = before.until[from];
       if (until <= second) {
         touched.push(tell(to));
+        if (until + this.#ahead.by > second) this.#dues.add(until + this.#ahead.by, toldKeyAt(networks, to));
       } else if (lapses[to] < until) {
-        this.#due(until, tell(to));
+        this.#dues.add(until, tell(to));
       } else if (lapses[to] > until && this.#again[from] <= second) {
         touched.push(tell(to));
         // Clients that do not take again what they hold let it go then.
-        this.#due(until, toldKeyAt(networks, to));
+        for (const due of [until, until + this.#ahead.by]) this.#dues.add(due, toldKeyAt(networks, to));
       } else {
         networks.until[to] = until;
         again[to] = this.#again[from];
@@ -196,21 +198,34 @@ export class Told {
     this.#earliest = earliest;
     this.#networks = networks;
     this.#again = again;
-    for (const [due, keys] of this.#dues) {
-      if (due > second) continue;
-      this.#dues.delete(due);
-      for (const key of keys) if (this.#find(key) !== undefined) touched.push(key);
-    }
+    for (const key of this.#dues.taken(second)) if (this.#find(key) !== undefined) touched.push(key);
     this.#forgetGone(second);
     this.#move(touched);
   }
 
+  /**
+   * Notes the time, ms. Where it was later before, that was wrong, and what was told with it ends as much earlier as it was wrong by: it counts
+   * as told until then (SPEC D37.1).
+   */
+  passed(now: number): void {
+    const second = secondOf(now);
+    const by = this.#latest - second;
+    this.#latest = second;
+    if (this.#ahead.through <= second) this.#ahead = NOT_AHEAD;
+    if (by <= UNNOTICED || this.#networks.until.length === 0) return;
+    this.#ahead = { by: this.#ahead.by + by, through: second + by + 2 * LONGEST_TOLD };
+    for (const [at, until] of this.#networks.until.entries()) {
+      this.#networks.until[at] = until - by;
+      this.#again[at] = toldAgain(until - by, second);
+    }
+    for (const [due, key] of [...this.#dues]) this.#dues.add(due - by, key);
+    [this.#earliest, this.#lacksRecord] = [second, true];
+  }
+
   /** What has changed since a version (null: everything that holds, and all that is gone). */
   since(mark: DecisionMark | null): ToldChanges {
-    const isKnown = mark !== null && mark.builder === this.#builder && mark.version >= this.#known && mark.version <= this.#version;
-    if (!isKnown) return { changed: this.#networks.until.keys(), gone: this.#gone.keys() };
-    const keys = new Set<ToldKey>();
-    for (const touched of this.#changes.slice(mark.version - this.#known)) for (const key of touched) keys.add(key);
+    const keys = mark?.builder === this.#builder ? this.#versions.since(mark.version) : undefined;
+    if (keys === undefined) return { changed: this.#networks.until.keys(), gone: this.#gone.keys() };
     const changed = new Set<number>();
     const gone: ToldKey[] = [];
     for (const key of keys) {
@@ -256,7 +271,7 @@ export class Told {
   #whole(): Uint8Array<ArrayBuffer> {
     const all = new ToldWriter();
     for (const [key, second] of this.#gone) all.add(key, true, second);
-    for (const [due, keys] of this.#dues) for (const key of keys) if (this.#find(key) !== undefined) all.add(key, false, due);
+    for (const [due, key] of this.#dues) if (this.#find(key) !== undefined) all.add(key, false, due);
     for (const [i, until] of this.#networks.until.entries()) all.add(toldKeyAt(this.#networks, i), false, until);
     return all.end();
   }
@@ -273,22 +288,8 @@ export class Told {
     }
   }
 
-  #due(second: number, key: ToldKey): void {
-    this.#dues.set(second, (this.#dues.get(second) ?? new Set()).add(key));
-  }
-
-  /** Begins a version in which these networks were told, told again, or went. */
   #move(touched: readonly ToldKey[]): void {
-    if (touched.length === 0) return;
-    this.#version += 1;
-    this.#changes.push(touched);
-    this.#changeCount += touched.length;
-    const everything = this.#networks.until.length + this.#gone.size;
-    const most = Math.min(MOST_CHANGES, Math.max(LEAST_CHANGES, 2 * everything));
-    while (this.#changeCount > most && this.#changes.length > 1) {
-      this.#changeCount -= this.#changes.shift()!.length;
-      this.#known += 1;
-    }
+    this.#versions.move(touched, this.#networks.until.length + this.#gone.size);
   }
 
   /** The place of a network that is told with this very name. */

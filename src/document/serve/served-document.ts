@@ -202,7 +202,8 @@ export class ServedDocument {
     const { outcome } = current;
     const { confirmed } = snapshot;
     if (outcome.kind === 'document' && current.confirmed !== confirmed) {
-      const record = await this.#record(served, { hash: outcome.hash, snapshotAt: confirmed.takenAt, second: secondOf(now) });
+      const told = outcome.isTold ? outcome.lastModified : 0;
+      const record = await this.#record(served, { hash: outcome.hash, snapshotAt: confirmed.takenAt, second: secondOf(now), told });
       if (!agrees(record, outcome, secondOf(now)) || served.state.current !== current) return false;
     }
     const extended = { ...current, outcome: { ...outcome, staleSince: undefined }, confirmed, freshUntil: confirmed.freshUntil };

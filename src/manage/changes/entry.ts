@@ -100,13 +100,13 @@ function eventOf({ by, added, removed, expired }: RuleChangeSum): string {
   if (by === null) return 'expired';
   if (by.undoes !== null) return 'undone';
   if (by.sourceId !== null) return 'refreshed';
-  if (added > 0 && removed > 0) return 'changed';
+  if (by.inPlace || (added > 0 && removed > 0)) return 'changed';
   return added > 0 ? 'added' : removed > 0 ? 'removed' : expired > 0 ? 'expired' : 'renewed';
 }
 
 /** Whether an entry tells of nothing but rules that somebody's program sent again. */
 export const isRenewal = ({ added, removed, expired, by }: RuleChangeSum): boolean =>
-  added + removed + expired === 0 && (by?.actor ?? null) === null;
+  added + removed + expired === 0 && (by?.actor ?? null) === null && by?.inPlace !== true;
 
 /** A refresh of a source that did not end as it should; what others did is told by the rules of its list. */
 export function runEntry({ sourceId, listId, name, n, run }: NamedRun): Entry {

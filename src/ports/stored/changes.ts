@@ -14,6 +14,8 @@ export interface ChangeSender {
   readonly sourceId: string | null;
   /** The batch that was undone. */
   readonly undoes: string | null;
+  /** Rules were changed in place (D33.1), and not sent again. */
+  readonly inPlace?: true;
 }
 
 /** What happened to the rules of one list, or of one kind that has no lists, by one sender in a span of minutes. */

@@ -256,13 +256,13 @@ export interface RuleWrites {
   /**
    * Remembers when a representation's content first appeared. A newer snapshot with another hash sets
    * since = max(second, stored since + 1); an older one changes nothing, unless the stored one is of later than the store's clock: then that
-   * was ahead (SPEC D35.2). Returns the stored row after the call.
+   * was ahead (SPEC D35.2). `told`, of the same hash: a later instant that it was told with, which becomes since (SPEC D37.3). Returns the stored row after the call.
    * Times: snapshotAt in ms, second and since in whole seconds.
    */
   recordDocument(
     workspaceId: string,
     key: DocumentRecordKey,
-    seen: { hash: string; snapshotAt: number; second: number },
+    seen: { hash: string; snapshotAt: number; second: number; told?: number },
   ): Promise<{ hash: string; snapshotAt: number; since: number }>;
   /**
    * Deletes what is past its keeping time, and what the oldest batches have replaced in workspaces that keep more than `keptRules` of that

@@ -15,20 +15,22 @@ import { shareCounter } from '../../document/make/share-counter.ts';
 import { WeirError } from '../../errors.ts';
 import { geoDatabase } from '../../geo/database.ts';
 import { phaseDetector } from '../phases.ts';
+import { clockBeside } from '../store-clock.ts';
 import type { FeedNews, FeedThreadData, FeedThreadMethods } from './feeds.ts';
 import { serveCalls, shutdownBy } from './rpc.ts';
 import { openThreadStore } from './thread-store.ts';
 import { beginning } from './waiting-thread.ts';
 
 /** Connections to PostgreSQL. */
-const CONNECTIONS = 4;
+const CONNECTIONS = { reads: 3, changes: 1 };
 
 const { source, geo, rules } = await beginning<FeedThreadData>();
 const port = parentPort!;
 const store = await openThreadStore(source, CONNECTIONS);
 let database = geoDatabase(geo);
 
-const shared = { store, geo: () => database, guard: blockGuards(rules.guardRails), clock: systemClock };
+const clock = rules.clock === undefined ? systemClock : clockBeside(rules.clock);
+const shared = { store, geo: () => database, guard: blockGuards(rules.guardRails), clock };
 const counter = shareCounter(shared);
 const onDropped = (dropped: DroppedDecisions) => port.postMessage({ dropped } satisfies FeedNews);
 const { decisions, contents } = decisionBuilder({ ...shared, recordTold: store.recordTold, onDropped });
@@ -36,7 +38,7 @@ const { decisions, contents } = decisionBuilder({ ...shared, recordTold: store.r
 let previewer: Promise<FeedPreviewer> | undefined;
 const explaining = async () => {
   const { EXPLAIN_RULES: mostRules } = await import('../../document/explain/explain.ts');
-  return { store, geo: database, guard: shared.guard, now: instantOf(systemClock), mostRules, pause: pauses() };
+  return { store, geo: database, guard: shared.guard, now: instantOf(clock), mostRules, pause: pauses() };
 };
 /** How long one explanation works before others get on, ms. */
 const EXPLAIN_TURN = 5;

@@ -6,6 +6,7 @@ import type { DocumentBuilder, FeedCounter, FeedMeasurer, FeedPreviewer } from '
 import type { FeedExplainer } from '../../document/explain/explain.ts';
 import type { GeoData } from '../../geo/data.ts';
 import type { FeedSource } from '../engines.ts';
+import type { ClockBase } from '../store-clock.ts';
 import { methodsOf, remoteCalls } from './rpc.ts';
 import { startWaiting, type WaitingThread } from './waiting-thread.ts';
 
@@ -31,11 +32,13 @@ export interface FeedThreadData {
   readonly rules: FeedRules;
 }
 
-/** The settings that decide what feeds and documents hold. */
+/** What decides what feeds and documents hold. */
 export interface FeedRules {
   readonly guardRails: ServiceGuardRails;
   /** SCHEMES_FILE. */
   readonly schemesFile: string | undefined;
+  /** What is known of the clock of a store that other processes share. */
+  readonly clock?: ClockBase | undefined;
 }
 
 /** The feed thread as the main thread sees it; `ping` rejects when it cannot be started. */

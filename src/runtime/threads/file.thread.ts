@@ -9,7 +9,7 @@ import { openThreadStore } from './thread-store.ts';
 import { beginning } from './waiting-thread.ts';
 
 /** Connections to PostgreSQL. */
-const CONNECTIONS = 2;
+const CONNECTIONS = { reads: 2, changes: 2 };
 
 const { source, settings } = await beginning<FileThreadData>();
 const port = parentPort!;

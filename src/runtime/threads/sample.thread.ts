@@ -35,7 +35,7 @@ const layout = layoutOf(schemes.waf_rule);
 const store: StoreReads & { close(): Promise<void> } =
   databaseUrl === undefined
     ? openSqliteReads(dataDir)
-    : await (await import('../../store/postgres/store.ts')).openPostgresStore(databaseUrl, { connections: 1 });
+    : await (await import('../../store/postgres/store.ts')).openPostgresStore(databaseUrl, { connections: { reads: 1, changes: 1 } });
 /** By workspace, the longest unused first. */
 const kept = new Map<string, Ready>();
 const { monotonic } = systemClock;

@@ -7,7 +7,7 @@ import { methodsOf, remoteCalls } from './rpc.ts';
 /** Opens the store of a server for this thread: its file, with the writes in the thread that has them, or `connections` to PostgreSQL. */
 export async function openThreadStore(
   from: FeedSource,
-  connections: number,
+  connections: { readonly reads: number; readonly changes: number },
 ): Promise<StoreReads & StoreWrites & { close(): Promise<void> }> {
   if ('databaseUrl' in from) return (await import('../../store/postgres/store.ts')).openPostgresStore(from.databaseUrl, { connections });
   const reads = openSqliteReads(from.dataDir);

@@ -17,6 +17,8 @@ import { type LookPorts, lookAt, readReports } from './looks.ts';
 const [LOOK, WORKSPACES] = [5_000, 200];
 /** Messages that are sent at once, and those of one workspace. */
 const [AT_ONCE, OF_WORKSPACE] = [32, 2];
+/** Tries of one message after which the log says so. */
+const MANY = 5;
 
 /** What becomes of a message of the service that nobody is to be sent to any more. */
 const NO_RECEIVER: Tried = { isDelivered: false, status: null, retryAfter: undefined, ms: 0, text: 'WEBHOOK_URL is not set' };
@@ -128,6 +130,11 @@ export function webhooks(ports: WebhookPorts): Webhooks {
         text: tried.text,
       },
     };
+    if (update.delivery.outcome === 'failed' && again.tries === MANY)
+      log(
+        'warn',
+        `the webhook ${id} has not taken ${MANY} tries of a message: ${tried.text || tried.status}; weir webhook show tells more`,
+      );
     if (update.delivery.outcome === 'given up')
       log('warn', `a message of the webhook ${id} was given up after a day: ${tried.text || tried.status}`);
     if (lease !== undefined && !(await store.writeDeliveries(lease, [update]))) lost();

@@ -41,6 +41,7 @@ function runsOf(items: readonly NumberedItem[], listsOf: ReadonlyMap<number, rea
       item.personId ?? null,
       item.sourceId ?? null,
       isUndo ? change.batchId : null,
+      ...(change.change === 'set_rules' ? [true] : []),
     ]);
     const said = change.change === 'upsert' ? change.rule.reason : change.change === 'set_rules' ? change.reason : null;
     const reason = said?.slice(0, LONGEST).toWellFormed() ?? null;

@@ -79,6 +79,7 @@ const onlyOf = (value: unknown): string | null | undefined => (value === null ? 
 
 function senderOf(text: string): ChangeSender | null {
   if (text === '') return null;
-  const [keyId, actor, personId, sourceId, undoes] = JSON.parse(text) as (string | null)[];
-  return { keyId: keyId!, actor: actor!, personId: personId!, sourceId: sourceId!, undoes: undoes! };
+  type Id = string | null;
+  const [keyId, actor, personId, sourceId, undoes, inPlace] = JSON.parse(text) as [Id, Id, Id, Id, Id, true?];
+  return { keyId, actor, personId, sourceId, undoes, ...(inPlace && { inPlace }) };
 }

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DatabaseError, type PoolClient } from 'pg';
+import { WeirError } from '../../errors.ts';
 import type { Row } from '../rows.ts';
 import type { Outcome, Value as ScalarValue, Statement, TransactOptions, Work } from '../work.ts';
 import { BinaryCopy, type RowHandler } from './copy.ts';
@@ -51,23 +52,31 @@ const PAUSES = [50, 200, 500];
 /** A transaction whose process sleeps or is gone holds its locks no longer than this, ms. */
 const IDLE = 10_000;
 
-/** Connections of a pool, where nothing else is said. */
-export const CONNECTIONS = 10;
-
 export interface DatabaseOptions {
   /** Connections at most. */
   readonly connections?: number;
+  /**
+   * Whether the commit of this connection, by its process number, waits for a synchronous standby. Then it is given up only by who waits for
+   * it: a connection that is cut leaves the server with a process that goes on waiting, and the next one takes another.
+   */
+  readonly waitsForStandby?: (pid: number) => Promise<boolean>;
 }
 
 /** A pool of connections to the server behind `url`. Connects at the first call; nothing that happens to a connection ends the process. */
-export function openDatabase(url: string, { connections = CONNECTIONS }: DatabaseOptions = {}): Database {
+export function openDatabase(url: string, { connections = 10, waitsForStandby }: DatabaseOptions = {}): Database {
   const pools = openPools(url, connections);
+  /** Connections whose commits wait for a standby. */
+  const held = new Set<PoolClient>();
 
-  /** Runs `work` on a connection; after `limit` ms the connection is cut, and `work` fails with it. */
+  /** Whether what is done on a connection is done, and waits for a standby. */
+  const waits = async (client: PoolClient): Promise<boolean> => (await waitsForStandby?.(processOf(client))) ?? false;
+
+  /** Runs `work` on a connection; after `limit` ms the connection is cut, and `work` fails with it. While it waits for a standby it is left alone. */
   async function lease<T>(limit: number, work: (client: PoolClient) => Promise<T>): Promise<T> {
+    if (held.size === connections) throw tooManyWait();
     const begun = performance.now();
     const client = await pools.connect().catch((error: Error) => {
-      throw connectionFault(error, performance.now() - begun < QUICK);
+      throw waitsForStandby !== undefined && isQueueFull(error) ? tooManyWait() : connectionFault(error, performance.now() - begun < QUICK);
     });
     let late = false;
     const cut = () => {
@@ -75,19 +84,31 @@ export function openDatabase(url: string, { connections = CONNECTIONS }: Databas
       pools.doubt(client);
       client.connection.stream.destroy(new Error(`no answer within ${limit / 1000} s`));
     };
-    const timer = setTimeout(cut, limit);
-    let broken = false;
-    try {
-      return await work(client);
-    } catch (error) {
-      const lost = pools.lossOf(client);
-      const fault = error instanceof DatabaseError ? serverFault(error) : lost ? connectionFault(lost, !late) : error;
-      broken = client.getTransactionStatus() !== 'I' || (fault instanceof PostgresFault && fault.again);
-      throw fault;
-    } finally {
-      clearTimeout(timer);
-      client.release(broken);
-    }
+    const left = Promise.withResolvers<never>();
+    const look = async () => {
+      const isHeld = await waits(client);
+      if (isDone) return;
+      if (!isHeld) return cut();
+      held.add(client);
+      timer = setTimeout(look, limit);
+      left.reject(new PostgresFault('PostgreSQL waits for its synchronous standby', false, undefined));
+    };
+    let timer = setTimeout(look, limit);
+    let [broken, isDone] = [false, false];
+    const working = work(client)
+      .catch((error) => {
+        const lost = pools.lossOf(client);
+        const fault = error instanceof DatabaseError ? serverFault(error) : lost ? connectionFault(lost, !late) : error;
+        broken = client.getTransactionStatus() !== 'I' || (fault instanceof PostgresFault && fault.again);
+        throw fault;
+      })
+      .finally(() => {
+        isDone = true;
+        clearTimeout(timer);
+        held.delete(client);
+        client.release(broken);
+      });
+    return Promise.race([working, left.promise]);
   }
 
   async function transact<T>(begin: string, limit: number, work: (session: Session) => Promise<T>, commits?: () => void): Promise<T> {
@@ -137,6 +158,16 @@ export function openDatabase(url: string, { connections = CONNECTIONS }: Databas
     close: () => pools.close(),
   };
 }
+
+/** The number of the server's process behind a connection. */
+const processOf = (client: PoolClient): number => (client as PoolClient & { readonly processID: number }).processID;
+
+/** All connections are taken, and none came free in time. */
+const isQueueFull = ({ message }: Error): boolean => message.startsWith('timeout exceeded');
+/** When those who are refused may come again, s. */
+const AGAIN = 5;
+const tooManyWait = () =>
+  new WeirError('LIMITED', 'PostgreSQL takes no more changes at this time: as many as may wait do', { cause: { retryAfter: AGAIN } });
 
 /** Runs the statements of `work` one after the other. */
 export async function drive<T>(session: Pick<Session, 'run'>, work: Work<T>): Promise<T> {

@@ -1,25 +1,46 @@
+import { within } from '../../clock.ts';
 import type { Store, StoreReads } from '../../ports/store.ts';
 import { fewAtOnce } from '../../serial.ts';
 import { type OnMigrate, requireMigrations, type SchemaState, schemaState } from '../migrate.ts';
-import { CONNECTIONS, type DatabaseOptions, openDatabase } from './database.ts';
+import { openDatabase } from './database.ts';
 import { seenMigrations } from './migrate.ts';
 import { postgresReads } from './reads.ts';
 import { postgresWrites } from './writes.ts';
+
+/** Connections at most, for reads and for changes. */
+interface Connections {
+  readonly reads: number;
+  readonly changes: number;
+}
+const CONNECTIONS: Connections = { reads: 5, changes: 5 };
+
+export interface PostgresOptions {
+  readonly onMigrate?: OnMigrate | undefined;
+  readonly connections?: Connections;
+}
+
+const WAITS_FOR_STANDBY = "SELECT wait_event = 'SyncRep' AS waits FROM pg_stat_activity WHERE pid = $1";
+/** How long the answer to that may take, ms. */
+const ASK_LIMIT = 1000;
 
 /**
  * The store on PostgreSQL (14 or newer) behind a `postgres://` address, for any number of processes. Applies the migrations;
  * rejects with a readable reason when the server does not answer or refuses.
  */
-export async function openPostgresStore(
-  url: string,
-  { onMigrate, ...options }: DatabaseOptions & { readonly onMigrate?: OnMigrate } = {},
-): Promise<Store> {
-  const db = openDatabase(url, options);
+export async function openPostgresStore(url: string, { onMigrate, connections = CONNECTIONS }: PostgresOptions = {}): Promise<Store> {
+  const db = openDatabase(url, { connections: connections.reads });
+  const waitsForStandby = (pid: number) =>
+    within(db.one(WAITS_FOR_STANDBY, pid), ASK_LIMIT, 'PostgreSQL').then(
+      (row) => row?.waits === true,
+      () => false,
+    );
+  // Reads wait for no change, however many wait for a standby (SPEC D37.2).
+  const changes = openDatabase(url, { connections: connections.changes, waitsForStandby });
   // Whatever takes the other connections, a change of a key is noticed.
   const watch = openDatabase(url, { connections: 1 });
-  const writes = postgresWrites(db, onMigrate);
+  const writes = postgresWrites(changes, onMigrate);
   const close = async () => {
-    await Promise.all([db.close(), watch.close()]);
+    await Promise.all([db.close(), changes.close(), watch.close()]);
   };
   try {
     await writes.migrate();
@@ -27,7 +48,7 @@ export async function openPostgresStore(
     await close();
     throw error;
   }
-  return { ...sharedOut({ ...writes, ...postgresReads(db, watch) }, options.connections ?? CONNECTIONS), close };
+  return { ...sharedOut(writes, connections.changes), ...sharedOut(postgresReads(db, watch), connections.reads), close };
 }
 
 /** What of the connections calls for the same workspace have at a time: hundreds of them leave some for the others. */

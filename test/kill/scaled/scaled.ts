@@ -31,8 +31,8 @@ const TURN = 1700;
 /** How often as long as other harms those take that others have to notice, which is after seconds. */
 const STRETCH = 5;
 /**
- * The clock of one weir among others: as far ahead as no rule that is sent is short, and as far behind as one likes; from
- * `promised` on nothing is said of dates, ms.
+ * The clock of one weir among others: as far ahead as no rule that is sent is short, and as far behind as one likes; of one
+ * that is `promised` behind nothing is said of dates, ms.
  */
 const OFF = { most: 200_000, least: -3_600_000, promised: 2000 };
 
@@ -58,7 +58,7 @@ export async function startScaled(origin: number, times: Times = TIMES): Promise
   const lists = await openLink(origin);
   const [links, weirs, clocks] = [new Map<string, Link>(), new Map<string, Kept>(), new Map<string, ReturnType<typeof clockIn>>()];
   const ended: string[] = [];
-  // One that was told by a clock that was ahead stays until the content changes (D5.18).
+  // One that was told by a clock that was behind stays until the content changes (D5.18).
   let datesAgree = true;
   for (const name of NAMES) {
     const home = join(folder, name);
@@ -127,7 +127,7 @@ export async function startScaled(origin: number, times: Times = TIMES): Promise
         }
       },
       async clock({ to, ms, off }: Harm) {
-        datesAgree &&= Math.abs(off!) < OFF.promised;
+        datesAgree &&= off! > -OFF.promised;
         clocks.get(to)!.set(Math.max(OFF.least, Math.min(OFF.most, off!)));
         await sleep(ms);
         clocks.get(to)!.set(0);

@@ -53,6 +53,9 @@ const STATES = {
   unknown: ['not known', 'not known'],
 };
 
+/** How a rule concerns a target that it has all of. */
+const AROUND = new Set(['covering', 'country', 'asn']);
+
 /**
  * The rules that a later end is given to: those of this very target or, where there are none, those around it that put it into feeds. A source
  * keeps its own.
@@ -64,7 +67,7 @@ export function extended({ feeds }) {
   );
   const rules = [...new Map(found.map((rule) => [rule.id, rule])).values()];
   const exact = rules.filter(({ relation }) => relation === 'exact');
-  return exact.length > 0 ? exact : rules;
+  return exact.length > 0 ? exact : rules.filter(({ relation }) => AROUND.has(relation));
 }
 
 /** What a feed would say then. @param {PathFeed} feed @param {Outlook | undefined} outlook @returns {Verdict} */

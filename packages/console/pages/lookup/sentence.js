@@ -29,7 +29,8 @@ export function Sentence({ answer }) {
   const on = `${whole === 0 ? 'in part ' : ''}${does} on ${counted(whole || has, 'feed')}${whole > 0 && has > whole ? `, and in part on ${has - whole}` : ''}`;
   if (enforced === undefined) return html`${known} is ${on}.`;
   if (enforced.of === 0) return html`${known} is ${on}, which nothing pulls yet.`;
-  return html`${known} is ${on}, enforced by ${count(enforced.by)} of ${counted(enforced.of, 'device')}.`;
+  const isUnsure = enforced.by < enforced.of && feeds.some(({ verdict, pulled_by: by }) => verdict !== 'out' && (by?.unknown ?? 0) > 0);
+  return html`${known} is ${on}, enforced by ${count(enforced.by)} of ${counted(enforced.of, 'device')}${isUnsure && ', as far as is known'}.`;
 }
 
 /** What devices may still do that are not seen to have what the feed says now. @param {Answer} answer */
