@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { eachTurn } from '../each-turn.ts';
 import { errorBody, type HttpFault, statusIn } from './errors.ts';
 import type { Group } from './groups.ts';
 
@@ -16,9 +17,44 @@ export interface Answer {
   readonly onClosed?: () => void;
 }
 
+/** Bytes from which on a body is long; of a longer one a socket takes no more at once. */
+const LONG = 64 * 1024;
+const AT_ONCE = 1024 * 1024;
+/** Bytes of long bodies that sockets take in one turn of the event loop. */
+const OF_TURN = 2 * 1024 * 1024;
+
+/** Hands long bodies to their sockets, some a turn: hundreds that wait for the same are answered at the same moment. */
+function inTurns(): (bytes: number, send: () => void) => void {
+  const waiting: { readonly bytes: number; readonly send: () => void }[] = [];
+  let left = OF_TURN;
+  const plan = eachTurn(() => {
+    left = OF_TURN;
+    while (left > 0) {
+      const next = waiting.shift();
+      if (next === undefined) return false;
+      left -= next.bytes;
+      next.send();
+    }
+    return true;
+  });
+  return (bytes, send) => {
+    if (left > 0) {
+      left -= bytes;
+      send();
+    } else waiting.push({ bytes, send });
+    plan();
+  };
+}
+
+const longInTurns = inTurns();
+
 /** Sends the answer with exactly these headers; Node leaves out the body on HEAD and 304. Does nothing when an answer was sent already. */
 export function write(response: ServerResponse, { status, headers, body }: Answer): void {
-  if (!response.headersSent) response.writeHead(status, headers as string[]).end(body);
+  const send = () => {
+    if (!response.headersSent) response.writeHead(status, headers as string[]).end(body);
+  };
+  if (body === undefined || body.length < LONG) send();
+  else longInTurns(Math.min(body.length, AT_ONCE), send);
 }
 
 /** A header of every answer: browsers take a body as what its type says, and as nothing else. */

@@ -15,8 +15,14 @@ const caller: Caller = {
 const event = (ip: string) => ({ type: 'access_rules', action: 'block', ip });
 
 /** Takes batches into `published`; a large one is being judged from `begun` until its `finish` is called. */
-function world({ perMinute = 1000, streamDown = false } = {}) {
-  const seen = { published: [] as Message[][], foreseen: [] as Foreseen[], counted: [] as Outcome[], begun: [] as (() => void)[] };
+function world({ perMinute = 1000, streamDown = false, isSlow = false } = {}) {
+  const seen = {
+    published: [] as Message[][],
+    foreseen: [] as Foreseen[],
+    counted: [] as Outcome[],
+    begun: [] as (() => void)[],
+    writing: [] as (() => void)[],
+  };
   let sent = 0;
   const accept = acceptance({
     landingList: async (_caller, asked) => (asked === 'none' ? { code: 'NOT_FOUND', message: 'No such access-rules list' } : 'default'),
@@ -30,6 +36,7 @@ function world({ perMinute = 1000, streamDown = false } = {}) {
           push: (message) => void messages.push(message),
           async publish() {
             if (streamDown) throw new Error('disk full');
+            if (isSlow) await new Promise<void>((end) => seen.writing.push(end));
             seen.published.push(messages);
           },
           discard: () => undefined,
@@ -151,4 +158,22 @@ test('D3.28 large batches are judged one after the other, whoever sends them and
     (await Promise.all(all)).map(({ accepted }) => accepted),
     [1, 1, 1],
   );
+});
+
+test('D3.28 of batches of more than 16 KiB eight of a workspace are taken at a time, those of others and small ones beside them', async () => {
+  const { accept, writing } = world({ isSlow: true });
+  const small = JSON.stringify([event('192.0.2.1')]);
+  const usual = Buffer.concat([Buffer.from(small), Buffer.alloc(17 * 1024, ' ')]);
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  const all = Array.from({ length: 20 }, () => accept({ ...batch, entries: usual }));
+  await turn();
+  assert.equal(writing.length, 8);
+  all.push(
+    accept({ ...batch, entries: Buffer.from(small) }),
+    accept({ ...batch, caller: { ...caller, workspaceId: 'v' }, entries: usual }),
+  );
+  await turn();
+  assert.equal(writing.length, 10);
+  for (; writing.length > 0; await turn()) for (const end of writing.splice(0)) end();
+  assert.deepEqual(new Set((await Promise.all(all)).map(({ accepted }) => accepted)), new Set([1]));
 });

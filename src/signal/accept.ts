@@ -2,7 +2,7 @@
 import { type Caller, senderOf } from '../account/caller.ts';
 import type { EntryKind } from '../ports/http-counts.ts';
 import type { Message, Stream } from '../ports/stream.ts';
-import { oneByOne } from '../serial.ts';
+import { fewAtOnce, oneByOne } from '../serial.ts';
 import { batchSteps, type ScannedBatch, scanSteps, schemaSteps } from './batch.ts';
 import type { EntryFault } from './faults.ts';
 import type { LandingList } from './landing-list.ts';
@@ -107,6 +107,10 @@ export interface AcceptParts {
 /** Larger bodies than this are judged and published one after the other: on its way one takes several times its size in memory, bytes. */
 const LARGE = 2 * 1024 * 1024;
 
+/** Of batches above this size, bytes, so many of one workspace are judged and published at a time: of each all messages wait for the last entry. */
+const SMALL = 16 * 1024;
+const AT_ONCE = 8;
+
 export const TOO_MANY_ENTRIES = 'Too many entries';
 const CANNOT_TAKE: Refusal = { code: 'STREAM_UNAVAILABLE', message: 'The service cannot take signals now' };
 const NOTHING: Tally = { accepted: new Map(), failed: new Map() };
@@ -114,14 +118,11 @@ const NOTHING: Tally = { accepted: new Map(), failed: new Map() };
 /** Makes what takes batches. One of them for a process: limits, and the order of large batches, are of all who send. */
 export function acceptance(parts: AcceptParts): Accept {
   const { landingList, takeEntries, run, count } = parts;
-  const inTurn = oneByOne();
+  const [inTurn, few] = [oneByOne(), fewAtOnce(AT_ONCE)];
   void run.usual(schemaSteps());
 
-  return async (batch) => {
-    const { version, caller, entries } = batch;
-    const listId = await landingList(caller, batch.list);
-    if (typeof listId === 'object') return { refused: listId };
-    const bytes = Buffer.isBuffer(entries) ? entries : Buffer.from(JSON.stringify(entries));
+  async function taken(batch: Batch, listId: string | undefined, bytes: Buffer): Promise<Taken | Refused> {
+    const { version, caller } = batch;
     const isLarge = bytes.length > LARGE;
     const runSlices = isLarge ? run.large : run.usual;
     const scanned = await runSlices(scanSteps(bytes));
@@ -134,6 +135,15 @@ export function acceptance(parts: AcceptParts): Accept {
     }
     const work = () => judgeAndPublish(parts, runSlices, batch, scanned, (outcome) => count({ ...outcome, ...common }), listId);
     return isLarge ? inTurn(work) : work();
+  }
+
+  return async (batch) => {
+    const { caller, entries } = batch;
+    const listId = await landingList(caller, batch.list);
+    if (typeof listId === 'object') return { refused: listId };
+    const bytes = Buffer.isBuffer(entries) ? entries : Buffer.from(JSON.stringify(entries));
+    const work = () => taken(batch, listId, bytes);
+    return bytes.length > SMALL && bytes.length <= LARGE ? few(work, caller.workspaceId) : work();
   };
 }
 

@@ -84,7 +84,23 @@ export const FLOODS: Readonly<Record<string, (n: number) => Flooded>> = {
   imports: (n) =>
     manage('/imports?list=list-2&preview=1', Array.from({ length: 500 }, (_, i) => `12.${n & 255}.${i >> 8}.${i & 255}`).join('\n')),
   'rules for agents': () => ({ path: '/config' }),
+  signals: (n) => ({ path: '/v1/signal', method: 'POST', body: events(n) }),
+  'feeds of many devices': (n) => ({ path: `/v1/threat/feeds/feed-${n % 900}?checksum=md5`, headers: { 'user-agent': `firewall ${n}` } }),
+  'decisions of many bouncers': (n) => ({ path: '/v1/decisions/stream?startup=true', headers: { 'user-agent': `bouncer ${n}` } }),
+  'answers that are kept': (n) => ({
+    ...manage('/rules', { value: `13.0.${(n >> 8) & 255}.${n & 255}`, reason: 'x'.repeat(2000) }),
+    headers: { 'idempotency-key': `once-${n}` },
+  }),
+  contents: (n) => manage(`/content?feed=feed-${n % 900}&lines=1000`),
+  'the audit log': () => manage('/audit?limit=1000'),
+  batches: () => manage('/batches?limit=1000'),
+  'lists that are made equal': (n) => manage('/replacements', { list: `list-${n % 900}` }),
+  help: () => ({ path: '/console/help/docs/operating.md' }),
 };
+
+/** 1,000 addresses. */
+const events = (n: number) =>
+  Array.from({ length: 1000 }, (_, i) => ({ type: 'access_rules', action: 'block', ip: `14.${n & 255}.${i >> 8}.${i & 255}` }));
 
 /** Counters of 500 lists. */
 const usage = (n: number) => ({

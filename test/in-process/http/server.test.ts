@@ -1,8 +1,11 @@
 /** Requests as bytes: what no client library would send must be answered or cut off, and never end the process. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import { write } from '../../../src/http/answer.ts';
 import { createApp } from '../../../src/http/app.ts';
 import { authenticator } from '../../../src/http/auth/authenticator.ts';
 import { closeServer, createHttpServer, refuseConnection } from '../../../src/http/server.ts';
@@ -268,4 +271,27 @@ test('D1.20 a client that was told 408 and goes on sending loses its connection'
   const [answer] = await once(client, 'data');
   assert.match(answer, /^HTTP\/1\.1 408 Request Timeout\r\n/);
   if (!refused[0]!.destroyed) await once(refused[0]!, 'close');
+});
+
+test('D1.23 long answers that are ready at the same moment are handed to their sockets a few in each turn', async (t) => {
+  const responses: ServerResponse[] = [];
+  const server = createHttpServer({ draining: () => false, handler: (_, response) => void responses.push(response) }).listen(
+    0,
+    '127.0.0.1',
+  );
+  t.after(() => closeServer(server));
+  await once(server, 'listening');
+  const COUNT = 20;
+  const body = Buffer.alloc(3 * 1024 * 1024, 'x');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const answers = Array.from({ length: COUNT }, async () => (await (await fetch(url)).arrayBuffer()).byteLength);
+  while (responses.length < COUNT) await turn();
+  const sent = () => responses.filter(({ headersSent }) => headersSent).length;
+  for (const response of responses) write(response, { status: 200, headers: ['Content-Length', String(body.length)], body });
+  for (let before = 0; before < COUNT; await turn()) {
+    const now = sent();
+    assert.ok(now - before <= 2, `${now - before} in one turn`);
+    before = now;
+  }
+  assert.deepEqual(new Set(await Promise.all(answers)), new Set([body.length]));
 });
