@@ -88,3 +88,21 @@ test('2.4 nesting ends at 128, whatever nests', () => {
   assert.doesNotMatch(printed(quantified), /^\(/);
   assert.match(printed(`(${quantified})`), /^\(1:132\) nested deeper/);
 });
+
+test('2.4 what follows a whole expression is told as what it most likely is', () => {
+  const expected = (text: string) => `expected "and", "or", "xor" or the end, found "${text}"`;
+  const comparison = 'what stands before this operator is a truth value already and takes no other comparison';
+  const faults: Readonly<Record<string, string>> = {
+    ...{ '\tand x': 'a tab is no white space here', ' # why': 'comments are not supported', '  // why': 'comments are not supported' },
+    ...Object.fromEntries([' AND x', ' OR x', ' XOR x'].map((rest) => [rest, 'operators are lower case: "and", "or", "xor"'])),
+    ...Object.fromEntries([' == 1', ' & 1', ' in {1}', ' contains "x"'].map((rest) => [rest, comparison])),
+    ...{ ' )': 'the closing parenthesis closes nothing', ')': 'the closing parenthesis closes nothing' },
+    ...Object.fromEntries(['ORBIT', 'inside', 'x)', 'x # AND == 1', 'x\t'].map((rest) => [` ${rest}`, expected(rest.trimEnd())])),
+    [` ${'😀'.repeat(30)}`]: expected('😀'.repeat(20)),
+  };
+  for (const [rest, text] of Object.entries(faults)) {
+    const result = parseExpression(`\u2003threat.score == 1${rest}`, waf);
+    assert.ok(!result.ok, rest);
+    assert.deepEqual([result.fault.text, result.fault.column], [text, 21], rest);
+  }
+});
