@@ -73,7 +73,7 @@ function planAct(random: Random, list: string, at: number, n: number, act: numbe
   // Of each batch of a list in a round the number of entries is another: that tells batches apart that nobody was told the id of.
   const entries = Array.from({ length: 2 + act }, (_, entry) => {
     const name = `${list} ${n}.${act}.${entry}`;
-    return list === BRIEF ? briefEntry(random, name) : v1 ? event(random, at, name) : envelope(random, list, at, name);
+    return list === BRIEF ? briefEntry(random, name) : v1 ? event(random, at, name) : envelope(random, list, at, name, entry === 0);
   });
   return { do: 'post', v1, entries, once: random.below(4) === 0 };
 }
@@ -96,11 +96,12 @@ function event(random: Random, at: number, name: string): Entry {
   return { type: 'access_rules', action, ip: target(random, at), expiration: LONG, description: name };
 }
 
-function envelope(random: Random, list: string, at: number, reason: string): Entry {
+/** `isFirst`: it concerns the list, so that the batch tells of which it is (D38.1). */
+function envelope(random: Random, list: string, at: number, reason: string, isFirst: boolean): Entry {
   const [chance, isDelete] = [random.below(10), random.below(4) === 0];
   const common = { op: isDelete ? 'delete' : 'upsert', reason, expires_in: LONG, labels: { group: random.pick(GROUPS) } };
   const action = random.pick(['block', 'block', 'block', 'allow']);
-  if (chance < 2) {
+  if (chance < 2 && !isFirst) {
     const rule = { type: 'custom', action, expression: 'ip.src == 192.0.2.1' };
     return { ...common, kind: random.pick(['waf_rule', 'smart_firewall_rule']), rule_ref: `${list}-${random.below(6)}`, rule };
   }
