@@ -13,6 +13,7 @@ export const REASONS = {
   refused: (name) => `What ${name} says of you is not valid. The log of weir says why.`,
   stale: () => 'This sign-in was begun elsewhere, or too long ago. Begin again.',
   no_role: (name) => `${name} knows you, but no group of yours has a role here. Ask who runs weir for one.`,
+  store: () => 'You are known, but weir cannot keep a session now: its store does not answer. Try again in a moment.',
   busy: () => 'Too many people are signing in at once. Try again in a moment.',
 };
 

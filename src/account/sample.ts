@@ -31,11 +31,13 @@ export const NO_SAMPLE: SampleInfo = { revision: 0, maxShare: null, rules: 'gene
 export const mostBlocked = ({ maxShare, requests }: Pick<SampleInfo, 'maxShare' | 'requests'>): number =>
   maxShare === null ? Number.POSITIVE_INFINITY : Math.floor(maxShare * requests);
 
+/** What can be edited of a sample: its limit. */
+export const sampleLimit = ({ maxShare, rules }: SampleLimit) => ({ max_sample_share: maxShare, sample_rules: rules });
+
 /** A sample as JSON has it. */
-export const sampleJson = ({ maxShare, rules, requests, bytes, takenAt }: SampleInfo) => ({
-  requests,
-  bytes,
-  taken_at: requests === 0 ? null : new Date(takenAt).toISOString(),
-  max_sample_share: maxShare,
-  sample_rules: rules,
+export const sampleJson = (sample: SampleInfo) => ({
+  requests: sample.requests,
+  bytes: sample.bytes,
+  taken_at: sample.requests === 0 ? null : new Date(sample.takenAt).toISOString(),
+  ...sampleLimit(sample),
 });

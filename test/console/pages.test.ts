@@ -599,6 +599,8 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     const guardRails = 'Guard rails are off in default (docs/deployment.md).';
     await page.click('Overview');
     await page.sees(guardRails);
+    // Workspace, list and feed may have one name.
+    await page.sees(/Fullest feeds[\s\S]*default\s+the whole workspace/);
     const before = Number(await counted());
     await page.click(`Snooze: ${guardRails}`);
     await page.fill('Reason', `ticket 4711 ${HOSTILE}`);
@@ -650,6 +652,15 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.click('Change the limit');
     await page.fill('At most, in percent', '101');
     await page.sees('must be a percentage');
+    await page.fill('At most, in percent', '0.1');
+    await page.fill('Of which rules', 'all');
+    const limit = { method: 'PATCH', headers, body: '{"max_sample_share":0.5}' };
+    assert.equal((await ask(weir.url, '/v1/manage/sample', limit)).status, 200);
+    await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
+    await page.click('Apply');
+    await page.sees('Somebody else has changed it meanwhile. Close this and look again.');
+    await page.click('Cancel');
+    await page.click('Change the limit');
     await page.fill('At most, in percent', '0.1');
     await page.fill('Of which rules', 'all');
     await page.click('Apply');
@@ -774,6 +785,7 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.sees('8.8.4.0/24');
     assert.doesNotMatch(await page.text(), /Block or allow|Paste a list/);
     await page.click('Batches');
+    await page.sees('A change of rules in place has an entry for each list, however many rules that are.');
     await page.sees('expression rules');
     await page.open(`${weir.url}/console/audit`);
     await page.sees('This page is not for your role');
@@ -877,14 +889,14 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
       await isSound(path);
     }
     assert.deepEqual([...new Set(page.requests.map((url) => new URL(url).origin))], [weir.url]);
-    // Faults that were asked for are answered 400, and two changes of the workspace were too late.
+    // Faults that were asked for are answered 400, and changes of the workspace and of the sample's limit were too late.
     const complaints = page.complaints.map((text) => {
       const [, status, path] = /status of (\d+)[\s\S]*?"url":"https?:\/\/[^/]+([^"?]*)/.exec(text) ?? [];
       return status === undefined ? text : `${status} ${path}`;
     });
     assert.deepEqual(
       complaints.filter((told) => !/^40[01] \//.test(told)),
-      ['412 /v1/manage/workspace', '412 /v1/manage/workspace'],
+      ['412 /v1/manage/workspace', '412 /v1/manage/sample', '412 /v1/manage/workspace'],
     );
   });
 

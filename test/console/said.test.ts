@@ -13,6 +13,7 @@ const { duration, endText, timeLeft, ago, dayOf, dateTime } = await load('format
 const { summaryOf, textOf } = await load('pages/audit/words.js');
 const { modelOf, extended } = await load('pages/lookup/path-model.js');
 const { familiesText } = await load('pages/feeds/feed-state.js');
+const { whatOf } = await load('pages/changes/words.js');
 
 const DAY = 86_400_000;
 const call = (work: unknown, ...given: unknown[]) => (work as (...given: unknown[]) => unknown)(...given);
@@ -105,4 +106,10 @@ test('D18.103 of a feed of one family only that one is counted', () => {
   const counts = { v4: 1200, v6: 7 };
   assert.equal(call(familiesText, { family: 'both', ...counts }), '1,200 IPv4, 7 IPv6');
   assert.equal(call(familiesText, { family: 'v6', ...counts }), '7 IPv6');
+});
+
+test('D32.2 rules of which some have no reason, or another one, are not said to have several', () => {
+  const change = { from: '2026-11-23T09:02:00.000Z', text: null, reason: null, added: 2, renewed: 0, removed: 1, expired: 0 };
+  assert.equal(call(whatOf, { ...change, several_reasons: true }), '2 added, 1 removed · not one reason for all');
+  assert.equal(call(whatOf, { ...change, several_reasons: false, reason: 'ssh' }), '2 added, 1 removed · ssh');
 });

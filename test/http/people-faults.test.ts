@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { after, before, suite, test } from 'node:test';
 import { SignJWT } from 'jose';
 import { temporaryFolder } from '../support/folder.ts';
@@ -131,6 +132,21 @@ suite('D24.7 sign-ins that fail', () => {
     await provider.comeBack();
     assert.equal((await visitor.open(address)).status, 200);
     assert.equal((await session(visitor)).actor, 'Ada Lovelace');
+  });
+
+  test('D24.7 a store that is away where a sign-in comes back: the page says so, and who begins again later is signed in', async () => {
+    const visitor = new Visitor();
+    const address = await toCallback(visitor);
+    const db = new DatabaseSync(join(settings.DATA_DIR!, 'weir.db'), { timeout: 10_000 });
+    db.exec('ALTER TABLE sessions RENAME TO mislaid');
+    try {
+      assert.equal(await failed(visitor, address), 'store');
+    } finally {
+      db.exec('ALTER TABLE mislaid RENAME TO sessions');
+      db.close();
+    }
+    assert.match(server.output().stderr, /a sign-in with Acme failed: .*sessions/);
+    assert.equal((await visitor.open(await toCallback(visitor))).status, 200);
   });
 
   test('D24.9 4,000 sign-ins that are begun are kept nowhere, ask the provider nothing, and keep no firewall waiting', async () => {

@@ -61,7 +61,7 @@ export function Page({ session, place }) {
 function Batches({ names }) {
   const { items, isWhole, error, refresh, onSight } = useKeyset('/batches', 'batches', {}, { limit: LIMIT, keyOf });
   return html`
-    <${PageHead} title="Batches">What was sent in the last seven days, newest first. A batch is undone as a whole.<//>
+    <${PageHead} title="Batches">What was sent in the last seven days, newest first. A batch is undone as a whole. A change of rules in place has an entry for each list, however many rules that are.<//>
     <${Shown} live=${{ value: items, error, refresh }}>${(/** @type {Batch[]} */ read) =>
       read.length === 0
         ? html`<${Empty} icon="batches" title="No batch in the last seven days"><p>Each request to POST /v1/signal or /v2/signal that is accepted is a batch, and so is each change of rules made here.</p><//>`
@@ -144,7 +144,7 @@ const factsOf = (batch, names) => [
   ['Person', batch.person ?? undefined],
   ['Key', batch.actor !== null && batch.key_id !== null ? keyName(batch) : undefined],
   ['List', listOf(batch, names)],
-  ['Entries', count(batch.entries)],
+  ['Entries', html`${count(batch.entries)} <span class="soft small">(of a change of rules in place one for each list)</span>`],
   ['Received', dateTime(batch.received_at)],
   ['Landed', html`${dateTime(batch.landed_at)}, after ${tookText(Date.parse(batch.landed_at) - Date.parse(batch.received_at))}`],
   ['Undoes', batch.undoes && html`<a href=${link('/batches', batch.undoes)} title=${batch.undoes}>another batch</a>`],

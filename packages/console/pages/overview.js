@@ -14,7 +14,7 @@ import { Plot } from '../ui/plot.js';
 import { Empty, Shown } from '../ui/states.js';
 import { Ago } from '../ui/time.js';
 import { seeChanges } from './changes/see.js';
-import { builtOf, isOld } from './feeds/feed-state.js';
+import { builtOf, isOld, nameOfKind } from './feeds/feed-state.js';
 import { linkToFeed, readFeeds } from './feeds/read-feeds.js';
 import { Attention } from './overview/attention.js';
 import { FirstSteps } from './overview/first-steps.js';
@@ -157,9 +157,9 @@ function FullFeeds() {
             ${rows.map(
               ({ feed, built }) => html`
                 <li key=${feed.id}>
-                  <a class="text" href=${linkToFeed(feed)}>${feed.name}</a>
+                  <span><a class="text" href=${linkToFeed(feed)}>${feed.name}</a> <span class="soft small">${nameOfKind(feed)}</span></span>
                   <span class="number">${count(built.entries)}${isOld(built) && html`<br /><span class="soft small">counted <${Ago} at=${built.built_at} /></span>`}</span>
-                  <${Gauge} value=${built.entries} most=${built.entry_limit} label=${`Entries of ${feed.name}`} />
+                  <${Gauge} value=${built.entries} most=${built.entry_limit} label=${`Entries of ${feed.name}, ${nameOfKind(feed)}`} />
                 </li>
               `,
             )}

@@ -73,7 +73,9 @@ function whatOf(entry: EntryJson): string {
   const { reason, several_reasons: several, text, before, after, names } = entry;
   if (entry.from !== null || text !== null) {
     const counts = COUNTS.flatMap((name) => (entry[name] ? `${countText(entry[name])} ${name}` : [])).join(', ');
-    return [counts, text ?? (several ? '(several reasons)' : reason === null ? '' : `(${reason})`)].filter((part) => part !== '').join(' ');
+    return [counts, text ?? (several ? '(not one reason for all)' : reason === null ? '' : `(${reason})`)]
+      .filter((part) => part !== '')
+      .join(' ');
   }
   if (before === null && after === null) return '';
   const told = `${JSON.stringify(before)} → ${JSON.stringify(after)}`;

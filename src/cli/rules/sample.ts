@@ -40,7 +40,7 @@ export function sampleCommands(add: AddCommand): void {
         const { store, workspace } = await changesIn(context, options.workspace);
         const written = await store.writeSample(workspace, taker.content(), context.author);
         const limit = limitOf(options);
-        const sample = Object.keys(limit).length === 0 ? written : await store.limitSample(workspace, limit, context.author);
+        const sample = Object.keys(limit).length === 0 ? written : await store.limitSample(workspace, limit, { by: context.author });
         return { ...sampleJson(sample), seen: taker.seen, unreadable: taker.unreadable };
       },
       show: (sample) =>
@@ -50,7 +50,7 @@ export function sampleCommands(add: AddCommand): void {
   add('sample limit', 'change what share of the sample a rule may block', limits, {
     async run(context, _, options) {
       const { store, workspace } = await changesIn(context, options.workspace);
-      return sampleJson(await store.limitSample(workspace, requireChange(limitOf(options), 'sample limit'), context.author));
+      return sampleJson(await store.limitSample(workspace, requireChange(limitOf(options), 'sample limit'), { by: context.author }));
     },
     show: text,
   });

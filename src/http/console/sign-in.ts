@@ -11,7 +11,7 @@ import type { People } from './people.ts';
 import type { Sessions } from './sessions.ts';
 
 /** Why somebody is not signed in, as the page is told. */
-export const REASONS = ['away', 'denied', 'refused', 'stale', 'no_role', 'busy'] as const;
+export const REASONS = ['away', 'denied', 'refused', 'stale', 'no_role', 'busy', 'store'] as const;
 type Reason = (typeof REASONS)[number];
 
 /** What answers the addresses of signing in. */
@@ -86,7 +86,8 @@ export function signInPages({ people, sessions, gate, now, secure }: Parts): Sig
           gate.refuse(call);
           return failed(said.failed, provider, said.why);
         }
-        const opened = await sessions.openFor(call, said);
+        const opened = await sessions.openFor(call, said).catch((error: unknown) => ({ unkept: String(error) }));
+        if (typeof opened === 'object' && 'unkept' in opened) return failed('store', provider, opened.unkept);
         if (opened === undefined) return failed('no_role', provider, `no group of ${said.provider}:${said.subject} has a role`);
         return typeof opened === 'string' ? cameBack(opened) : opened;
       } finally {

@@ -1,8 +1,9 @@
 /** The sample of good traffic that rules are tried on (SPEC D21). */
 
-import { NO_SAMPLE, SAMPLE_RULES, type SampleInfo, type SampleLimit, sampleJson } from '../../account/sample.ts';
+import { NO_SAMPLE, SAMPLE_RULES, type SampleInfo, type SampleLimit, sampleJson, sampleLimit } from '../../account/sample.ts';
+import { stateTag } from '../../account/tag.ts';
 import { answerOf, Type } from '../../json-schema.ts';
-import type { ManageContext } from '../context.ts';
+import { changeOptions, type ManageContext } from '../context.ts';
 import { type Operation, operation } from '../operation.ts';
 
 const WORKSPACE = '0195a3c0-0000-7000-8000-000000000000';
@@ -25,7 +26,10 @@ const SampleAnswer = answerOf('Sample', {
   sample_rules: ['generated', LIMIT.sample_rules],
 });
 
-const shown = (sample: SampleInfo, { workspaceId }: ManageContext) => ({ body: { workspace_id: workspaceId, ...sampleJson(sample) } });
+const shown = (sample: SampleInfo, { workspaceId }: ManageContext) => ({
+  body: { workspace_id: workspaceId, ...sampleJson(sample) },
+  tag: stateTag(sampleLimit(sample)),
+});
 
 export const SAMPLE_OPERATIONS: readonly Operation[] = [
   operation('getSample', 'GET /sample', 'rules:read', {
@@ -39,8 +43,9 @@ export const SAMPLE_OPERATIONS: readonly Operation[] = [
     body: Type.Object(Object.fromEntries(Object.entries(LIMIT).map(([field, schema]) => [field, Type.Optional(schema)]))),
     answer: SampleAnswer,
     audit: 'sample changed',
+    edits: true,
     examples: [{ max_sample_share: 0.001 }],
-    run: ({ store, workspaceId, by }, { body }) => store.limitSample(workspaceId, patchOf(body), by),
+    run: (context, { body }) => context.store.limitSample(context.workspaceId, patchOf(body), changeOptions(context)),
     show: shown,
   }),
   operation('deleteSample', 'DELETE /sample', 'manage', {

@@ -1,6 +1,7 @@
 /** The store of samples: requests of good traffic that rules are tried on (SPEC D21). Types only. */
 import type { Author } from '../../account/caller.ts';
 import type { SampleInfo, SampleLimit } from '../../account/sample.ts';
+import type { ChangeOptions } from './account-store.ts';
 
 /** The requests of a sample as they are kept: lines of JSON, packed with gzip, in parts of at most 1 MiB. */
 export interface SampleContent {
@@ -20,8 +21,8 @@ export interface SampleReads {
 export interface SampleWrites {
   /** Puts a sample in the place of the one before, whose limit stays. */
   writeSample(workspaceId: string, content: SampleContent, by?: Author): Promise<SampleInfo>;
-  /** Changes the limit, also where there is no sample yet. */
-  limitSample(workspaceId: string, limit: Partial<SampleLimit>, by?: Author): Promise<SampleInfo>;
+  /** Changes the limit, also where there is no sample yet. Throws CHANGED where it is none of `ifMatch`. */
+  limitSample(workspaceId: string, limit: Partial<SampleLimit>, options?: ChangeOptions): Promise<SampleInfo>;
   /** Whether there was one. */
   deleteSample(workspaceId: string, by?: Author): Promise<boolean>;
 }

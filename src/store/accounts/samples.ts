@@ -1,11 +1,11 @@
 /** Samples of good traffic, the same in both dialects (SPEC D21). */
 import type { Author } from '../../account/caller.ts';
-import { type SampleInfo, sampleJson } from '../../account/sample.ts';
+import { NO_SAMPLE, type SampleInfo, sampleJson, sampleLimit } from '../../account/sample.ts';
 import type { SampleReads, SampleWrites } from '../../ports/stored/sample-store.ts';
 import { WORKSPACE_PK } from '../places.ts';
 import { sampleInfo } from '../rows.ts';
 import { type Changes, one, type Reads, run, type Work } from '../work.ts';
-import { findWorkspace, moveKeyRevision } from './account-statements.ts';
+import { findWorkspace, holdWorkspace, moveKeyRevision, requireState } from './account-statements.ts';
 import { audit } from './audit.ts';
 
 export const sampleReads = { sample: sampleOf, samplePart: partOf } satisfies Reads<SampleReads>;
@@ -26,8 +26,9 @@ export const sampleChanges = {
     );
     return yield* noted(now, 'sample set', workspaceId, workspacePk, by);
   },
-  *limitSample(now, workspaceId, { maxShare, rules }, by) {
-    const workspacePk = yield* findWorkspace(workspaceId);
+  *limitSample(now, workspaceId, { maxShare, rules }, { by, ifMatch } = {}) {
+    const workspacePk = yield* holdWorkspace(workspaceId);
+    requireState(sampleLimit((yield* sampleOf(workspaceId)) ?? NO_SAMPLE), ifMatch);
     // What may be blocked can be set before there is anything to block.
     yield* run(
       `INSERT INTO samples (workspace_pk, revision, requests, bytes, taken_at) VALUES ($1, 0, 0, 0, ${now}) ON CONFLICT DO NOTHING`,

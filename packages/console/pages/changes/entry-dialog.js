@@ -29,7 +29,7 @@ export function EntryDialog({ change, onClose }) {
         ['Sent again or changed', sum(change.renewed)],
         ['Removed', sum(change.removed)],
         ['Expired', sum(change.expired)],
-        ['Reason', several ? 'several' : reason],
+        ['Reason', several ? 'not one for all' : reason],
         ['Batch', batch && toBatch(batch, 'see what it did, undo it')],
         ['It undid', undoes && toBatch(undoes, 'this batch')],
         ['What it said', text],

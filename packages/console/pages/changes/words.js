@@ -74,7 +74,7 @@ export function whatOf(change) {
   // A refresh that was held back or has failed changed nothing: its text says what it would have.
   const counts =
     from === null ? [] : COUNTS.flatMap((name) => (change[name] ? [`${count(/** @type {number} */ (change[name]))} ${name}`] : []));
-  return [counts.join(', '), text ?? (several ? 'several reasons' : reason)].filter((part) => part).join(' · ');
+  return [counts.join(', '), text ?? (several ? 'not one reason for all' : reason)].filter((part) => part).join(' · ');
 }
 
 /** Who did it. @param {Change} change */

@@ -4,7 +4,7 @@ import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { ApiError, ask, manage } from '../../api.js';
 import { curlOf } from '../../curl.js';
-import { useLive, useWork } from '../../data.js';
+import { useLiveWork, useWork } from '../../data.js';
 import { count, counted, dateTime, size } from '../../format.js';
 import { may } from '../../session.js';
 import { Button } from '../../ui/button.js';
@@ -18,6 +18,7 @@ import { Ago } from '../../ui/time.js';
 import { toast } from '../../ui/toast.js';
 
 /** @typedef {{ requests: number, bytes: number, taken_at: string | null, max_sample_share: number | null, sample_rules: string }} Info */
+/** @typedef {{ info: Info, tag: string | null }} Read With the state that a change is of. */
 
 const ADDRESS = manage('/sample');
 const RULES = [
@@ -30,21 +31,24 @@ const word = (name) => (/^[\w.-]+$/.test(name) ? name : `'${name.replaceAll("'",
 
 /** @param {{ workspace: string, session: import('../../session.js').Session }} props */
 export function Sample({ workspace, session }) {
-  const live = useLive(ADDRESS);
-  const [doing, setDoing] = useState(/** @type {'limit' | 'delete' | undefined} */ (undefined));
+  const live = useLiveWork('sample', readSample);
+  const [isDeleting, setDeleting] = useState(false);
+  /** As it was when the form was opened: what others change meanwhile is not overwritten. */
+  const [limiting, setLimiting] = useState(/** @type {Read | undefined} */ (undefined));
   const isManager = may(session, 'manage');
-  const sample = /** @type {Info | undefined} */ (live.value);
+  const read = /** @type {Read | undefined} */ (live.value);
+  const sample = read?.info;
   const hasOne = (sample?.requests ?? 0) > 0;
   const actions =
     isManager &&
-    sample !== undefined &&
+    read !== undefined &&
     html`<span class="row">
-      <${Button} tiny icon="edit" onClick=${() => setDoing('limit')}>Change the limit<//>
-      ${hasOne && html`<${Button} tiny kind="danger" icon="trash" onClick=${() => setDoing('delete')}>Delete the sample<//>`}
+      <${Button} tiny icon="edit" onClick=${() => setLimiting(read)}>Change the limit<//>
+      ${hasOne && html`<${Button} tiny kind="danger" icon="trash" onClick=${() => setDeleting(true)}>Delete the sample<//>`}
     </span>`;
   return html`
     <${Card} title="Sample of good traffic" note="Requests that are known to be good: a rule that would block too many of them is not taken." actions=${actions}>
-      <${Shown} live=${live}>${(/** @type {Info} */ info) => html`
+      <${Shown} live=${live}>${(/** @type {Read} */ { info }) => html`
         ${hasOne ? html`<${Facts} facts=${factsOf(info)} />` : html`<${Notice}>There is none: no rule is tried before it lands.<//>`}
         ${
           isManager &&
@@ -53,8 +57,8 @@ export function Sample({ workspace, session }) {
             <${Code} text=${`weir sample take --workspace ${word(workspace)} --max-share 0.1% access.log`} label="The command" />
           </details>`
         }
-        ${doing === 'limit' && html`<${Limit} info=${info} onClose=${() => setDoing(undefined)} onDone=${live.refresh} />`}
-        ${doing === 'delete' && html`<${Delete} info=${info} onClose=${() => setDoing(undefined)} onDone=${live.refresh} />`}
+        ${limiting !== undefined && html`<${Limit} read=${limiting} onClose=${() => setLimiting(undefined)} onDone=${live.refresh} />`}
+        ${isDeleting && html`<${Delete} info=${info} onClose=${() => setDeleting(false)} onDone=${live.refresh} />`}
       `}<//>
     <//>
   `;
@@ -76,8 +80,14 @@ const factsOf = ({ requests, bytes, taken_at: at, max_sample_share: share, sampl
 /** @param {number} share */
 const percentOf = (share) => String(Number((share * 100).toPrecision(6)));
 
-/** @param {{ info: Info, onClose: () => void, onDone: () => void }} props */
-function Limit({ info, onClose, onDone }) {
+/** @returns {Promise<Read>} */
+async function readSample() {
+  const { body, tag } = await ask(ADDRESS);
+  return { info: body, tag };
+}
+
+/** @param {{ read: Read, onClose: () => void, onDone: () => void }} props */
+function Limit({ read: { info, tag }, onClose, onDone }) {
   const [share, setShare] = useState(info.max_sample_share === null ? '' : percentOf(info.max_sample_share));
   const [rules, setRules] = useState(info.sample_rules);
   const { busy, error, run } = useWork();
@@ -87,7 +97,7 @@ function Limit({ info, onClose, onDone }) {
   const body = { max_sample_share: value, sample_rules: rules };
   const submit = async () => {
     const isDone = await run(async () => {
-      await ask(ADDRESS, { method: 'PATCH', body });
+      await ask(ADDRESS, { method: 'PATCH', ifMatch: tag ?? '*', body });
       toast('The limit was changed; it counts within two seconds.');
       onDone();
     });
