@@ -376,7 +376,7 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.click('Run');
     await page.sees(/3 requests, .*Decided by: block 2 \(66\.67%\), no rule 1/);
     await page.sees(/Is that meant\? One rule decides 1% of the requests or more:\s+expression\s+block, 66\.67%/);
-    await page.sees('Over time');
+    await page.sees(/Over time\s+In steps of \d+ (min|h|d)\./);
     await page.click('Samples of expression');
     await page.sees('/signin?token=…');
     await page.seesNot('hunter2');

@@ -113,3 +113,8 @@ test('D32.2 rules of which some have no reason, or another one, are not said to 
   assert.equal(call(whatOf, { ...change, several_reasons: true }), '2 added, 1 removed · not one reason for all');
   assert.equal(call(whatOf, { ...change, several_reasons: false, reason: 'ssh' }), '2 added, 1 removed · ssh');
 });
+
+test('D23.19 a source that is paused is not said to keep its list: it is emptied all the same', async () => {
+  const { stateOf } = await load('pages/sources/source-state.js');
+  assert.deepEqual(call(stateOf, { state: 'paused' }), { kind: '', about: 'Somebody has paused it: it is not fetched.' });
+});

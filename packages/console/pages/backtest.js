@@ -5,7 +5,7 @@ import { useEffect, useId, useState } from 'preact/hooks';
 import { ask, manage } from '../api.js';
 import { curlFile } from '../curl.js';
 import { useWork } from '../data.js';
-import { count, counted, dateTime } from '../format.js';
+import { count, counted, dateTime, duration } from '../format.js';
 import { Button } from '../ui/button.js';
 import { Card } from '../ui/card.js';
 import { SameWithCurl } from '../ui/code.js';
@@ -106,7 +106,7 @@ function Result({ result }) {
       ${
         bars.length > 0 &&
         html`
-          <${Card} title="Over time" note=${`In ${histogram.seconds / 60} minutes.`}>
+          <${Card} title="Over time" note=${`In steps of ${duration(histogram.seconds * 1000)}.`}>
             <${Plot} days=${histogram.seconds >= 86_400} label="Requests over time" times=${bars.map((/** @type {any} */ { start }) => Date.parse(start) / 1000)} series=${[
               { label: 'requests', color: '--accent', fill: true, values: bars.map((/** @type {any} */ bar) => bar.requests) },
               { label: 'decided by a rule', color: '--bad', values: bars.map((/** @type {any} */ bar) => bar.decided) },

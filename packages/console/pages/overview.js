@@ -57,7 +57,7 @@ function Now() {
             <${Figure} label="Answered 304" value=${sum(pulls) === 0 ? '–' : percent(sum(unchanged) / sum(pulls))} note="nothing had changed" />
           <//>
           ${
-            sum(accepted) + sum(pulls) === 0 &&
+            [accepted, failed, landed, pulls].every((values) => sum(values) === 0) &&
             html`
             <p class="small soft">Nothing in this hour. Send a signal: <code>POST /v1/signal</code>; set a device up under <a href=${link('/feeds')}>Feeds</a>.</p>
           `

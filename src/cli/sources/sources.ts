@@ -87,7 +87,7 @@ export function sourceCommands(add: AddCommand): void {
   );
   for (const isPaused of [true, false]) {
     const [word, summary] = isPaused
-      ? ['pause', 'refresh a source no more; its list stays as it is']
+      ? ['pause', 'refresh a source no more; its list stays until its content is too old']
       : ['resume', 'refresh a source again, at once, whatever stopped it'];
     add(`source ${word} <source>`, summary, inWorkspace, {
       async run(context, [name], options: Row) {

@@ -26,7 +26,7 @@ export function DifferenceCard({ window: { since, until, feed }, name }) {
   const takeAlong = () => run(async () => save(`${name}.diff.txt`, textOf(await read(IN_FILE))));
   const shown = found?.asked === asked ? found : undefined;
   return html`
-    <${Card} title=${`The feed ${name} then and now`} note="Which networks came and which went: the difference of what devices got."
+    <${Card} title=${`The feed ${name} then and ${until === undefined ? 'now' : 'later'}`} note="Which networks came and which went: the difference of what devices got."
       actions=${html`
         <div class="row">
           ${shown !== undefined && shown.added + shown.removed > 0 && html`<${Button} tiny busy=${busy} onClick=${takeAlong}>Download<//>`}

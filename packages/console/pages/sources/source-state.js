@@ -41,7 +41,7 @@ export const STATES = {
   held: { kind: 'warn', about: 'A refresh is held back until somebody decides; the last good content stays.' },
   expired: { kind: 'bad', about: 'Its content was not confirmed for too long: its list was emptied. Content that comes back is applied.' },
   stopped: { kind: 'bad', about: 'Its origin refuses it, or its secret is missing: resume it when that is mended.' },
-  paused: { kind: '', about: 'Somebody has paused it; its list stays as it is.' },
+  paused: { kind: '', about: 'Somebody has paused it: it is not fetched.' },
 };
 
 /** @param {Source} source */

@@ -39,7 +39,11 @@ import { FEEDS } from './trial.js';
 /** What can be done with a source, and what that means. */
 const WORKS = {
   refresh: { label: 'Refresh now', about: 'It is fetched within seconds.', done: 'is being fetched' },
-  pause: { label: 'Pause', about: 'It is fetched no more, and its list stays as it is.', done: 'is paused' },
+  pause: {
+    label: 'Pause',
+    about: 'It is fetched no more. Its list stays as it is; one that blocks is emptied when its content was not confirmed for too long.',
+    done: 'is paused',
+  },
   resume: { label: 'Resume', about: 'It is fetched again, at once.', done: 'goes on' },
   accept: { label: 'Accept', about: 'The list becomes what was held back.', done: 'applies what was held back' },
   discard: {
@@ -89,10 +93,9 @@ function One({ source, tag, session, refresh }) {
         ['Last good fetch', html`<${Ago} at=${source.fetched_at} />`],
         ['Every', everyText(source.every)],
         ['Next', source.asked !== null ? `${source.asked} was asked for` : source.next_at === null ? 'none' : dateTime(source.next_at)],
-        [
-          'List is emptied',
-          source.expires_at === null ? null : html`${dateTime(source.expires_at)}, unless its content is confirmed before`,
-        ],
+        source.expires_at === null || Date.parse(source.expires_at) > Date.now()
+          ? ['List is emptied', source.expires_at && `${dateTime(source.expires_at)}, unless its content is confirmed before`]
+          : ['List was emptied', `its content was not confirmed by ${dateTime(source.expires_at)}`],
       ]} />
     <//>
     <${Runs} id=${source.id} />

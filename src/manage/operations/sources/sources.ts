@@ -25,7 +25,9 @@ const BY_HOST = 'Often enough is told by its maker: what the catalogue knows of 
 
 const pausing = (isPaused: boolean) =>
   operation(isPaused ? 'pauseSource' : 'resumeSource', `POST /sources/{source}/${isPaused ? 'pause' : 'resume'}`, 'manage', {
-    summary: isPaused ? 'Refresh a source no more; its list stays as it is' : 'Refresh a source again, at once, whatever stopped it',
+    summary: isPaused
+      ? 'Refresh a source no more; its list stays until its content is too old'
+      : 'Refresh a source again, at once, whatever stopped it',
     body: Type.Object({}),
     answer: Source,
     audit: isPaused ? 'source paused' : 'source resumed',
