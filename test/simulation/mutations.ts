@@ -39,7 +39,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   'dates go back': {
     in: 'feeds',
     file: 'document/serve/last-modified.ts',
-    from: 'dated(Math.max(older, shown), { sharesInstant: true, isTold: before?.hash === hash })',
+    from: 'dated(Math.max(older, shown), { sharesInstant: true })',
     to: 'dated(older, { sharesInstant: true })',
   },
   'a snapshot is confirmed by any read': {

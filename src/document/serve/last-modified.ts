@@ -110,7 +110,7 @@ export function decideLastModified(
   if (record !== undefined && record.hash !== hash) {
     // Another replica has recorded newer content: this one has to look older than that, and newer than the one before if there is room.
     const older = Math.min(Math.max(Math.floor(takenAt / 1000), earliest), record.since - 1, second);
-    return dated(Math.max(older, shown), { sharesInstant: true, isTold: before?.hash === hash });
+    return dated(Math.max(older, shown), { sharesInstant: true });
   }
   if (record === undefined) {
     if (before?.hash === hash) return dated(shown);
