@@ -453,14 +453,18 @@ suite('D18 the console', { skip: needs('chromium'), timeout: 600_000 }, () => {
       page.evaluate<number>(
         `fetch('/console/session', { method: 'POST', headers: { 'X-Weir-Console': '1' }, body: ${JSON.stringify(JSON.stringify({ key, name }))} }).then(({ status }) => status)`,
       );
+    /** The tab is looked at until it says so: a look whose request fails changes nothing. */
+    const looksLike = (name: string) =>
+      eventually(async () => {
+        await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
+        assert.equal(await page.evaluate<string>(who), name);
+      });
     assert.equal(await sign(other.key, 'Rita'), 200);
-    await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
-    await eventually(async () => assert.equal(await page.evaluate<string>(who), 'Rita'));
+    await looksLike('Rita');
     await page.seesNot('Compose a feed');
     assert.equal(await sign(KEY, before), 200);
-    await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
+    await looksLike(before);
     await page.sees('Compose a feed');
-    assert.equal(await page.evaluate<string>(who), before);
   });
 
   test('D18.55 D18.104 what was typed outlives a key that is revoked, and Escape asks before it drops it; a service that is away is one banner, with what was read', async () => {
