@@ -3,16 +3,16 @@ import type { ToldKey } from './network-key.ts';
 
 export class Dues {
   readonly #keys = new Map<number, Set<ToldKey>>();
+  #next = Number.POSITIVE_INFINITY;
 
   /** The earliest of them; Infinity where there is none. */
   get next(): number {
-    let next = Number.POSITIVE_INFINITY;
-    for (const due of this.#keys.keys()) if (due < next) next = due;
-    return next;
+    return this.#next;
   }
 
   add(second: number, key: ToldKey): void {
     this.#keys.set(second, (this.#keys.get(second) ?? new Set()).add(key));
+    this.#next = Math.min(this.#next, second);
   }
 
   *[Symbol.iterator](): Generator<readonly [second: number, key: ToldKey]> {
@@ -20,11 +20,23 @@ export class Dues {
   }
 
   /** Those that have passed, which are forgotten. */
-  *taken(second: number): Generator<ToldKey> {
+  taken(second: number): ToldKey[] {
+    const taken: ToldKey[] = [];
+    this.#next = Number.POSITIVE_INFINITY;
     for (const [due, keys] of this.#keys) {
-      if (due > second) continue;
-      this.#keys.delete(due);
-      yield* keys;
+      if (due > second) this.#next = Math.min(this.#next, due);
+      else {
+        for (const key of keys) taken.push(key);
+        this.#keys.delete(due);
+      }
     }
+    return taken;
+  }
+
+  /** They are so much earlier as well, s; where that would be more than `most`, only so much earlier. */
+  earlier(by: number, most: number): void {
+    const all = [...this];
+    if (2 * all.length > most) this.#keys.clear();
+    for (const [due, key] of all) this.add(due - by, key);
   }
 }

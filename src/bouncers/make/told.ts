@@ -218,7 +218,7 @@ export class Told {
       this.#networks.until[at] = until - by;
       this.#again[at] = toldAgain(until - by, second);
     }
-    for (const [due, key] of [...this.#dues]) this.#dues.add(due - by, key);
+    this.#dues.earlier(by, MOST_GONE + this.#networks.until.length);
     [this.#earliest, this.#lacksRecord] = [second, true];
   }
 
