@@ -120,7 +120,7 @@ export async function runCommandLine(args: readonly string[], streams: Streams):
         .command(rest)
         .description(summary)
         .option('--json', 'print JSON for programs')
-        .option('--actor <name>', 'who does it, for the audit log (default: the system user)', readActor),
+        .option('--actor <name>', 'who does it, for the audit log and as the author of rules (default: the system user)', readActor),
     );
     command.exitOverride().action(async (...given: unknown[]) => {
       const parsed = command.opts();

@@ -650,7 +650,7 @@ describe('D4 moving between the engines', { skip: noPostgres() || noKafkaAtAll()
   });
 });
 
-test('D1.18, D4.11 rules and dead letters with instants of another producer can be shown, exported and imported', async (t) => {
+test('D1.18, D4.11, D45.1 rules and dead letters with instants of another producer can be shown, exported and imported, by whom the import names', async (t) => {
   const [from, to] = [embedded(t), embedded(t)];
   const file = join(temporaryFolder(t), 'main.ndjson');
   await emptyWorkspace(from);
@@ -697,8 +697,11 @@ test('D1.18, D4.11 rules and dead letters with instants of another producer can 
   assert.equal((await json(from, 'export', file, '--workspace', 'main')).rules, 5);
   await serve(t, to);
   await emptyWorkspace(to);
-  assert.equal((await json(to, 'import', file, '--workspace', 'main')).rules, 5);
-  assert.deepEqual((await rulesOf(to)).map(({ target }) => target).sort(), ['AS1', 'AS2', 'AS3', 'AS4', 'AS5']);
+  assert.equal((await json(to, 'import', file, '--workspace', 'main', '--actor', 'Jana')).rules, 5);
+  assert.deepEqual(
+    (await rulesOf(to)).map(({ target, actor }) => [target, actor]).sort(),
+    ['AS1', 'AS2', 'AS3', 'AS4', 'AS5'].map((asn) => [asn, 'Jana']),
+  );
 });
 
 test('D4 moving: a stream that was set back is refused: nothing would land', async (t) => {

@@ -333,21 +333,67 @@ function operatorTests(world: () => World, once: Once): void {
     }
   });
 
-  test('D15.54 weir rule delete and weir undo are in the audit log, batch by batch, with who ran them and what was asked for', async () => {
+  test('D15.54, D45.1, D45.2 what commands do to rules has an author: in the audit log, batches, changes, look-up and history', async () => {
     const client = await world().client(...ALL);
+    const call = manager(world, client);
     const inSpace = ['--workspace', client.workspace];
+    const me = userInfo().username;
     const block = (ip: string) => ({ kind: 'access_rule', op: 'upsert', rule: { target: { ip } } });
     await client.post('/v2/signal', [block('192.0.2.1'), block('192.0.2.2')]);
     await world().landed();
     const which = ['--address', '192.0.2.0/24', '--match', 'covered'];
-    const [deleted] = await world().json(['rule', 'delete', ...which, '--yes', '--actor', 'Jana Novák', ...inSpace]);
+    const jana = ['--yes', '--actor', 'Jana Novák', ...inSpace];
+    const [deleted] = await world().json(['rule', 'delete', ...which, ...jana]);
     const [undone] = await world().json(['undo', String(deleted.batch_id), '--yes', ...inSpace]);
+    const [changed] = await world().json(['rule', 'change', ...which, '--set-reason', 'seen', ...jana]);
     const rows = await world().json(['audit', 'ls', ...inSpace]);
     const of = (event: string) =>
       rows.filter((row) => row.event === event).map(({ object, actor, key_id: key, after }) => [object, actor, key, after]);
     assert.deepEqual(of('rules deleted'), [
       [deleted.batch_id, 'Jana Novák', null, { kind: 'access_rule', address: '192.0.2.0/24', match: 'covered', rules: 2 }],
     ]);
-    assert.deepEqual(of('batches undone'), [[undone.batch_id, userInfo().username, null, { undoes: [deleted.batch_id] }]]);
+    assert.deepEqual(of('batches undone'), [[undone.batch_id, me, null, { undoes: [deleted.batch_id] }]]);
+
+    assert.match(await world().text(['lookup', '192.0.2.1', ...inSpace]), new RegExp(`"seen", by Jana Novák, batch ${changed.batch_id}`));
+
+    // Signals name a person where the sender does; a header that names nobody refuses none.
+    const file = join(world().settings.DATA_DIR!, 'by-a-person.txt');
+    writeFileSync(file, '192.0.2.9\n');
+    const send = ['send', file, '--url', world().weir().url, '--key', client.key];
+    for (const more of [[], ['--actor', 'Jana Novák'], ['--replace', '--yes', '--reason', 'new', '--actor', 'Eva']])
+      await world().text([...send, ...more]);
+    const headers = { ...bearer(client.key), 'x-actor': encodeURIComponent('a\u202eb') };
+    const named = await ask(world().weir().url, '/v2/signal', { method: 'POST', headers, body: JSON.stringify([block('192.0.2.9')]) });
+    assert.equal(named.status, 200);
+    await world().landed();
+    const batches = await world().json(['batch', 'ls', ...inSpace]);
+    assert.deepEqual(
+      batches.map(({ actor, key_id: key }) => [actor, key === null]),
+      [
+        [null, false],
+        ['Eva', false],
+        ['Eva', false],
+        ['Jana Novák', false],
+        [null, false],
+        ['Jana Novák', true],
+        [me, true],
+        ['Jana Novák', true],
+        [null, false],
+      ],
+    );
+    const { changes } = (await call('GET', '/changes?kind=rules')).body as { changes: Json[] };
+    const by = (event: string) => changes.filter((each) => each.event === event).map(({ actor }) => actor);
+    assert.deepEqual([by('undone'), by('changed').includes('Jana Novák')], [[me], true]);
+    const { history } = (await call('GET', '/lookup?target=192.0.2.2&path=1')).body as { history: Json[] };
+    assert.deepEqual(
+      history.map(({ event, actor }) => [event, actor]),
+      [
+        ['removed', 'Eva'],
+        ['renewed', 'Jana Novák'],
+        ['restored', me],
+        ['removed', 'Jana Novák'],
+        ['added', undefined],
+      ],
+    );
   });
 }

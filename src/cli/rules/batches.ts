@@ -71,7 +71,7 @@ export function batchCommands(add: AddCommand): void {
       const question = planned.map(({ batch, preview }) => `undoing ${batch.id} ${effectLines(preview)}`).join('\n');
       await confirm(context, question, options.yes);
       const note = await noting(context, workspace);
-      const { batches, unlanded } = await undoBatches(ports, asOperator(workspace), planned);
+      const { batches, unlanded } = await undoBatches(ports, asOperator(context, workspace), planned);
       const undoes = planned.filter((_, i) => batches[i] !== null).map(({ batch }) => batch.id);
       await note('batches undone', batches, { undoes });
       const undone = planned.map(({ batch, preview }, i) => ({

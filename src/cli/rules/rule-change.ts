@@ -55,7 +55,7 @@ export function ruleChangeCommand(add: AddCommand): void {
       if (told.changed === 0) return { ...told, unlanded: 0, batch_id: null };
       await confirm(context, [`changing ${plural(told.changed, 'rule')}${others(told)}`, ...sampleOf(plan)].join('\n'), options.yes);
       const note = await noting(context, workspace);
-      const done = await changeRules(ports, asOperator(workspace), plan, edit);
+      const done = await changeRules(ports, asOperator(context, workspace), plan, edit);
       await note('rules changed', done.batches, { ...asked(options), set: setOf(options), rules: told.changed });
       return { ...told, ...operatedJson(done) };
     },

@@ -23,7 +23,7 @@ export function ruleDeleteCommand(add: AddCommand): void {
       const sample = rules.slice(0, SAMPLE).map((rule) => `  ${ruleLine(rule)}`);
       await confirm(context, [`deleting ${plural(rules.length, 'rule')}${kept(left_out)}`, ...sample].join('\n'), options.yes);
       const note = await noting(context, workspace);
-      const done = await operate(ports, asOperator(workspace), deletions(rules));
+      const done = await operate(ports, asOperator(context, workspace), deletions(rules));
       await note('rules deleted', done.batches, { ...asked(options), rules: rules.length });
       return { deleted: rules.length, left_out, ...operatedJson(done) };
     },

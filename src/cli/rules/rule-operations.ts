@@ -1,5 +1,6 @@
 /** How commands operate over rules: on the stream beside a server. */
 
+import { senderOf } from '../../account/caller.ts';
 import type { Workspace } from '../../account/workspace.ts';
 import { plural } from '../../count-text.ts';
 import { WeirError } from '../../errors.ts';
@@ -49,8 +50,12 @@ export async function noting(context: Context, { id }: Workspace): Promise<Note>
   };
 }
 
-/** A command as operator: it has no key. */
-export const asOperator = ({ id, organizationId }: Workspace): Operator => ({ workspaceId: id, organizationId });
+/** A command as operator (SPEC D45.1): it has no key. */
+export const asOperator = ({ author }: Context, { id, organizationId }: Workspace): Operator => ({
+  workspaceId: id,
+  organizationId,
+  ...senderOf({ actor: author.actor ?? undefined }),
+});
 
 /** What is said of messages that wait. */
 export const waiting = ({ unlanded }: { readonly unlanded: number }): string =>

@@ -1,7 +1,7 @@
 /** `weir import`: a file of `weir export` into a workspace without rules (docs/moving.md). */
 
 import type { Command } from 'commander';
-import { senderOf } from '../../account/caller.ts';
+import { type Author, senderOf } from '../../account/caller.ts';
 import type { SavedFeed } from '../../account/feed.ts';
 import type { SavedKey } from '../../account/key.ts';
 import type { SavedList } from '../../account/list.ts';
@@ -64,7 +64,12 @@ export function importCommand(add: AddCommand): void {
       if (settings !== undefined) await store.updateWorkspace(workspace.id, settings, { by: context.author });
       const ids = await store.restoreLists(workspace.id, lists, feeds, context.author);
       const keyIds = await keyIdsOf(store, workspace.id, keys);
-      const { rules, expired } = await publishRules(context, source, { stream, workspace, ids, keyIds }, await store.ping());
+      const { rules, expired } = await publishRules(
+        context,
+        source,
+        { stream, workspace, ids, keyIds, author: context.author },
+        await store.ping(),
+      );
       const unlanded = await untilLanded(context, stream, store);
       // Behind the rules of their lists, which their refreshes are compared with.
       await store.restoreSources(
@@ -175,6 +180,8 @@ interface Destination {
   readonly ids: ReadonlyMap<string, string>;
   /** The id here of each key that is known here by another id, by its id in the file. */
   readonly keyIds: ReadonlyMap<string, string>;
+  /** Who imports: the author of rules of which the file names none. */
+  readonly author: Author;
 }
 
 /** Puts the rules that are active at `now` onto the stream as the signals that leave them, in the file's order: only the consumer writes rules. */
@@ -226,12 +233,12 @@ function messageOf(
   rule: SavedRule,
   { signal, receivedAt, origin }: PastSignal & Pick<SavedRule, 'origin'>,
   id: string,
-  { workspace, ids, keyIds }: Destination,
+  { workspace, ids, keyIds, author }: Destination,
 ): Message {
   const { id: workspaceId, organizationId } = workspace;
   const listId = rule.listId === null ? undefined : ids.get(rule.listId);
-  const keyId = origin?.keyId ?? undefined;
-  const key = keyId === undefined ? {} : { keyId: keyIds.get(keyId) ?? keyId };
+  const { keyId, actor, personId } = origin ?? author;
+  const key = keyId === null ? {} : { keyId: keyIds.get(keyId) ?? keyId };
   return encodeMessage(signal, {
     organizationId,
     workspaceId,
@@ -239,7 +246,7 @@ function messageOf(
     receivedAt,
     signalId: id,
     ...key,
-    ...senderOf({ actor: origin?.actor, personId: origin?.personId }),
+    ...senderOf({ actor: actor ?? undefined, personId: personId ?? undefined }),
   });
 }
 

@@ -178,7 +178,7 @@ const PastShape = Type.Object({
 /** Where a rule came from and what it replaced; files of older versions do not say. */
 const pastOf = reader(PastShape, ({ batch_id: batchId = null, key_id: keyId = null, actor, person, before }) => {
   const origin: RuleOrigin = { batchId, keyId, ...(actor && { actor }), ...(person && { personId: person }) };
-  return { origin: (batchId ?? keyId ?? person ?? null) === null ? undefined : origin, before: before ?? undefined };
+  return { origin: (batchId ?? keyId ?? actor ?? person ?? null) === null ? undefined : origin, before: before ?? undefined };
 });
 
 /** The rule as the signals that stand for it leave it. */

@@ -46,11 +46,11 @@ interface Plan extends Omit<EqualPlan, 'faults' | 'isLarge'> {
 export async function replaceList(
   sender: Sender,
   entries: AsyncIterable<PlacedEntry | LineFault | PassedRow>,
-  { url, key, keepTrying, list, action, isSure, refused }: Replacing,
+  { url, key, actor, keepTrying, list, action, isSure, refused }: Replacing,
 ): Promise<void> {
   const request = async (path: string, body?: Uint8Array<ArrayBuffer>) => {
     const address = new URL(`${url.pathname.replace(/\/$/, '')}/v1/manage/replacements${path}`, url);
-    return (await ask({ url: address, key, keepTrying, onRetry: sender.say }, body)) as unknown as Told;
+    return (await ask({ url: address, key, actor, keepTrying, onRetry: sender.say }, body)) as unknown as Told;
   };
   if (action === 'unblock')
     throw new WeirError('USAGE', 'a file that replaces a list holds the rules that it shall have, and unblock is none');

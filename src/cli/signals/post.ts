@@ -16,6 +16,8 @@ export interface Target {
   readonly key: string;
   /** What it calls itself; Node's name when absent. */
   readonly agent?: string;
+  /** The person who sends it; nobody is named when absent. */
+  readonly actor?: string | undefined;
   /** Whether a batch is tried until it is taken or refused, however long the service is away (SPEC D11.12). */
   readonly keepTrying: boolean;
   /** Is told why a batch has to wait. */
@@ -44,7 +46,7 @@ export const ask = async (target: Target, body?: Uint8Array<ArrayBuffer>): Promi
   read((await untilAnswered(target, body === undefined ? 'GET' : 'POST', body)).text);
 
 async function untilAnswered(
-  { url, key, agent, keepTrying, onRetry }: Target,
+  { url, key, agent, actor, keepTrying, onRetry }: Target,
   method: 'GET' | 'POST',
   body: Uint8Array<ArrayBuffer> | undefined,
 ): Promise<Answer> {
@@ -52,6 +54,7 @@ async function untilAnswered(
     authorization: `Bearer ${key}`,
     'content-type': 'application/json',
     ...(agent !== undefined && { 'user-agent': agent }),
+    ...(actor !== undefined && { 'x-actor': encodeURIComponent(actor) }),
   };
   for (let attempt = 1, pause = FIRST_PAUSE; ; attempt += 1, pause = Math.min(pause * 2, MOST_PAUSE)) {
     const answer = await request(url, { method, headers, redirect: 'manual', ...(body !== undefined && { body }) });

@@ -66,6 +66,7 @@ export function sendCommand(add: AddCommand): void {
           url: options.url,
           list: options.list,
           key,
+          actor: options.actor,
           keepTrying: options.keepTrying === true,
           dryRun: options.dryRun === true,
         };

@@ -63,7 +63,7 @@ export function jsonReport({ stdout }: Context): Report {
 }
 
 /** Where signals go. */
-export type Destination = Pick<Target, 'url' | 'key' | 'keepTrying'> & {
+export type Destination = Pick<Target, 'url' | 'key' | 'actor' | 'keepTrying'> & {
   /** UUID or name; undefined = the list of the key, or the default one. */
   readonly list: string | undefined;
   /** Whether signals are only tried. */
@@ -101,7 +101,7 @@ export const sayLeftOut =
 export async function sending(
   context: Context,
   input: Input,
-  { url, list, key, keepTrying, dryRun }: Destination,
+  { url, list, key, actor, keepTrying, dryRun }: Destination,
   reporter: (context: Context) => Report,
   work: (sender: Sender) => Promise<void>,
 ): Promise<void> {
@@ -111,7 +111,13 @@ export async function sending(
     progress.clear();
     context.stderr.write(`weir: ${text}\n`);
   };
-  const target = (version: Version, isTrial = dryRun) => ({ url: endpoint(url, version, list, isTrial), key, keepTrying, onRetry: say });
+  const target = (version: Version, isTrial = dryRun) => ({
+    url: endpoint(url, version, list, isTrial),
+    key,
+    actor,
+    keepTrying,
+    onRetry: say,
+  });
   const tryOut = async (signals: readonly FileSignal[]) =>
     withBatch(NOTHING_TRIED, await postBatch(target(signals[0].version, true), arrayOf(signals)));
   let bytes = 0;

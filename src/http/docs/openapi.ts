@@ -193,6 +193,15 @@ export const queryParameters = <P extends string>(
     return { name, in: 'query', description, schema: { type: 'string', ...(allowed && { enum: allowed }), ...schema } };
   });
 
+/** The header that names who acts (SPEC D15.6, D45.2). */
+export const ACTOR = {
+  name: 'X-Actor',
+  in: 'header',
+  description:
+    'The person who acts, for the audit log and as the author of rules: UTF-8, as it is or percent-encoded, at most 100 characters.',
+  schema: { type: 'string' },
+};
+
 /** The two ways to send an API key. */
 export const BEARER = { type: 'http', scheme: 'bearer', description: 'Authorization: Bearer API_KEY' };
 export const BASIC = { type: 'http', scheme: 'basic', description: 'The user name is api, the password is the API key.' };

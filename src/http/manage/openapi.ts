@@ -6,7 +6,7 @@ import { LATE } from '../../manage/operations/answers.ts';
 import type { Outcome } from '../../manage/outcome.ts';
 import { OPERATIONS } from '../../manage/table.ts';
 import type { Address } from '../address.ts';
-import { type About, type Api, BEARER, examplesOf, type Faults, header, json, reference } from '../docs/openapi.ts';
+import { type About, ACTOR, type Api, BEARER, examplesOf, type Faults, header, json, reference } from '../docs/openapi.ts';
 import { badRequest } from '../errors.ts';
 import { BatchRefusal, SignalError } from '../signals/schema.ts';
 import { BOUND, OTHER_REQUEST, WHICH_STATE } from './faults.ts';
@@ -22,12 +22,6 @@ const Changed = Type.Object(
   { title: 'Changed' },
 );
 
-const ACTOR = {
-  name: 'X-Actor',
-  in: 'header',
-  description: 'The person who acts, for the audit log: UTF-8, as it is or percent-encoded, at most 100 characters.',
-  schema: { type: 'string' },
-};
 const IF_MATCH = {
   name: 'If-Match',
   in: 'header',

@@ -4,7 +4,7 @@ import { validateBatch } from '../../signal/batch.ts';
 import type { EntryFault } from '../../signal/faults.ts';
 import { LIMITS } from '../../signal/limits.ts';
 import { ENVELOPES, V1Event } from '../../signal/schema.ts';
-import { type About, type Api, BEARER, examplesOf, type Faults, header, json, reference } from '../docs/openapi.ts';
+import { type About, ACTOR, type Api, BEARER, examplesOf, type Faults, header, json, reference } from '../docs/openapi.ts';
 import { badRequest } from '../errors.ts';
 import { BatchRefusal, SignalError, SignalSummary } from './schema.ts';
 import { OVER_ENTRIES, summary } from './submit.ts';
@@ -30,6 +30,7 @@ const PARAMETERS = [
     description: '1: validate and answer, say in `feeds` how many entries feeds would have, but publish nothing.',
     schema: { type: 'string', enum: ['0', '1', 'false', 'true'], default: '0' },
   },
+  ACTOR,
 ];
 
 /** The faults that real validation finds in a body, for the examples. */

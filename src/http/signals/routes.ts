@@ -6,6 +6,7 @@ import { type Answer, jsonAnswer } from '../answer.ts';
 import type { BodyLimit } from '../bodies/body.ts';
 import type { Call } from '../call.ts';
 import { badRequest, type HttpFault } from '../errors.ts';
+import { readActor } from '../manage/identify.ts';
 import { namedTrace, type TraceOf } from '../watch/traces.ts';
 import type { SignalAnswer, SignalRequest, SubmitSignals } from './submit.ts';
 
@@ -23,16 +24,19 @@ interface Sent extends SignalRequest {
   readonly request: Call['request'];
 }
 
-/** Reads a batch of one version. */
+/** Reads a batch of one version. A header X-Actor that names nobody refuses no signal (SPEC D45.2). */
 export const readSignals =
   (version: 1 | 2) =>
-  ({ request, query }: Call, caller: Caller, body: Buffer): Sent => ({
-    version,
-    caller,
-    query: parse(query, '&', '=', ALL),
-    body,
-    request,
-  });
+  ({ request, query }: Call, caller: Caller, body: Buffer): Sent => {
+    const actor = readActor(request.headers['x-actor']);
+    return {
+      version,
+      caller: typeof actor === 'string' ? { ...caller, actor } : caller,
+      query: parse(query, '&', '=', ALL),
+      body,
+      request,
+    };
+  };
 
 /** Submits batches. `traceOf`: the step of a trace that a request belongs to. */
 export const submitted =

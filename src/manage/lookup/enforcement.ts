@@ -56,11 +56,16 @@ export function settledAt(
   origins: ReadonlyMap<number, ChangeOrigin>,
 ): number | null {
   const { rules, verdict } = explanation;
+  const restored = Map.groupBy(
+    versions.filter(({ written }) => written?.undoes != null),
+    ({ stored }) => stored.id,
+  );
+  const restoredAt = (id: number) => (restored.get(id) ?? []).map(({ written }) => written!.landedAt);
   const begun = (effect: 'in' | 'out') =>
     rules
       .filter((rule) => rule.effect === effect)
       .map(({ stored, relation }) => ({
-        at: begunAt({ ...stored, ruleRef: stored.rule.ruleRef }, origins.get(stored.seq)),
+        at: Math.max(begunAt({ ...stored, ruleRef: stored.rule.ruleRef }, origins.get(stored.seq)), ...restoredAt(stored.id)),
         isWhole: relation !== 'covered' && relation !== 'overlapping',
       }));
   const holds = (listId: string | null) => source.lists === null || source.lists.has(listId!);

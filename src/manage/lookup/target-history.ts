@@ -22,7 +22,8 @@ export function targetHistory(versions: readonly RuleVersion[], names: Names, no
     const { stored, written: by, ended } = version;
     const { expiresAt } = stored.rule;
     const begun = by?.landedAt ?? stored.updatedAt;
-    const event = by?.undoes != null ? 'restored' : stored.createdAt === stored.updatedAt ? 'added' : 'renewed';
+    if (by?.undoes != null) return [{ at: begun, event: 'restored', version, by }];
+    const event = stored.createdAt === stored.updatedAt ? 'added' : 'renewed';
     const end = ended === null ? now : (ended.by?.landedAt ?? now);
     const events: Happened[] = [{ at: begun, event, version, by }];
     if (expiresAt !== null && expiresAt <= end) events.push({ at: expiresAt, event: 'expired', version, by: null });
@@ -31,7 +32,11 @@ export function targetHistory(versions: readonly RuleVersion[], names: Names, no
     }
     return events;
   });
-  return happened.toSorted((a, b) => b.at - a.at || b.version.stored.seq - a.version.stored.seq).map((each) => eventJson(each, names));
+  // A rule that was put back is there once more as it was written before: each event counts once.
+  const once = new Map(happened.map((each) => [`${each.event} ${each.at} ${each.version.stored.listId} ${each.version.stored.id}`, each]));
+  return [...once.values()]
+    .toSorted((a, b) => b.at - a.at || b.version.stored.seq - a.version.stored.seq)
+    .map((each) => eventJson(each, names));
 }
 
 function eventJson({ at, event, version: { stored }, by }: Happened, names: Names): object {

@@ -74,10 +74,10 @@ export interface ChangeOrigin extends RuleOrigin {
   readonly undoes: string | null;
 }
 
-/** An access rule as it was written once. */
+/** An access rule as it was written once, or put back by an undo. */
 export interface RuleVersion {
   readonly stored: StoredRule;
-  /** null: not known. */
+  /** The change that wrote it or, where that `undoes` a batch, put it back; null: not known. */
   readonly written: ChangeOrigin | null;
   /** The change that replaced or removed it; null: it is stored like this, whether it has expired or not. */
   readonly ended: { readonly seq: number; readonly by: ChangeOrigin | null } | null;

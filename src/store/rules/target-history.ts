@@ -28,12 +28,13 @@ const found = (columns: string, { from, row, index, byRef }: Place, indexedBy: I
 
 /** Of rules with a rule_ref what is on a target now leads to what was before. */
 const OF_REF = 'AND c.list_pk = r.list_pk AND c.rule_ref = r.rule_ref AND c.rule_ref IS NOT NULL AND c.target = r.target';
-const ENDED = 'AND c.existed = 1 ORDER BY c.changed DESC LIMIT $2';
+/** Also rules that were absent before a change (`existed` 0): an undo put them back. */
+const NEWEST = 'ORDER BY c.changed DESC LIMIT $2';
 const statements = (by: IndexedBy): readonly string[] => [
   found('r.*', RULES, by, ['', 'ORDER BY r.seq DESC LIMIT $2']),
   found('r.*', RULES_BY_REF, by, ['', 'ORDER BY r.seq DESC LIMIT $2']),
-  found('c.*', BEFORE, by, ['', ENDED]),
-  found('c.*', RULES_BY_REF, by, [`CROSS JOIN access_rules_before c ${by('access_rules_before_ref')}`, `${OF_REF} ${ENDED}`]),
+  found('c.*', BEFORE, by, ['', NEWEST]),
+  found('c.*', RULES_BY_REF, by, [`CROSS JOIN access_rules_before c ${by('access_rules_before_ref')}`, `${OF_REF} ${NEWEST}`]),
 ];
 
 /** `ruleVersions` of the port. */
@@ -48,11 +49,13 @@ export function* ruleVersions(indexedBy: IndexedBy, workspaceId: string, targets
   const newest = rows.toSorted((a, b) => lastOf(b) - lastOf(a)).slice(0, limit);
   const seqs = newest.flatMap(({ seq, changed }) => [Number(seq), ...(changed === undefined ? [] : [Number(changed)])]);
   const origins = yield* originsIn(workspace, seqs);
-  return newest.map((row) => ({
-    stored: ruleOf('access_rule', row),
-    written: origins.get(Number(row.seq)) ?? null,
-    ended: row.changed === undefined ? null : { seq: Number(row.changed), by: origins.get(Number(row.changed)) ?? null },
-  }));
+  const originOf = (seq: unknown) => origins.get(Number(seq)) ?? null;
+  return newest.map((row) => {
+    const stored = ruleOf('access_rule', row);
+    if (row.existed !== undefined && Number(row.existed) === 0) return { stored, written: originOf(row.changed), ended: null };
+    const ended = row.changed === undefined ? null : { seq: Number(row.changed), by: originOf(row.changed) };
+    return { stored, written: originOf(row.seq), ended };
+  });
 }
 
 const lastOf = ({ seq, changed }: Row): number => Math.max(Number(seq), Number(changed ?? 0));

@@ -32,7 +32,7 @@ const BATCH = {
     nullable(Type.String({ description: 'null: a command, a person, or another producer.' })),
   ],
   key_name: ['siem', nullable(Type.String({ description: 'Of that; null: a command, or a key that is forgotten.' }))],
-  actor: [null, nullable(Type.String({ description: 'The person, where he was named.' }))],
+  actor: [null, nullable(Type.String({ description: 'The person who was named, or the system user of a command.' }))],
   person: [null, nullable(Type.String({ description: 'The provider that has named him, and who that is there.' }))],
   received_at: '2026-11-20T10:00:00.000Z',
   landed_at: '2026-11-20T10:00:00.020Z',

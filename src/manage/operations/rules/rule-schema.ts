@@ -48,7 +48,7 @@ export const RULE = {
     undefined,
     Type.Optional(nullable(Type.String({ description: 'Its name, or that of the source whose refresh it was; null: it is forgotten.' }))),
   ],
-  actor: [undefined, Type.Optional(Type.String({ description: 'The person who sent that, where he was named.' }))],
+  actor: [undefined, Type.Optional(Type.String({ description: 'The person who was named with that, or the system user of a command.' }))],
   person: [undefined, Type.Optional(Type.String({ description: 'The provider that has named him, and who that is there.' }))],
   warning: [undefined, Type.Optional(Type.String({ description: 'What agents silently ignore of it.' }))],
 } as const satisfies Fields;
