@@ -46,7 +46,17 @@ async function silence(): Promise<void> {
     firstPull: lastPull - 120 * MINUTE,
     lastPull,
   };
-  const answers = { pulls: 120, ok: 1, notModified: 119, refused: 0, failed: 0, lastStatus: 304, validates: true, documents: [] };
+  const answers = {
+    pulls: 120,
+    ok: 1,
+    notModified: 119,
+    refused: 0,
+    failed: 0,
+    lastStatus: 304,
+    validates: true,
+    documents: [],
+    refusals: [],
+  };
   await store.noteDevices([{ ...seen, ...answers }]);
   await store.markStopped({ now: Date.now(), running: 24 * 60 * MINUTE });
   await store.close();

@@ -21,6 +21,7 @@ const seen = (firstPull: number, lastPull: number, pulls: number, more: Partial<
   lastStatus: 200,
   validates: false,
   documents: [],
+  refusals: [],
   ...more,
 });
 const merged = (...all: readonly SeenDevice[]): DeviceState =>
@@ -84,4 +85,24 @@ test('D16.7 the newest documents of a device are known, each once', () => {
     state.documents.map(({ etag }) => etag),
     Array.from({ length: MOST_DOCUMENTS }, (_, n) => `"${39 - n}"`),
   );
+});
+
+test('D45.3 a refusal stands until its document is got, or the device polls for an hour without it; counts of processes add up', () => {
+  const of = { feedId: 'list', format: 'plain', family: 'both', action: 'block' };
+  const refused = (at: number, more: object = {}) => ({ ...of, status: 413, since: at, at, count: 5, ...more });
+  const document = (at: number, family = 'both') => ({ ...of, family, etag: '"1"', lastModified: 1, at });
+  const told = (at: number, more: Partial<SeenDevice>) => seen(at, at, 1, more);
+  const standing = (...all: SeenDevice[]) =>
+    merged(...all).refusals.map(({ status, since, at, count }) => [status, since - T0, at - T0, count]);
+  const [first, second] = [told(T0, { refusals: [refused(T0)] }), told(T0 + 9, { refusals: [refused(T0 + 9)] })];
+  assert.deepEqual(standing(first, second), [[413, 0, 9, 10]]);
+  assert.deepEqual(standing(second, first), [[413, 0, 9, 10]]);
+  assert.deepEqual(standing(first, told(T0 + 5, { documents: [document(T0 + 5)] })), []);
+  assert.deepEqual(standing(told(T0 + 5, { refusals: [refused(T0)], documents: [document(T0 + 5)] })), []);
+  assert.deepEqual(standing(first, told(T0 + 5, { documents: [document(T0 + 5, 'v4')] })), [[413, 0, 0, 5]]);
+  assert.deepEqual(
+    standing(told(T0, { refusals: [refused(T0, { format: null })] }), told(T0 + 5, { documents: [document(T0 + 5, 'v4')] })),
+    [],
+  );
+  assert.deepEqual(standing(first, told(T0 + 61 * MINUTE, {})), []);
 });

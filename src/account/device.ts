@@ -23,6 +23,20 @@ export interface DeviceDocument {
   readonly at: number;
 }
 
+/** A document that a device was refused (4xx), in a row: an answer of 200 or 304 for it ends that (SPEC D45.3). Times in ms. */
+export interface DeviceRefusal {
+  /** The UUID of a list or feed where that was found, else its name as it was asked for; null: the workspace's. */
+  readonly feedId: string | null;
+  /** null: it was refused before it was known which. */
+  readonly format: string | null;
+  readonly family: string | null;
+  readonly action: string | null;
+  readonly status: number;
+  readonly since: number;
+  readonly at: number;
+  readonly count: number;
+}
+
 /** How many of a device's pulls were answered how. */
 export interface PullCounts {
   /** 200. */
@@ -45,6 +59,8 @@ interface Pulls extends PullCounts {
   readonly validates: boolean;
   /** Newest first. */
   readonly documents: readonly DeviceDocument[];
+  /** Newest first. */
+  readonly refusals: readonly DeviceRefusal[];
 }
 
 /** What a process has seen of a device since it last told the store. */
@@ -62,8 +78,10 @@ export interface DeviceState extends DeviceName, Pulls {
   readonly stoppedAt: number | null;
 }
 
-/** Documents that are remembered of a device. */
+/** Documents that are remembered of a device, and refusals. */
 export const MOST_DOCUMENTS = 16;
+/** A refusal is forgotten once the device has polled for so long without it, ms. */
+const REFUSED_LATELY = 3_600_000;
 /** After how many intervals a device has a usual one, and how many of them count at most: older ones lose their weight. */
 const USUAL = 4;
 const MOST_COUNTED = 64;
@@ -89,9 +107,11 @@ export function patienceOf(device: Pick<DeviceState, 'counted' | 'countedFrom' |
 export function afterPulls(before: DeviceState | undefined, { workspaceId: _workspace, ...seen }: SeenDevice): DeviceState {
   const { keyId, userAgent, address, firstPull } = seen;
   if (before === undefined) {
-    return { ...seen, id: deviceId(seen), countedFrom: firstPull, counted: seen.pulls - 1, stoppedAt: null };
+    const refusals = standingRefusals(seen.refusals, seen.documents, seen.lastPull);
+    return { ...seen, refusals, id: deviceId(seen), countedFrom: firstPull, counted: seen.pulls - 1, stoppedAt: null };
   }
   const lastPull = Math.max(before.lastPull, seen.lastPull);
+  const documents = newestDocuments([...seen.documents, ...before.documents]);
   return {
     id: before.id,
     keyId,
@@ -106,7 +126,8 @@ export function afterPulls(before: DeviceState | undefined, { workspaceId: _work
     failed: before.failed + seen.failed,
     lastStatus: seen.lastPull >= before.lastPull ? seen.lastStatus : before.lastStatus,
     validates: before.validates || seen.validates,
-    documents: newestDocuments([...seen.documents, ...before.documents]),
+    documents,
+    refusals: standingRefusals([...seen.refusals, ...before.refusals], documents, lastPull),
     ...countedIntervals(before, seen, lastPull),
     stoppedAt: null,
   };
@@ -132,6 +153,34 @@ function newestDocuments(documents: readonly DeviceDocument[]): DeviceDocument[]
     .slice(0, MOST_DOCUMENTS);
 }
 
+/** Those that no later answer has ended, by document and status. */
+function standingRefusals(
+  refusals: readonly DeviceRefusal[],
+  documents: readonly DeviceDocument[],
+  lastPull: number,
+): readonly DeviceRefusal[] {
+  if (refusals.length === 0) return refusals;
+  const standing = refusals.filter(
+    (refusal) => refusal.at > lastPull - REFUSED_LATELY && !documents.some((document) => endsRefusal(document, refusal)),
+  );
+  return [...Map.groupBy(standing, (each) => `${documentKey(each)} ${each.status}`).values()]
+    .map(([first, ...others]) => others.reduce(joinedRefusal, first!))
+    .toSorted((a, b) => b.at - a.at)
+    .slice(0, MOST_DOCUMENTS);
+}
+
+const joinedRefusal = (a: DeviceRefusal, b: DeviceRefusal): DeviceRefusal => ({
+  ...a,
+  since: Math.min(a.since, b.since),
+  at: Math.max(a.at, b.at),
+  count: a.count + b.count,
+});
+
+/** Whether a document was got after it was refused. */
+export const endsRefusal = (document: DeviceDocument, refusal: DeviceRefusal): boolean =>
+  document.at > refusal.at &&
+  (refusal.format === null ? document.feedId === refusal.feedId : documentKey(document) === documentKey(refusal));
+
 /** What names a document. */
-export const documentKey = ({ feedId, format, family, action }: Pick<DeviceDocument, 'feedId' | 'format' | 'family' | 'action'>) =>
+export const documentKey = ({ feedId, format, family, action }: Pick<DeviceRefusal, 'feedId' | 'format' | 'family' | 'action'>) =>
   JSON.stringify([feedId, format, family, action]);

@@ -7,6 +7,7 @@ import {
   type ActivityStoreWrites,
   NO_ACTIVITY,
 } from '../ports/activity.ts';
+import { isRefusal } from './errors.ts';
 
 /** Workspaces that are counted at a time while the store is away: of further ones nothing is counted. */
 const MOST_WORKSPACES = 5000;
@@ -40,6 +41,7 @@ export function activityCounter(now: () => number): Activity {
       const counts = of(workspaceId);
       counts.pulls += 1;
       if (status === 304) counts.notModified += 1;
+      else if (isRefusal({ status })) counts.refused += 1;
     },
     async turn(store) {
       const written = counted;

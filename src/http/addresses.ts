@@ -57,7 +57,14 @@ export const ADDRESSES: readonly Address[] = [
   ...(['stream', 'held'] as const).flatMap((pull) => {
     const path = pull === 'stream' ? '/v1/decisions/stream' : '/v1/decisions';
     return [
-      row({ ...BOUNCER, path, method: 'GET', read: readBouncer, answer: ({ bouncers }) => bouncers && pulled(bouncers[pull]) }),
+      row({
+        ...BOUNCER,
+        path,
+        method: 'GET',
+        isPolled: true,
+        read: readBouncer,
+        answer: ({ bouncers }) => bouncers && pulled(bouncers[pull]),
+      }),
       // Whether the key is good is all that HEAD asks for: the bouncer learns nothing.
       row({ ...BOUNCER, path, method: 'HEAD', read: itself, answer: ({ bouncers }) => bouncers && (() => GOOD_KEY) }),
     ];

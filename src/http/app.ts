@@ -15,6 +15,7 @@ import { type Gate, gate } from './auth/gate.ts';
 import { rateLimiter } from './auth/rate-limit.ts';
 import { bodyBudget } from './bodies/body-budget.ts';
 import { guestBudget } from './bodies/guest-budget.ts';
+import { readBouncer } from './bouncers/routes.ts';
 import { connectionLimiter, seldom, THIS_MACHINE } from './connections.ts';
 import { consolePages } from './console/pages.ts';
 import type { People } from './console/people.ts';
@@ -23,6 +24,7 @@ import { signInPages } from './console/sign-in.ts';
 import { newHttpCounts } from './counts.ts';
 import { type DeviceLedger, pollOf } from './device-ledger.ts';
 import { docs } from './docs/docs.ts';
+import { isRefusal } from './errors.ts';
 import type { DocumentAnswer } from './feeds/headers.ts';
 import { GROUP_NAMES, GROUPS, type Group } from './groups.ts';
 import { identifyByKey } from './manage/identify.ts';
@@ -99,7 +101,7 @@ const STALLED = 30_000;
 
 /** The application: signals, what is polled, management, the console, health and the API documentation. */
 export function createApp(parts: AppParts): App {
-  const { settings, now, monotonic, counts = newHttpCounts(), logger, metrics, tls, activity, devices, access, tracer } = parts;
+  const { settings, now, monotonic, counts = newHttpCounts(), logger, metrics, tls, activity, devices, bouncers, access, tracer } = parts;
   const addressOf = clientAddress(settings.trustProxy);
   const traces = tracer && requestTraces(tracer);
   const budget = bodyBudget(settings.bodyBudgetMb * 1024 * 1024, LIMITS.batchBytes, counts);
@@ -131,9 +133,13 @@ export function createApp(parts: AppParts): App {
     onBusy() {
       counts.limited.body_bytes += 1;
     },
-    onPoll(call, by, answered) {
+    onPoll({ group }, call, by, answered) {
+      if (group === 'bouncer') {
+        if (isRefusal(answered)) bouncers?.refused(readBouncer(call, by), answered.status);
+        return;
+      }
       activity?.poll(by.workspaceId, answered.status);
-      devices?.note(by, pollOf(call.request, call.ip, answered as DocumentAnswer), call.at.wall);
+      devices?.note(by, pollOf(call, group, answered as DocumentAnswer, by), call.at.wall);
     },
     report: (err, { method, route }) => logger.error({ err, method, route }, 'a request failed'),
   });

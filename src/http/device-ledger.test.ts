@@ -52,6 +52,7 @@ test('D16.7 a device is a key, a User-Agent and an address; its answers are coun
   const { documents, ...counted } = devices[0]!;
   assert.deepEqual(counted, {
     ...KEY,
+    refusals: [],
     userAgent: 'firewall',
     address: '192.0.2.1',
     firstPull: T0,
@@ -72,6 +73,31 @@ test('D16.7 a device is a key, a User-Agent and an address; its answers are coun
     ],
   );
   assert.deepEqual(taken(ledger), { devices: [], refused: [] });
+});
+
+test('D45.3 refusals are counted in a row by document and status until the document is got; 16 of a device', () => {
+  let now = T0;
+  const ledger = deviceLedger(() => now);
+  const refusedOf = (feedId: string | null, format: string | null = 'plain') => ({ feedId, format, family: 'both', action: 'block' });
+  for (const [status, feedId, format] of [
+    [413, null, 'plain'],
+    [429, 'edge', null],
+    [413, null, 'plain'],
+    [500, null, undefined],
+  ] as const) {
+    ledger.note(KEY, poll({ status, ...(format !== undefined && { refused: refusedOf(feedId, format) }) }));
+    now += 1000;
+  }
+  for (let n = 0; n < 40; n += 1) ledger.note(KEY, poll({ userAgent: 'other', status: 404, refused: refusedOf(`name ${n}`, null) }));
+  const [device, other] = taken(ledger).devices;
+  assert.deepEqual(
+    device!.refusals.map(({ feedId, status, since, at, count }) => [feedId, status, since - T0, at - T0, count]),
+    [
+      [null, 413, 0, 2000, 2],
+      ['edge', 429, 1000, 1000, 1],
+    ],
+  );
+  assert.deepEqual([device!.documents, other!.refusals.length, other!.refusals[0]!.feedId], [[], 16, 'name 39']);
 });
 
 test('D16.8 a key that is not valid is noted by its SHA-256', () => {

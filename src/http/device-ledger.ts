@@ -1,12 +1,13 @@
 /** What polls, noted as it is answered (SPEC D16.7). A poll that is answered from memory costs a few look-ups and numbers here. */
-import type { IncomingMessage } from 'node:http';
-import { MOST_DOCUMENTS, type SeenDevice } from '../account/device.ts';
+import { type DeviceRefusal, documentKey, MOST_DOCUMENTS, type SeenDevice } from '../account/device.ts';
 import { Newcomers } from '../account/newcomers.ts';
 import { withoutSecrets } from '../account/secrets.ts';
 import { nameOf } from '../document/document.ts';
 import type { DeviceNotes } from '../ports/devices.ts';
-import type { HttpFault } from './errors.ts';
+import type { Call } from './call.ts';
+import { type HttpFault, isRefusal } from './errors.ts';
 import type { AnsweredContent, DocumentAnswer } from './feeds/headers.ts';
+import type { Group } from './groups.ts';
 
 /** A poll that was answered. */
 export interface Poll {
@@ -17,10 +18,20 @@ export interface Poll {
   readonly validates: boolean;
   /** What was sent or confirmed; undefined where that is nothing. */
   readonly content: AnsweredContent | undefined;
+  /** The document that was refused; undefined where none was. */
+  readonly refused?: RefusedDocument | undefined;
 }
 
-/** What the ledger notes of a request and its answer. */
-export function pollOf({ headers, method }: IncomingMessage, address: string, answered: DocumentAnswer | HttpFault): Poll {
+type RefusedDocument = Pick<DeviceRefusal, 'feedId' | 'format' | 'family' | 'action'>;
+
+/** What the ledger notes of a request and its answer; `by`: the key, where it is valid. */
+export function pollOf(
+  { request, ip: address, params }: Pick<Call, 'request' | 'ip' | 'params'>,
+  group: Group | undefined,
+  answered: DocumentAnswer | HttpFault,
+  by?: HttpFault['by'],
+): Poll {
+  const { headers, method } = request;
   return {
     userAgent: headers['user-agent'],
     address,
@@ -28,8 +39,20 @@ export function pollOf({ headers, method }: IncomingMessage, address: string, an
     validates: headers['if-none-match'] !== undefined || headers['if-modified-since'] !== undefined,
     // A HEAD that is answered 200 got nothing.
     content: 'body' in answered && (answered.status === 304 || method === 'GET') ? answered.content : undefined,
+    refused: isRefusal(answered) ? refusedOf(answered as HttpFault, group, params.list ?? by?.listId ?? by?.feedId ?? null) : undefined,
   };
 }
+
+/** The document that a fault is about: the one that was found, else what was asked for. */
+function refusedOf({ of }: HttpFault, group: Group | undefined, asked: string | null): RefusedDocument {
+  if (of === undefined)
+    return { feedId: asked && withoutSecrets(shortened(asked)), format: ASKED[group!] ?? null, family: null, action: null };
+  const { format, family, action } = nameOf(of.variant);
+  return { feedId: of.feedId, format, family, action };
+}
+
+/** What a group of addresses has besides feeds. */
+const ASKED: Partial<Record<Group, string>> = { agent: 'config', rules: 'rules', bouncer: 'decisions', manage: 'manage' };
 
 export interface DeviceLedger extends DeviceNotes {
   /** Notes the poll of a key that is valid, made at `at` (ms since 1970; now when absent). */
@@ -65,6 +88,8 @@ interface Entry {
   validates: boolean;
   /** What it got last of each document, the last one at the end. */
   got: { content: AnsweredContent; at: number }[];
+  /** What it was refused since it got it last; undefined: nothing. */
+  refusals: Map<string, DeviceRefusal> | undefined;
 }
 
 interface Owner {
@@ -130,7 +155,7 @@ export function deviceLedger(now: () => number): DeviceLedger {
     takeNew() {
       return newcomers.take().map(({ entry, ...owner }) => {
         const seen = { ...seenAs(entry), ...owner };
-        Object.assign(entry, NOTHING, { got: [] });
+        Object.assign(entry, NOTHING, { got: [], refusals: undefined });
         return seen;
       });
     },
@@ -164,7 +189,7 @@ const shortened = (userAgent: string) => (userAgent.length > USER_AGENT ? userAg
 function add(entries: KeyEntries, { userAgent = NO_USER_AGENT, address }: Poll, now: number): Entry {
   // A copy: a part of a text would keep the whole of it.
   const agent = Buffer.from(shortened(userAgent)).toString();
-  const entry: Entry = { agent, address, first: now, last: now, ...NOTHING, got: [] };
+  const entry: Entry = { agent, address, first: now, last: now, ...NOTHING, got: [], refusals: undefined };
   const there = entries.get(address) ?? { last: entry, byAgent: new Map<string, Entry>() };
   entries.set(address, there);
   there.last = entry;
@@ -172,7 +197,7 @@ function add(entries: KeyEntries, { userAgent = NO_USER_AGENT, address }: Poll, 
   return entry;
 }
 
-function count(entry: Entry, { status, validates, content }: Poll, now: number): void {
+function count(entry: Entry, { status, validates, content, refused }: Poll, now: number): void {
   if (entry.pulls === 0) entry.first = now;
   entry.last = now;
   entry.lastStatus = status;
@@ -182,10 +207,21 @@ function count(entry: Entry, { status, validates, content }: Poll, now: number):
   else if (status < 500) entry.refused += 1;
   else entry.failed += 1;
   if (validates) entry.validates = true;
+  if (refused !== undefined) refuse(entry, refused, status, now);
   if (content === undefined) return;
   const last = entry.got.at(-1);
   if (last?.content === content) last.at = now;
   else got(entry, content, now);
+}
+
+/** Notes a refusal; of the documents that are refused, those of the last ones. */
+function refuse(entry: Entry, refused: RefusedDocument, status: number, at: number): void {
+  entry.refusals ??= new Map();
+  const key = `${documentKey(refused)} ${status}`;
+  const { since, count } = entry.refusals.get(key) ?? { since: at, count: 0 };
+  entry.refusals.delete(key);
+  if (entry.refusals.size >= MOST_DOCUMENTS) entry.refusals.delete(entry.refusals.keys().next().value!);
+  entry.refusals.set(key, { ...refused, status, since, at, count: count + 1 });
 }
 
 /** Notes a document that is not the one of the last poll. */
@@ -205,8 +241,9 @@ function* seenWith(keys: ReadonlyMap<string, { readonly workspaceId: string; rea
   for (const [keyId, { workspaceId, entries }] of keys) for (const seen of seenOf(entries)) yield { ...seen, keyId, workspaceId };
 }
 
-const seenAs = ({ agent, first, last, got, ...entry }: Entry) => ({
+const seenAs = ({ agent, first, last, got, refusals, ...entry }: Entry) => ({
   ...entry,
+  refusals: [...(refusals?.values() ?? [])].reverse(),
   userAgent: withoutSecrets(agent),
   firstPull: first,
   lastPull: last,

@@ -1,3 +1,5 @@
+import type { Caller } from '../account/caller.ts';
+import type { DocumentVariant } from '../document/document.ts';
 import type { ErrorCode } from '../errors.ts';
 import { type BatchFault, MOST_DETAILS, refusalText } from '../signal/faults.ts';
 import { GROUPS, type Group } from './groups.ts';
@@ -47,8 +49,13 @@ export interface HttpFault {
   readonly current?: object | undefined;
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   /** Whose request it is, where that is known; no part of the answer. */
-  readonly by?: { readonly keyId: string; readonly workspaceId: string };
+  readonly by?: Pick<Caller, 'keyId' | 'workspaceId' | 'listId' | 'feedId'>;
+  /** The document that is refused, where it was found; no part of the answer. */
+  readonly of?: { readonly feedId: string | null; readonly variant: DocumentVariant } | undefined;
 }
+
+/** Whether a client was refused what it asked for: 5xx is a failure of ours. */
+export const isRefusal = ({ status }: Pick<HttpFault, 'status'>): boolean => status >= 400 && status < 500;
 
 /** Whether the errors of a group have the shape of signals. */
 export const isSignalShape = (group: Group): boolean => GROUPS[group].errors === 'signal';

@@ -35,7 +35,7 @@ export interface ServeParts {
   /** Is called for each request for whose body there is no room. */
   readonly onBusy?: () => void;
   /** Is told of each poll by a key that is valid, once it is answered. */
-  readonly onPoll?: ((call: Call, by: By, answered: Answer | HttpFault) => void) | undefined;
+  readonly onPoll?: ((row: Address, call: Call, by: By, answered: Answer | HttpFault) => void) | undefined;
   /** Gets the errors that clients see only as 500. */
   readonly report: (error: unknown, request: { readonly method: string; readonly route: string }) => void;
 }
@@ -120,7 +120,7 @@ export function requestServer({
     finish(found, call, answered);
     if (onPoll === undefined || row.isPolled === undefined) return;
     const by = isFault(who) ? who.by : (who as Askers['key']);
-    if (by !== undefined) onPoll(call, by, answered);
+    if (by !== undefined) onPoll(row, call, by, answered);
   }
 
   function fail(row: Address, found: Found, call: Call, error: unknown): void {

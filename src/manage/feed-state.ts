@@ -58,7 +58,7 @@ const STATE = {
       entries: 1200,
       entry_limit: 50_000,
       cap_use_percent: 2,
-      over_cap: [false, 'The feed is answered with 413.'],
+      over_cap: [false, 'The feed is not published: polls are answered 413.'],
       left_out: LEFT_OUT,
       built_at: '2026-11-20T10:00:00.000Z',
     },

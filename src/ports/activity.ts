@@ -7,9 +7,10 @@ export interface ActivityCounts {
   failed: number;
   /** Entries that landed, of whichever kind of rule; the landing itself counts them. */
   landed: number;
-  /** Polls of feeds and other documents, and those of them that were answered 304. */
+  /** Polls of feeds and other documents, and those of them that were answered 304, or refused (4xx). */
   pulls: number;
   notModified: number;
+  refused: number;
 }
 
 export const ACTIVITY_FIELDS = [
@@ -18,9 +19,10 @@ export const ACTIVITY_FIELDS = [
   'landed',
   'pulls',
   'notModified',
+  'refused',
 ] as const satisfies readonly (keyof ActivityCounts)[];
 
-export const NO_ACTIVITY: ActivityCounts = { accepted: 0, failed: 0, landed: 0, pulls: 0, notModified: 0 };
+export const NO_ACTIVITY: ActivityCounts = { accepted: 0, failed: 0, landed: 0, pulls: 0, notModified: 0, refused: 0 };
 
 /** How long slots of so many minutes are kept, minutes: a day and a month, and a little. */
 export const ACTIVITY_STEPS: readonly (readonly [step: number, kept: number])[] = [

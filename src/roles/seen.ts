@@ -43,8 +43,8 @@ export function startSeen({ store, feedThread, log, onStop }: Base): Seen {
 export function startKeys({ store, log, logger, onStop }: Base, { counts, devices }: Pick<Seen, 'counts' | 'devices'>) {
   const onInvalid: Parameters<typeof authenticator>[0]['onInvalid'] =
     devices &&
-    ((group, { request, ip }, digest) => {
-      if (group !== 'signal' && request !== undefined) devices.noteRefused(digest, pollOf(request, ip, { status: 401 }));
+    ((group, { request, ip, params = {} }, digest) => {
+      if (group !== 'signal' && request !== undefined) devices.noteRefused(digest, pollOf({ request, ip, params }, group, { status: 401 }));
     });
   const authentication = authenticator({ store, now, monotonic, counts, ...(onInvalid && { onInvalid }) });
   onStop(startFailureLog(authentication.takeFailed, log));

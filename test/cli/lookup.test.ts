@@ -81,7 +81,7 @@ describe('D10 look-up', () => {
       `  ${covering}`,
       '  an unblock of 203.0.113.9 removes nothing: inside 203.0.113.0/24 from list scanners',
       '',
-      'list small (v4 only): in, 3 of 1 entries; over its cap: polls are answered 413',
+      'list small (v4 only): in, but not published: over its cap with 3 of 1 entries, polls are answered 413',
       ...direct.map((line) => `  ${line}`),
       '  an unblock of 203.0.113.9 in list small removes 2 rules and takes it out of this feed',
       '',

@@ -119,7 +119,7 @@ suite('weir status', () => {
       assert.equal(code, 1);
       assert.match(
         lines[1]!,
-        /^ {2}the block feed "edge" of default is over its cap of 2 with 3 entries: it is answered with 413 \(since /,
+        /^ {2}the block feed "edge" of default is over its cap of 2 with 3 entries: it is not published \(413\) \(since /,
       );
       assert.equal(lines[2], '  1 dead letters (weir dead-letter ls)');
       assert.ok(lines.includes('unused keys:  1 not seen for a week'), lines.join('\n'));

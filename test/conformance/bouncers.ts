@@ -17,6 +17,7 @@ const NO_BOUNCER = {
   metrics: null,
   metricsAt: null,
   lastStream: null,
+  refusal: null,
 };
 
 export function bouncerConformance({ name, open }: StoreDriver): void {
@@ -52,7 +53,7 @@ export function bouncerConformance({ name, open }: StoreDriver): void {
     const pulls = [old, used].map((feedId, n) => ({
       ...{ workspaceId: workspace.id, keyId: randomUUID(), userAgent: 'firewall/1', address: '192.0.2.1', feedId },
       ...{ firstSeen: T0, lastPull: T0 + n, decisions: 0, networks: 0, leftOutNetworks: 0, leftOutAddresses: 0 },
-      ...{ metrics: null, metricsAt: null, lastStream: null },
+      ...{ metrics: null, metricsAt: null, lastStream: null, refusal: null },
     }));
     await store.recordBouncers(pulls, 0);
     for (const feed of [used, old]) await record(feed, 40);
@@ -111,7 +112,7 @@ export function bouncerConformance({ name, open }: StoreDriver): void {
     assert.equal(await counted(other.id, T0 + 3, 'first'), 0);
   });
 
-  test(`D14.13, D15.8 store ${name}: a bouncer is noted with its first and its last pull and its last metrics, and is forgotten`, async (t) => {
+  test(`D14.13, D15.8, D45.3 store ${name}: a bouncer is noted with its first and its last pull and its last metrics, and is forgotten`, async (t) => {
     const { store, workspace } = await fixture(t, { name, open });
     const other = await store.createWorkspace((await store.organizations())[0].id, 'other');
     const bouncer: Bouncer = {
@@ -129,16 +130,38 @@ export function bouncerConformance({ name, open }: StoreDriver): void {
       metrics: '{"a":1}',
       metricsAt: T0 + 3,
       lastStream: T0 + 4,
+      refusal: null,
     };
-    const second = { ...bouncer, userAgent: 'mirror/1', feedId: randomUUID(), metrics: null, metricsAt: null, lastStream: null };
+    const second = {
+      ...bouncer,
+      userAgent: 'mirror/1',
+      feedId: randomUUID(),
+      metrics: null,
+      metricsAt: null,
+      lastStream: null,
+      refusal: null,
+    };
     await store.recordBouncers([second, bouncer], 0);
     const all = (of = workspace) => allOf((page) => store.bouncerPage(of.id, page));
     assert.deepEqual(await all(), [bouncer, second]);
     assert.deepEqual(await all(other), []);
     // After a restart a process knows neither the first pull nor metrics.
-    const later = { ...bouncer, firstSeen: T0 + 60, lastPull: T0 + 70, decisions: 8, metrics: null, metricsAt: null, lastStream: null };
+    const later = {
+      ...bouncer,
+      firstSeen: T0 + 60,
+      lastPull: T0 + 70,
+      decisions: 8,
+      metrics: null,
+      metricsAt: null,
+      lastStream: null,
+      refusal: null,
+    };
     await store.recordBouncers([later], T0 + 6);
     assert.deepEqual(await all(), [{ ...bouncer, lastPull: T0 + 70, decisions: 8 }]);
+    // Who is refused has what it had before.
+    const refusal = { status: 413, since: T0 + 80, count: 83 };
+    await store.recordBouncers([{ ...later, lastPull: T0 + 80, decisions: 0, networks: 0, refusal }], T0 + 6);
+    assert.deepEqual(await all(), [{ ...bouncer, lastPull: T0 + 80, decisions: 8, refusal }], 'D45.3');
     // Names may hold anything, and one may be part of another.
     const names = ['', 'a b c', 'a', 'a b', ' a', 'é/1'];
     const many = names.flatMap((userAgent) => ['192.0.2.1', '2001:db8::1'].map((address) => ({ ...bouncer, userAgent, address })));

@@ -32,6 +32,7 @@ export function pastConformance(driver: StoreDriver): void {
       lastStatus: 200,
       validates: false,
       documents: [],
+      refusals: [],
       ...more,
     });
     const other = await again();
@@ -39,7 +40,15 @@ export function pastConformance(driver: StoreDriver): void {
     await store.noteDevices([seen(1, T0, T0 + 4 * MINUTE, { pulls: 3, ok: 3, documents: [DOCUMENT] }), seen(2, T0, T0)]);
     const newer = { ...DOCUMENT, etag: '"b"', lastModified: 200, at: T0 + 5 * MINUTE };
     await other.noteDevices([
-      seen(1, T0 + MINUTE, T0 + 5 * MINUTE, { pulls: 3, ok: 0, notModified: 3, lastStatus: 304, validates: true, documents: [newer] }),
+      seen(1, T0 + MINUTE, T0 + 5 * MINUTE, {
+        pulls: 3,
+        ok: 0,
+        notModified: 3,
+        refused: 0,
+        lastStatus: 304,
+        validates: true,
+        documents: [newer],
+      }),
     ]);
     await store.recordDocument(workspace.id, { feedId: null, ...VARIANT }, { hash: 'h', snapshotAt: T0, second: 300 });
 
@@ -96,7 +105,7 @@ export function pastConformance(driver: StoreDriver): void {
   test(`D18.11 store ${name}: activity of all processes is told by the minute and by the hour, landing counts itself, and it goes in time`, async (t) => {
     const { store, again, workspace, land } = await fixture(t, driver);
     const minute = T0 / MINUTE;
-    const counts = { accepted: 3, failed: 1, landed: 0, pulls: 5, notModified: 4 };
+    const counts = { accepted: 3, failed: 1, landed: 0, pulls: 5, notModified: 4, refused: 0 };
     await store.noteActivity([
       { ...counts, workspaceId: workspace.id, minute },
       { ...counts, workspaceId: 'nobody', minute },
@@ -116,7 +125,7 @@ export function pastConformance(driver: StoreDriver): void {
       { ...counts, slot: minute },
       { ...counts, landed: 3, slot: minute + 1 },
     ]);
-    assert.deepEqual(await told(60), [{ accepted: 6, failed: 2, landed: 3, pulls: 10, notModified: 8, slot: minute / 60 }]);
+    assert.deepEqual(await told(60), [{ accepted: 6, failed: 2, landed: 3, pulls: 10, notModified: 8, refused: 0, slot: minute / 60 }]);
     const sweep = (now: number) => store.sweep({ now, rulesExpiredBefore: 0, auditBefore: 0, limit: 99 });
     await sweep(T0 + DAY);
     assert.equal((await told(1)).length, 2);

@@ -120,7 +120,7 @@ export function roomConformance(driver: StoreDriver): void {
     const seen = (workspaceId: string, count: number, at: number): SeenDevice[] =>
       Array.from({ length: count }, (_, n) => ({
         ...{ workspaceId, keyId: 'k', userAgent: `u${n}`, address: '192.0.2.1', firstPull: at + n, lastPull: at + n, pulls: 1, ok: 1 },
-        ...{ notModified: 0, refused: 0, failed: 0, lastStatus: 200, validates: false, documents: [] },
+        ...{ notModified: 0, refused: 0, failed: 0, lastStatus: 200, validates: false, documents: [], refusals: [] },
       }));
     // The few of one tenant pulled long before all those of the others.
     await store.noteDevices([...seen(workspace.id, 3, T0), ...seen(others[0]!.id, 20, T0 + 1000), ...seen(others[1]!.id, 12, T0 + 2000)]);

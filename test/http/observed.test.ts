@@ -204,7 +204,10 @@ suite('a server that is observed', () => {
     const mix = (old as { answers: Record<string, number> }).answers;
     assert.ok(old!.key_id === keys.get('gone')!.id && old!.last_status === 401 && mix['200']! >= 1 && mix['4xx']! >= 1);
     const table = await commandText(['device', 'ls', '--workspace', 'default', '--key', keys.get('gone')!.id], settings);
-    assert.match(table, /^LAST PULL .*\n\S+ .* answered 401 +old box\n$/);
+    assert.match(
+      table,
+      /^LAST PULL .*\n\S+ .* refused 401 +old box\nold box at \S+ is refused the workspace's feed: 401 \(its key is not valid\) /,
+    );
   });
 
   test('D16.12 weir key revoke names the devices that use the key, and asks', async () => {

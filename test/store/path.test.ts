@@ -76,7 +76,7 @@ test('D10.24, D10.25 property: the path of 1,000 addresses agrees with explain, 
       pulls: 1,
       ...none,
     };
-    await store.noteDevices([{ ...seen, documents: [document] }]);
+    await store.noteDevices([{ ...seen, documents: [document], refusals: [] }]);
   };
 
   let offset = 0;

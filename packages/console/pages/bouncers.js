@@ -28,10 +28,12 @@ export function Page({ session, place: { query } }) {
     <${Shown} live=${live}>${(/** @type {Bouncer[]} */ bouncers) => {
       if (bouncers.length === 0) return html`<${NoBouncers} />`;
       const gaps = bouncers.filter(({ cannot_enforce: gap }) => gap !== null).length;
+      const refused = bouncers.filter(({ refusal }) => refusal !== null).length;
       const bouncer = bouncers.find((each) => keyOf(each) === shown);
       const list = chosen(bouncers, query);
       return html`
         ${gaps > 0 && html`<${Notice} kind="bad">${counted(gaps, 'bouncer does', 'bouncers do')} not enforce all of ${gaps === 1 ? 'its' : 'their'} feed.<//>`}
+        ${refused > 0 && html`<${Notice} kind="warn">${counted(refused, 'bouncer is', 'bouncers are')} refused ${refused === 1 ? 'its' : 'their'} feed.<//>`}
         <${ClientFilter} query=${query} shown=${list.length} all=${bouncers.length} what="bouncer" />
         ${
           list.length === 0
@@ -54,7 +56,7 @@ async function readBouncers() {
 }
 
 const NoBouncers = () => html`
-  <${Empty} icon="bouncers" title="No bouncer has pulled yet">
+  <${Empty} icon="bouncers" title="No bouncer has fetched anything yet">
     <p>Make a key with the permission feed:read, and give it to the bouncer with the address of weir. <a href=${link('/keys')}>Keys</a></p>
   <//>
 `;

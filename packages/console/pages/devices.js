@@ -32,8 +32,11 @@ import { linkToFeed } from './feeds/read-feeds.js';
  * @property {Record<'200' | '304' | '4xx' | '5xx', number>} answers
  * @property {boolean} sends_validators
  * @property {string | null} stopped_at
+ * @property {Refusal[]} refusals What it is refused now.
  * @property {{ feed_id: string | null, format: string, family: string, action: string, etag: string, last_modified: string, at: string, behind_seconds: number | null }[]} documents
  */
+
+/** @typedef {{ feed_id: string | null, feed_name: string | null, format: string | null, family: string | null, action: string | null, status: number, since: string, at: string, count: number }} Refusal */
 
 /** @param {import('../pages.js').PageProps} props */
 export function Page({ session, place }) {
@@ -46,6 +49,7 @@ export function Page({ session, place }) {
     <${PageHead} title="Devices">What pulls feeds, rules and the configuration of agents, told apart by key, address and User-Agent; those that need a look come first.<//>
     <${Shown} live=${live}>${(/** @type {Device[]} */ devices) => {
       const stopped = devices.filter(({ stopped_at: at }) => at !== null).length;
+      const refused = devices.filter(({ stopped_at: at, refusals }) => at === null && refusals.length > 0).length;
       const device = devices.find(({ id }) => id === shown);
       if (devices.length === 0) return html`<${NoDevices} />`;
       const etag = query.get('etag');
@@ -53,6 +57,7 @@ export function Page({ session, place }) {
       const shownOnes = chosen(has, query);
       return html`
         ${stopped > 0 && html`<${Notice} kind="bad">${counted(stopped, 'device has', 'devices have')} stopped pulling: what ${stopped === 1 ? 'it blocks' : 'they block'} grows old.<//>`}
+        ${refused > 0 && html`<${Notice} kind="warn">${counted(refused, 'device is', 'devices are')} refused something, and ${refused === 1 ? 'keeps' : 'keep'} what ${refused === 1 ? 'it' : 'they'} got of it before.<//>`}
         <${ClientFilter} query=${query} shown=${shownOnes.length} all=${devices.length} what="device" />
         ${
           shownOnes.length === 0
@@ -109,10 +114,11 @@ async function readDevices() {
 }
 
 /** @param {Device} device */
-const urgency = ({ stopped_at: stopped, last_status: status }) => (stopped !== null ? 2 : status >= 400 ? 1 : 0);
+const urgency = ({ stopped_at: stopped, last_status: status, refusals }) =>
+  stopped !== null ? 2 : status >= 400 || refusals.length > 0 ? 1 : 0;
 
 const NoDevices = () => html`
-  <${Empty} icon="devices" title="No device has pulled a feed yet">
+  <${Empty} icon="devices" title="No device has fetched a feed yet">
     <p>Make a key with the permission feed:read, and point a firewall at the address of a feed. <a href=${link('/feeds')}>Feeds</a> has the set-up for each appliance.</p>
   <//>
 `;

@@ -23,7 +23,8 @@ import { Table } from '../ui/table.js';
 import { Ago } from '../ui/time.js';
 import { ACTIONS, FAMILIES } from '../words.js';
 import { seeChanges } from './changes/see.js';
-import { isFeed } from './devices/documents.js';
+import { Refused, whyRefused } from './clients/refused.js';
+import { isFeed, isRefusedFeed } from './devices/documents.js';
 import { DeleteFeed } from './feeds/delete-feed.js';
 import { FeedForm } from './feeds/feed-form.js';
 import { familiesText, leftOutText, nameOfKind, stateOf, WORKSPACE_FEED } from './feeds/feed-state.js';
@@ -180,7 +181,7 @@ function ContentCard({ feed, address, onRead }) {
         <${SelectField} label="Action" value=${action} onValue=${setAction} options=${options(ACTIONS)} />
       </div>
       <${Shown} live=${live}>${(/** @type {any} */ content) => html`
-        ${content.over_cap && html`<${Notice} kind="bad">Pulls are answered 413: ${count(content.entries)} entries where ${count(content.entry_limit)} are allowed. ${content.hint}<//>`}
+        ${content.over_cap && html`<${Notice} kind="warn">It is not published: fetches are answered 413, and clients keep what they got before. It has ${count(content.entries)} entries where ${count(content.entry_limit)} are allowed. ${content.hint}<//>`}
         <${Facts} facts=${[
           [
             'Address',
@@ -207,14 +208,15 @@ function DevicesCard({ feed }) {
   const live = useLiveWork('devices', () => allPages('/devices', 'devices', {}, 2000), { every: 15_000 });
   const feedId = feed.id === WORKSPACE_FEED ? null : feed.id;
   return html`
-    <${Card} title="Devices" note="What has got this feed, when last, and how far behind the newest content it is.">
+    <${Card} title="Devices" note="What has got this feed, or is refused it: when last, and how far behind the newest content it is.">
       <${Shown} live=${live}>${(/** @type {any[]} */ devices) => {
         const rows = devices.flatMap((device) => {
           const document = device.documents.find((/** @type {any} */ each) => each.feed_id === feedId && isFeed(each));
-          return document === undefined ? [] : [{ ...device, document }];
+          const refusal = device.refusals.find((/** @type {any} */ each) => isRefusedFeed(each, feedId));
+          return document === undefined && refusal === undefined ? [] : [{ ...device, document, refusal }];
         });
         if (rows.length === 0) {
-          return html`<${Empty} icon="devices" title="No device has got it yet"><p>Make a key for the device, and set the device up as below. It shows here within a minute of the first pull that is answered with the feed.</p><//>`;
+          return html`<${Empty} icon="devices" title="No device has fetched this feed yet"><p>Make a key for the device, and set the device up as below. It appears here within a minute of its first fetch.</p><//>`;
         }
         return html`<${Table} label="Devices" rows=${rows} keyOf=${(/** @type {any} */ { id }) => id} columns=${DEVICE_COLUMNS} />`;
       }}<//>
@@ -222,17 +224,21 @@ function DevicesCard({ feed }) {
   `;
 }
 
+const formatText = (/** @type {any} */ { format, family }) => (format === null ? '' : `${format}, ${family}`);
+
 /** @type {import('../ui/table.js').Column<any>[]} */
 const DEVICE_COLUMNS = [
   { label: 'Name', cell: (device) => html`<bdi>${keyName(device)}</bdi>` },
   { label: 'Address', cell: ({ address }) => html`<bdi class="mono">${address}</bdi>` },
   { label: 'Program', cell: ({ user_agent: program }) => html`<bdi class="text">${program}</bdi>` },
-  { label: 'Last got', cell: ({ document: { at } }) => html`<${Ago} at=${at} />` },
-  { label: 'Format', cell: ({ document }) => `${document.format}, ${document.family}` },
+  { label: 'Last got', cell: ({ document }) => (document === undefined ? 'never' : html`<${Ago} at=${document.at} />`) },
+  { label: 'Format', cell: ({ document, refusal }) => formatText(document ?? refusal) },
   {
     label: 'State',
-    cell: ({ stopped_at: stopped, document: { behind_seconds: behind } }) => {
+    cell: ({ stopped_at: stopped, document, refusal }) => {
       if (stopped !== null) return html`<${Badge} kind="bad">stopped<//>`;
+      if (refusal !== undefined) return html`<span title=${whyRefused(refusal.status)}><${Refused} status=${refusal.status} /></span>`;
+      const { behind_seconds: behind } = document;
       if (behind === null) return html`<${Badge}>not known<//>`;
       return behind === 0
         ? html`<${Badge} kind="good">up to date<//>`

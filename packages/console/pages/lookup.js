@@ -20,7 +20,7 @@ import { FeedByFeed } from './lookup/feed-cards.js';
 import { History } from './lookup/history.js';
 import { Path } from './lookup/path.js';
 import { extended, modelOf, staying } from './lookup/path-model.js';
-import { having, Sentence } from './lookup/sentence.js';
+import { having, publishing, Sentence } from './lookup/sentence.js';
 import { Stays } from './lookup/stays.js';
 import { targetsOf } from './lookup/targets.js';
 import { BlockForm } from './rules/block.js';
@@ -92,8 +92,12 @@ function Row({ target, action }) {
   `;
 }
 
-/** @param {Answer | undefined} answer @returns {'bad' | 'good' | ''} */
-const toneOf = (answer) => (answer === undefined || having(answer).length === 0 ? '' : answer.action === 'block' ? 'bad' : 'good');
+/** @param {Answer | undefined} answer @returns {'bad' | 'good' | 'warn' | ''} */
+function toneOf(answer) {
+  if (answer === undefined || having(answer).length === 0) return '';
+  if (publishing(answer).length === 0) return 'warn';
+  return answer.action === 'block' ? 'bad' : 'good';
+}
 
 /** @param {Error} error */
 const wrongText = (error) => (error instanceof ApiError && error.faults.length > 0 ? error.faults[0].message : error.message);

@@ -5,6 +5,7 @@ import { manage } from '../api.js';
 import { useLive, useLiveWork } from '../data.js';
 import { count, counted, percent } from '../format.js';
 import { link } from '../router.js';
+import { Badge } from '../ui/badge.js';
 import { Card } from '../ui/card.js';
 import { SelectField } from '../ui/field.js';
 import { Figure, Figures } from '../ui/figures.js';
@@ -42,7 +43,8 @@ function Now() {
   return html`
     <${Card} title="The last hour">
       <${Shown} live=${live}>${(/** @type {any} */ activity) => {
-        const { accepted, failed, landed, pulls, not_modified: unchanged } = activity;
+        const { accepted, failed, landed, pulls, not_modified: unchanged, refused } = activity;
+        const answered = sum(pulls) - sum(refused);
         const minutes = accepted.length;
         const perMinute = (/** @type {number[]} */ values) => {
           const mean = sum(values) / minutes;
@@ -54,7 +56,8 @@ function Now() {
             <${Figure} label="Entries failed" value=${count(sum(failed))} note=${perMinute(failed)} />
             <${Figure} label="Entries landed" value=${count(sum(landed))} note=${perMinute(landed)} />
             <${Figure} label="Pulls" value=${count(sum(pulls))} note=${perMinute(pulls)} />
-            <${Figure} label="Answered 304" value=${sum(pulls) === 0 ? '–' : percent(sum(unchanged) / sum(pulls))} note="nothing had changed" />
+            <${Figure} label="Answered 304" value=${answered <= 0 ? '–' : percent(sum(unchanged) / answered)} note="nothing had changed" />
+            ${sum(refused) > 0 && html`<${Figure} label="Refused" value=${count(sum(refused))} note="not in the share above" />`}
           <//>
           ${
             [accepted, failed, landed, pulls].every((values) => sum(values) === 0) &&
@@ -85,7 +88,7 @@ function Day() {
   return html`
     <div class="form-row" style=${{ maxWidth: '14rem' }}><${SelectField} label="Charts of the last" value=${minutes} onValue=${setMinutes} options=${RANGES} /></div>
     <div class="cards">
-      <${Shown} live=${live}>${(/** @type {any} */ { to, accepted, failed, landed, pulls, not_modified: unchanged }) => {
+      <${Shown} live=${live}>${(/** @type {any} */ { to, accepted, failed, landed, pulls, not_modified: unchanged, refused }) => {
         const end = Math.floor(Date.parse(to) / 60_000) * 60;
         const first = end - accepted.length * step * 60;
         const times = accepted.map((/** @type {number} */ _, /** @type {number} */ i) => first + (i + 1) * step * 60);
@@ -109,6 +112,7 @@ function Day() {
             <${Plot} key=${minutes} span=${span} onSpan=${seeChanges()} label=${`Pulls of the last ${label}`} times=${times} series=${[
               { label: 'all', color: '--accent', fill: true, values: pulls },
               { label: 'answered 304', color: '--good', values: unchanged },
+              { label: 'refused', color: '--warn', values: refused },
             ]} />
           <//>
         `;
@@ -157,7 +161,7 @@ function FullFeeds() {
             ${rows.map(
               ({ feed, built }) => html`
                 <li key=${feed.id}>
-                  <span><a class="text" href=${linkToFeed(feed)}>${feed.name}</a> <span class="soft small">${nameOfKind(feed)}</span></span>
+                  <span><a class="text" href=${linkToFeed(feed)}>${feed.name}</a> <span class="soft small">${nameOfKind(feed)}</span>${built.over_cap && html` <${Badge} kind="warn">not published<//>`}</span>
                   <span class="number">${count(built.entries)}${isOld(built) && html`<br /><span class="soft small">counted <${Ago} at=${built.built_at} /></span>`}</span>
                   <${Gauge} value=${built.entries} most=${built.entry_limit} label=${`Entries of ${feed.name}, ${nameOfKind(feed)}`} />
                 </li>

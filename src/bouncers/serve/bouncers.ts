@@ -60,12 +60,19 @@ export class Bouncers {
     pull: { readonly mark: DecisionMark; readonly filter: string } | undefined,
     { wall, monotonic }: { readonly wall: number; readonly monotonic: number },
   ): void {
-    const counts = { decisions: count, networks, leftOutNetworks: leftOut.networks, leftOutAddresses: leftOut.addresses };
+    const counts = { decisions: count, networks, leftOutNetworks: leftOut.networks, leftOutAddresses: leftOut.addresses, refusal: null };
     const known = this.#touch(name, wall, pull === undefined ? counts : { ...counts, lastStream: wall });
     if (pull === undefined) return;
     const before = known.filter === pull.filter ? known.pulls : [];
     known.filter = pull.filter;
     known.pulls = reaching([...before, { mark: pull.mark, at: monotonic }], monotonic);
+  }
+
+  /** Notes a pull that was refused. `wall` in ms. */
+  refused(name: BouncerName, status: number, wall: number): void {
+    const before = this.#known.get(name, keyOf(name))?.info.refusal;
+    const isSame = before?.status === status;
+    this.#touch(name, wall, { refusal: { status, since: isSame ? before.since : wall, count: (isSame ? before.count : 0) + 1 } });
   }
 
   /** Notes usage metrics, as JSON. `wall` in ms. */
@@ -123,7 +130,10 @@ function* takenFrom(seen: Set<Known>): Generator<Bouncer> {
   }
 }
 
-const NEW = { decisions: 0, networks: 0, leftOutNetworks: 0, leftOutAddresses: 0, metrics: null, metricsAt: null, lastStream: null };
+const NEW = {
+  ...{ decisions: 0, networks: 0, leftOutNetworks: 0, leftOutAddresses: 0 },
+  ...{ metrics: null, metricsAt: null, lastStream: null, refusal: null },
+};
 
 const keyOf = ({ feedId, userAgent, address }: BouncerName) => JSON.stringify([feedId, userAgent, address]);
 

@@ -59,7 +59,10 @@ function feedText(feed: Shown): string {
   const lines: readonly (readonly string[])[] = [
     ['feed', `${printable(feed.name)} ${feed.id}`],
     ...settings,
-    ['entries', `${countText(size.entries)} of ${countText(size.entry_limit)}${size.over_cap ? ': it is answered 413' : ''}`],
+    [
+      'entries',
+      `${countText(size.entries)} of ${countText(size.entry_limit)}${size.over_cap ? ': it is not published, polls are answered 413' : ''}`,
+    ],
     ['left out', feed.left_out_text ?? 'nothing'],
     ['lists', feed.all_lists ? 'all, also those that are made later' : `${feed.members.length}`],
   ];

@@ -112,8 +112,8 @@ const KINDS: Readonly<Record<FeedSource['kind'], string>> = { workspace: 'worksp
 function feedLine(feed: FeedJson): string {
   const { verdict, entries, max_entries: most, over_cap: isOver } = feed;
   const size = entries === null ? '' : `, ${entries} of ${most} entries`;
-  const note = isOver ? '; over its cap: polls are answered 413' : '';
-  return `${nameOf(feed)}${familyNote(feed)}: ${verdict}${size}${note}`;
+  const told = isOver ? `, but not published: over its cap with ${entries} of ${most} entries, polls are answered 413` : size;
+  return `${nameOf(feed)}${familyNote(feed)}: ${verdict}${told}`;
 }
 
 /** How many lists have it, where lists have to agree. */

@@ -1,10 +1,11 @@
 /** `weir bouncer`. */
 import { countText } from '../../count-text.ts';
 import { allBouncers } from '../../manage/devices/recent-use.ts';
+import { refusalText } from '../../manage/devices/refusal-text.ts';
 import { bouncerJson } from '../../manage/operations/bouncers.ts';
 import { feedNamesIn } from '../../manage/rules/rule-json.ts';
 import type { AddCommand } from '../command.ts';
-import { readsIn, table } from '../context.ts';
+import { printable, readsIn, table } from '../context.ts';
 import { inWorkspace } from '../usage.ts';
 
 export function bouncerCommands(add: AddCommand): void {
@@ -29,6 +30,9 @@ export function bouncerCommands(add: AddCommand): void {
           b.networks,
           b.left_out_networks === 0 ? null : `${b.left_out_networks} (${countText(b.left_out_addresses)} addresses)`,
         ]),
+        ...rows.flatMap(({ user_agent: name, address, refusal }) =>
+          refusal === null ? [] : [printable(`${name} at ${address} is refused: ${refusalText(refusal)}`)],
+        ),
         ...rows.flatMap(({ user_agent: name, address, cannot_enforce: certain, depends_on_mode: otherwise }) =>
           [certain, otherwise].flatMap((gap) => (gap === null ? [] : [`${name} at ${address} ${gap}`])),
         ),

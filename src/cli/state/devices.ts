@@ -1,11 +1,12 @@
 /** `weir device`. */
-import { deviceJson } from '../../manage/devices/device-json.ts';
+import { FORMATS } from '../../document/formats/table.ts';
+import { deviceJson, deviceNames } from '../../manage/devices/device-json.ts';
+import { refusalText } from '../../manage/devices/refusal-text.ts';
 import { findKeyNamed } from '../../manage/find.ts';
-import { namesIn } from '../../manage/rules/rule-json.ts';
 import type { Device, DevicePage } from '../../ports/devices.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { AddCommand } from '../command.ts';
-import { readsIn, table } from '../context.ts';
+import { printable, readsIn, table } from '../context.ts';
 import { inWorkspace } from '../usage.ts';
 
 /** Devices that one read asks for. */
@@ -31,31 +32,50 @@ export function deviceCommands(add: AddCommand): void {
       async run(context, _args, { workspace, key }) {
         const { store, workspace: id } = await readsIn(context, workspace);
         const which = key === undefined ? {} : { keyId: (await findKeyNamed(store, id, key)).id };
-        const { keys } = await namesIn(store, id);
-        return (await allDevices(store, id, which)).map((device) => deviceJson(device, keys));
+        const devices = await allDevices(store, id, which);
+        const names = await deviceNames(store, id, devices);
+        return devices.map((device) => deviceJson(device, names));
       },
       show: (rows) =>
-        table(
-          ['LAST PULL', 'EVERY', 'ADDRESS', 'KEY', '200', '304', '4XX', '5XX', 'VALIDATORS', 'BEHIND', 'STATE', 'USER AGENT'],
-          rows,
-          (d) => [
-            d.last_pull,
-            d.interval_seconds === null ? null : `${d.interval_seconds} s`,
-            d.address,
-            d.key_name ?? d.key_id,
-            ...Object.values(d.answers),
-            d.sends_validators ? 'yes' : 'no',
-            behindText(d.documents),
-            d.stopped_at === null ? (d.last_status < 400 ? 'ok' : `answered ${d.last_status}`) : `stopped ${d.stopped_at}`,
-            d.user_agent,
-          ],
-        ),
+        [
+          table(
+            ['LAST PULL', 'EVERY', 'ADDRESS', 'KEY', '200', '304', '4XX', '5XX', 'VALIDATORS', 'BEHIND', 'STATE', 'USER AGENT'],
+            rows,
+            (d) => [
+              d.last_pull,
+              d.interval_seconds === null ? null : `${d.interval_seconds} s`,
+              d.address,
+              d.key_name ?? d.key_id,
+              ...Object.values(d.answers),
+              d.sends_validators ? 'yes' : d.answers['200'] === 0 ? null : 'no',
+              behindText(d.documents),
+              stateText(d),
+              d.user_agent,
+            ],
+          ),
+          ...rows.flatMap(refusalLines),
+        ].join('\n'),
     },
   );
 }
 
+type DeviceRow = ReturnType<typeof deviceJson>;
+
+function stateText({ stopped_at: stopped, refusals: [refusal], last_status: status }: DeviceRow): string {
+  if (stopped !== null) return `stopped ${stopped}`;
+  if (refusal !== undefined) return `refused ${refusal.status}`;
+  return status < 400 ? 'ok' : `answered ${status}`;
+}
+
+/** What a device is refused, a line each. */
+const refusalLines = ({ user_agent: agent, address, refusals }: DeviceRow): string[] =>
+  refusals.map(({ feed_name: name, format, ...refusal }) => {
+    const of = name === null ? "the workspace's feed" : `the feed ${name}`;
+    return printable(`${agent} at ${address} is refused ${format === null || format in FORMATS ? of : format}: ${refusalText(refusal)}`);
+  });
+
 /** By how much the document that is furthest behind is. */
-function behindText(documents: ReturnType<typeof deviceJson>['documents']): string | null {
+function behindText(documents: DeviceRow['documents']): string | null {
   const known = documents.flatMap(({ behind_seconds }) => behind_seconds ?? []);
   if (known.length === 0) return null;
   const most = Math.max(...known);

@@ -33,6 +33,8 @@ export interface Representation {
 /** A feed that exceeds its cap (spec 4.6). */
 export interface TooLarge {
   readonly kind: 'too_large';
+  /** Which document it is. */
+  readonly of?: Pick<Representation, 'feedId' | 'variant'>;
   readonly entryCount: number;
   readonly entryLimit: number;
   readonly hint: string;

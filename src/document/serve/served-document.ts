@@ -251,7 +251,7 @@ export class ServedDocument {
     const outcome =
       result.kind === 'document'
         ? this.#representation(result, dated!, served)
-        : { kind: result.kind, entryCount: entries, entryLimit: limit, hint: result.hint, shares };
+        : { kind: result.kind, of: { feedId: this.feedId, variant }, entryCount: entries, entryLimit: limit, hint: result.hint, shares };
     const { waits, settlesAt } = dated ?? { waits: false, settlesAt: NEVER };
     const paused = now.monotonic + this.#context.pause;
     const settled = now.monotonic + LONGEST_WAIT * 1000;

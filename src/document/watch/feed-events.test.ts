@@ -53,6 +53,6 @@ test('D10.10, D10.12 the lines say the numbers', () => {
   const texts = (entries: number, before?: SizeState) => afterBuild(before, { entries, limit: 2000 }, 0).events.map(({ text }) => text);
   const over = afterBuild(undefined, { entries: 4000, limit: 2000 }, 0).state;
   assert.deepEqual(texts(1999), ['has 1,999 entries, 99% of its cap of 2,000']);
-  assert.deepEqual(texts(4000), ['is over its cap of 2,000 with 4,000 entries: it is answered with 413']);
+  assert.deepEqual(texts(4000), ['is over its cap of 2,000 with 4,000 entries: it is not published (413)']);
   assert.deepEqual(texts(2000, over), ['is back under its cap of 2,000: it has 2,000 entries', 'shrank from 4,000 to 2,000 entries']);
 });

@@ -109,7 +109,7 @@ const TIGHT: Partial<Record<CapState, (size: FeedSize) => Told>> = {
   }),
   over: ({ entries, limit }) => ({
     kind: 'over_cap',
-    text: `is over its cap of ${shown(limit)} with ${shown(entries)} entries: it is answered with 413`,
+    text: `is over its cap of ${shown(limit)} with ${shown(entries)} entries: it is not published (413)`,
   }),
 };
 

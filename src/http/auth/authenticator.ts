@@ -19,6 +19,8 @@ export interface Asker {
   /** The address of the client. */
   readonly ip: string;
   readonly request?: IncomingMessage;
+  /** What stands at the places of its path. */
+  readonly params?: Readonly<Record<string, string>>;
 }
 
 /** Tells who sends a request. */

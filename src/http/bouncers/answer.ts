@@ -35,7 +35,12 @@ export interface BouncerEndpoints {
   held(request: BouncerRequest): Promise<BouncerAnswer | HttpFault>;
   /** Takes usage metrics as JSON. */
   usage(request: BouncerRequest, body: Buffer): Promise<Answer | HttpFault>;
+  /** Notes a pull that was refused with this status (SPEC D45.3). */
+  refused(request: Who & { readonly caller: Bound }, status: number): void;
 }
+
+type Who = Pick<BouncerRequest, 'userAgent' | 'address'>;
+type Bound = Pick<Caller, 'workspaceId' | 'keyId' | 'listId' | 'feedId'>;
 
 interface BouncerOptions {
   readonly decisions: FindDecisions;
@@ -123,6 +128,9 @@ export function bouncerEndpoints({ decisions, bouncers, hits, now, monotonic, re
       const onSent = () => bouncers.answered(name, found, undefined, moment());
       return isEmpty ? { answer: NOTHING, onSent } : sent(found, acceptEncoding, onSent);
     },
+    refused({ caller, ...who }, status) {
+      bouncers.refused(nameOf(caller, who), status, now());
+    },
     async usage({ caller, ...who }, body) {
       const usage = usageReport(body);
       if (usage === undefined) return NO_OBJECT;
@@ -140,10 +148,9 @@ export function bouncerEndpoints({ decisions, bouncers, hits, now, monotonic, re
   };
 }
 
-const nameOf = (
-  { workspaceId, keyId, listId, feedId }: Caller,
-  { userAgent, address }: Pick<BouncerRequest, 'userAgent' | 'address'>,
-): BouncerName => ({ workspaceId, keyId, feedId: listId ?? feedId, userAgent: userAgent.slice(0, LONGEST_NAME), address });
+const nameOf = ({ workspaceId, keyId, listId, feedId }: Bound, { userAgent, address }: Who): BouncerName => ({
+  ...{ workspaceId, keyId, feedId: listId ?? feedId, userAgent: userAgent.slice(0, LONGEST_NAME), address },
+});
 
 export const NO_LIST: HttpFault = { status: 404, message: 'The list or feed of this API key is gone' };
 

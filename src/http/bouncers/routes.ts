@@ -16,7 +16,7 @@ export const USAGE_BODY: BodyLimit = {
 export const GOOD_KEY = jsonAnswer(200, '', { 'Cache-Control': 'no-store' });
 
 /** Reads a request of a bouncer. */
-export function readBouncer({ request, ip, query }: Call, caller: Caller): BouncerRequest {
+export function readBouncer<C>({ request, ip, query }: Call, caller: C): Omit<BouncerRequest, 'caller'> & { readonly caller: C } {
   const { 'user-agent': userAgent = '', 'accept-encoding': acceptEncoding } = request.headers;
   return { caller, userAgent, address: ip, query, acceptEncoding: acceptEncoding?.toString() };
 }

@@ -31,6 +31,7 @@ const REFUSALS: { readonly [K in NoFeed['kind']]: (found: Extract<NoFeed, { kind
   too_large: (found) => ({
     status: 413,
     message: TOO_LARGE,
+    of: found.of,
     details: { entries: found.entryCount, limit: found.entryLimit, hint: hintOf(found) },
     headers: Object.fromEntries(entryHeaders(found.entryCount, found.entryLimit, found.staleSince)),
   }),

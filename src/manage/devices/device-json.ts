@@ -1,13 +1,51 @@
 /** Devices as JSON has them. */
+import { type DeviceRefusal, endsRefusal } from '../../account/device.ts';
 import { isoTime } from '../../clock.ts';
 import type { Device } from '../../ports/devices.ts';
-import type { Names } from '../rules/rule-json.ts';
+import type { StoreReads } from '../../ports/store.ts';
+import { type FeedNames, feedNamesIn, keyNames } from '../rules/rule-json.ts';
 
-/** A device; `keys`: the names of keys. */
-export const deviceJson = (device: Device, keys: Names['keys']) => ({
+/** Names of what a device has to do with: of keys and feeds by their id, and the ids of feeds by their name. */
+export interface DeviceNames extends Pick<FeedNames, 'keys' | 'feeds'> {
+  readonly feedIds: ReadonlyMap<string, string>;
+}
+
+/** The names of keys, and those of feeds where one of the devices is refused any. */
+export async function deviceNames(store: Pick<StoreReads, 'names'>, workspaceId: string, devices: readonly Device[]): Promise<DeviceNames> {
+  if (devices.every(({ refusals }) => refusals.length === 0))
+    return { keys: await keyNames(store, workspaceId), feeds: new Map(), feedIds: new Map() };
+  const { keys, feeds } = await feedNamesIn(store, workspaceId);
+  return { keys, feeds, feedIds: new Map([...feeds].map(([id, name]) => [name, id])) };
+}
+
+/** A refusal with its feed; `feedId` null with a name: no feed has it. */
+export interface NamedRefusal extends DeviceRefusal {
+  /** null: the workspace's. */
+  readonly feedName: string | null;
+}
+
+/** What a device is refused: each document that it has not got since (SPEC D45.3). */
+export function refusalsOf(
+  { refusals, documents }: Pick<Device, 'refusals' | 'documents'>,
+  { feeds, feedIds }: DeviceNames,
+): NamedRefusal[] {
+  const named = refusals.map((refusal): NamedRefusal => {
+    const { feedId: asked } = refusal;
+    if (asked === null) return { ...refusal, feedName: null };
+    const id = asked.toLowerCase();
+    const feedId = feeds.has(id) ? id : (feedIds.get(asked) ?? null);
+    return { ...refusal, feedId, feedName: feeds.get(feedId ?? '') ?? asked };
+  });
+  return named.filter(
+    (refusal) => (refusal.feedId === null && refusal.feedName !== null) || !documents.some((document) => endsRefusal(document, refusal)),
+  );
+}
+
+/** A device. */
+export const deviceJson = (device: Device, names: DeviceNames) => ({
   id: device.id,
   key_id: device.keyId,
-  key_name: keys.get(device.keyId) ?? null,
+  key_name: names.keys.get(device.keyId) ?? null,
   user_agent: device.userAgent,
   address: device.address,
   first_pull: isoTime(device.firstPull),
@@ -27,5 +65,8 @@ export const deviceJson = (device: Device, keys: Names['keys']) => ({
     last_modified: isoTime(document.lastModified * 1000),
     at: isoTime(document.at),
     behind_seconds: document.newestModified === null ? null : Math.max(0, document.newestModified - document.lastModified),
+  })),
+  refusals: refusalsOf(device, names).map(({ feedId, feedName, format, family, action, status, since, at, count }) => ({
+    ...{ feed_id: feedId, feed_name: feedName, format, family, action, status, since: isoTime(since), at: isoTime(at), count },
   })),
 });

@@ -64,8 +64,8 @@ export async function recentUses(
 ): Promise<RecentUses> {
   const since = (await store.ping()) - LATELY;
   const isRecent = (at: number) => at >= since;
-  const isDevice = ({ keyId, documents }: Device) =>
-    keyIds.has(keyId) || (feedId !== undefined && documents.some((each) => each.feedId === feedId && isRecent(each.at)));
+  const isDevice = ({ keyId, documents, refusals }: Device) =>
+    keyIds.has(keyId) || (feedId !== undefined && [...documents, ...refusals].some((each) => each.feedId === feedId && isRecent(each.at)));
   const isBouncer = (each: Bouncer) =>
     isRecent(each.lastPull) && (keyIds.has(each.keyId) || (feedId !== undefined && each.feedId === feedId));
   const found: (Pick<Device, 'keyId' | 'userAgent' | 'address' | 'lastPull'> & { readonly kind: RecentUse['kind'] })[] = [];

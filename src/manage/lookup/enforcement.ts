@@ -1,4 +1,6 @@
 /** Which devices and bouncers do what a feed says of a target now, from the ledger of what each has got (SPEC D10.25). Pure. */
+
+import type { DeviceRefusal } from '../../account/device.ts';
 import { gapOf } from '../../bouncers/enforcement-gap.ts';
 import type { Explained } from '../../document/explain/explain.ts';
 import { FORMATS } from '../../document/formats/table.ts';
@@ -7,10 +9,11 @@ import type { Bouncer } from '../../ports/stored/bouncer-store.ts';
 import type { ChangeOrigin, RuleVersion } from '../../ports/stored/rule-store.ts';
 import type { AccessAction, Target } from '../../rule.ts';
 import { formatTarget } from '../../signal/target.ts';
+import type { NamedRefusal } from '../devices/device-json.ts';
 
 /**
  * `has`: what it got last says of the target what the feed says now. `behind`: it is not seen to, for its content appeared before something changed
- * that concerns the target, or it is refused the feed. `unknown`: what it has cannot be told from here.
+ * that concerns the target, or it was refused the feed ever since. `unknown`: what it has cannot be told from here.
  */
 export type Enforcing = 'has' | 'behind' | 'unknown';
 
@@ -27,6 +30,8 @@ export interface Puller {
   readonly lastPull: number;
   /** ms; null: it pulls. */
   readonly stoppedAt: number | null;
+  /** The status with which it is refused the feed; null: it is not. */
+  readonly refused: number | null;
 }
 
 const SECOND = 1000;
@@ -97,20 +102,29 @@ export interface Compared {
   readonly feedId: string | null;
   /** null: not known. */
   readonly settledAt: number | null;
+  /** Whether the feed has any of the target. */
+  readonly isIn: boolean;
 }
 
-/** The devices that pull a feed in a family of the target, each with what it does. */
-export function devicesOf(devices: readonly Device[], { target, action, feedId, settledAt: settled }: Compared): Puller[] {
+/** A device with what it is refused now. */
+export interface RefusedDevice extends Device {
+  readonly refusals: readonly NamedRefusal[];
+}
+
+/** The devices that pull a feed in a family of the target, or are refused it, each with what it does. */
+export function devicesOf(devices: readonly RefusedDevice[], { target, action, feedId, settledAt: settled, isIn }: Compared): Puller[] {
   const family = target.kind !== 'ip' ? 'both' : target.network.family === 4 ? 'v4' : 'v6';
-  return devices.flatMap((device) => {
-    const documents = device.documents.filter(
-      (each) =>
-        each.feedId === feedId &&
-        each.action === action &&
-        each.format in FORMATS &&
-        (family === 'both' || each.family === 'both' || each.family === family),
-    );
-    if (documents.length === 0) return [];
+  const isOf = (each: Pick<DeviceRefusal, 'feedId' | 'format' | 'family' | 'action'>) =>
+    each.feedId === feedId &&
+    (each.format === null ||
+      (each.action === action && each.format in FORMATS && (family === 'both' || each.family === 'both' || each.family === family)));
+  return devices.flatMap((device): Puller[] => {
+    const documents = device.documents.filter(isOf);
+    const refused = device.refusals.find((each) => isOf(each) && (each.feedId ?? each.feedName) === feedId)?.status ?? null;
+    const { keyId, userAgent, address, lastPull, stoppedAt } = device;
+    const puller = { kind: 'device', device, keyId, userAgent, address, lastPull, stoppedAt, refused } as const;
+    // Without any content of the feed it blocks nothing for it.
+    if (documents.length === 0) return refused === null ? [] : [{ ...puller, state: isIn ? 'behind' : 'has', contentAt: null }];
     // Older content that is the newest there is has what has landed since: it was read again, and is the same.
     const isCurrent = (since: number) =>
       documents.every(
@@ -120,23 +134,26 @@ export function devicesOf(devices: readonly Device[], { target, action, feedId, 
       );
     const oldest = Math.min(...documents.map(({ lastModified }) => lastModified));
     const state: Enforcing = settled === null ? 'unknown' : isCurrent(settled) ? 'has' : 'behind';
-    const { keyId, userAgent, address, lastPull, stoppedAt } = device;
-    return [{ kind: 'device', device, keyId, userAgent, address, state, contentAt: oldest * SECOND, lastPull, stoppedAt }];
+    return [{ ...puller, state, contentAt: oldest * SECOND }];
   });
 }
 
 /** The same of bouncers; one that looks addresses up is told what holds when it asks. */
-export function bouncersOf(bouncers: readonly Bouncer[], { target, feedId, settledAt: settled }: Compared): Puller[] {
+export function bouncersOf(bouncers: readonly Bouncer[], { target, feedId, settledAt: settled, isIn }: Compared): Puller[] {
   return bouncers
     .filter((each) => each.feedId === feedId)
     .map((bouncer) => {
       const { keyId, userAgent, address, lastPull, lastStream } = bouncer;
+      const refused = bouncer.refusal?.status ?? null;
       const lacks = gapOf(bouncer)?.isCertain === true && !isOneAddress(target);
       const at = lastStream ?? lastPull;
+      // Who got nothing yet, or looks addresses up, blocks nothing while it is refused.
+      const nothing: Enforcing = isIn ? 'behind' : 'has';
       const since = settled ?? Number.POSITIVE_INFINITY;
       const pulled: Enforcing = at >= since + TOLD ? 'has' : at >= since || settled === null ? 'unknown' : 'behind';
-      const state = lacks ? 'unknown' : lastStream === null ? 'has' : pulled;
-      return { kind: 'bouncer', device: undefined, keyId, userAgent, address, state, contentAt: lastStream, lastPull, stoppedAt: null };
+      const state = lacks ? 'unknown' : lastStream !== null ? pulled : refused === null ? 'has' : nothing;
+      const of = { keyId, userAgent, address, lastPull, stoppedAt: null, refused };
+      return { kind: 'bouncer', device: undefined, ...of, state, contentAt: lastStream };
     });
 }
 

@@ -10,8 +10,9 @@ import type { RuleVersion } from '../../ports/stored/rule-store.ts';
 import type { AccessAction, Target } from '../../rule.ts';
 import { formatTarget } from '../../signal/target.ts';
 import type { ManageContext } from '../context.ts';
+import { deviceNames, refusalsOf } from '../devices/device-json.ts';
 import type { Names } from '../rules/rule-json.ts';
-import { bouncersOf, type Compared, devicesOf, type Puller, settledAt } from './enforcement.ts';
+import { bouncersOf, type Compared, devicesOf, type Puller, type RefusedDevice, settledAt } from './enforcement.ts';
 import { targetHistory } from './target-history.ts';
 
 /** Feeds of which devices are told, devices that are told of each, and events of the history, at most. */
@@ -24,6 +25,8 @@ const PAGE = 250;
 /** What the path adds to what a look-up tells: of each feed by its place, and of the whole. */
 export interface Path {
   readonly feeds: ReadonlyMap<number, object>;
+  /** The places of feeds that somebody is refused because they are over their cap. */
+  readonly overCap: ReadonlySet<number>;
   readonly whole: object;
 }
 
@@ -44,19 +47,23 @@ export async function pathOf(
   const { devices, bouncers } = await readPullers(store, workspaceId, step);
   const enforcing = new Map<string, boolean>();
   const told = new Map<number, object>();
+  const overCap = new Set<number>();
   for (const { feed, place } of first) {
     await step(async () => {
       const settled = settledAt(feed, versions, origins);
-      const compared: Compared = { target, action, feedId: feed.source.id, settledAt: settled };
+      const isIn = feed.explanation.verdict !== 'out';
+      const compared: Compared = { target, action, feedId: feed.source.id, settledAt: settled, isIn };
       const pullers = [...devicesOf(devices, compared), ...bouncersOf(bouncers, compared)];
-      if (feed.explanation.verdict !== 'out') {
+      if (isIn) {
         for (const puller of pullers) enforcing.set(idOf(puller), enforcing.get(idOf(puller)) === true || puller.state === 'has');
       }
+      if (pullers.some(({ refused }) => refused === 413)) overCap.add(place);
       told.set(place, feedJson(feed, pullers, settled, names));
     });
   }
   return {
     feeds: told,
+    overCap,
     whole: {
       where: whereJson(where),
       enforced: { by: [...enforcing.values()].filter(Boolean).length, of: enforcing.size },
@@ -91,7 +98,9 @@ const isConcerned = ({ source, explanation, expired }: Explained, versions: read
 const idOf = ({ kind, keyId, userAgent, address }: Puller): string => [kind, keyId, address, userAgent].join(' ');
 
 function feedJson({ never }: Explained, pullers: readonly Puller[], settled: number | null, names: Names): object {
-  const sorted = pullers.toSorted((a, b) => ORDER[a.state] - ORDER[b.state] || b.lastPull - a.lastPull);
+  const sorted = pullers.toSorted(
+    (a, b) => ORDER[a.state] - ORDER[b.state] || Number(b.refused !== null) - Number(a.refused !== null) || b.lastPull - a.lastPull,
+  );
   const count = (state: Puller['state']) => pullers.filter((puller) => puller.state === state).length;
   return {
     settled_at: settled ? isoTime(settled) : null,
@@ -101,6 +110,7 @@ function feedJson({ never }: Explained, pullers: readonly Puller[], settled: num
       has: count('has'),
       behind: count('behind'),
       unknown: count('unknown'),
+      refused: pullers.filter(({ refused }) => refused !== null).length,
       told: sorted.slice(0, TOLD).map((puller) => pullerJson(puller, names)),
     },
   };
@@ -109,7 +119,10 @@ function feedJson({ never }: Explained, pullers: readonly Puller[], settled: num
 /** Those that need a look come first. */
 const ORDER = { behind: 0, unknown: 1, has: 2 } as const;
 
-const pullerJson = ({ kind, device, keyId, userAgent, address, state, contentAt, lastPull, stoppedAt }: Puller, { keys }: Names) => ({
+const pullerJson = (
+  { kind, device, keyId, userAgent, address, state, contentAt, lastPull, stoppedAt, refused }: Puller,
+  { keys }: Names,
+) => ({
   kind,
   id: device?.id ?? null,
   key_id: keyId,
@@ -120,6 +133,7 @@ const pullerJson = ({ kind, device, keyId, userAgent, address, state, contentAt,
   content_at: isoTime(contentAt),
   last_pull: isoTime(lastPull),
   stopped_at: isoTime(stoppedAt),
+  refused,
 });
 
 /** All that pull something of a workspace: as many as are kept of one (SPEC D16.9, D14.14). */
@@ -127,7 +141,7 @@ async function readPullers(
   store: Reads['store'],
   workspaceId: string,
   step: Reads['step'],
-): Promise<{ devices: Device[]; bouncers: Bouncer[] }> {
+): Promise<{ devices: RefusedDevice[]; bouncers: Bouncer[] }> {
   const devices: Device[] = [];
   for (let page: Device[] | undefined; page === undefined || page.length === PAGE; devices.push(...page)) {
     const after = devices.at(-1)?.id;
@@ -141,7 +155,8 @@ async function readPullers(
     bouncers.push(...page.items);
     after = page.next ?? undefined;
   }
-  return { devices, bouncers };
+  const names = await deviceNames(store, workspaceId, devices);
+  return { devices: devices.map((device) => ({ ...device, refusals: refusalsOf(device, names) })), bouncers };
 }
 
 const free = Type.Unsafe<unknown>({ type: 'object', additionalProperties: true });
@@ -162,10 +177,13 @@ export const FEED_PATH = {
   ),
   pulled_by: Type.Optional(
     Type.Object(
-      { total: Type.Integer(), has: Type.Integer(), behind: Type.Integer(), unknown: Type.Integer(), told: Type.Array(free) },
+      {
+        ...{ total: Type.Integer(), has: Type.Integer(), behind: Type.Integer(), unknown: Type.Integer(), refused: Type.Integer() },
+        told: Type.Array(free),
+      },
       {
         description:
-          'With path: the devices and bouncers that pull the feed in a family of the target. has: what it got says of the target what the feed says now; behind: it is not seen to have got that yet; unknown. 20 are told, those that are behind first.',
+          'With path: the devices and bouncers that pull the feed in a family of the target. has: what it got says of the target what the feed says now; behind: it is not seen to have got that yet; unknown. refused: those of them that are refused the feed now (4xx), with whichever content they still have. 20 are told, those that are behind first.',
       },
     ),
   ),

@@ -14,12 +14,11 @@ import type { Device } from '../../ports/devices.ts';
 import { KEPT_DAYS } from '../../ports/history.ts';
 import type { Page } from '../../ports/stored/account-store.ts';
 import type { ManageContext } from '../context.ts';
-import { deviceJson } from '../devices/device-json.ts';
+import { deviceJson, deviceNames } from '../devices/device-json.ts';
 import { anyFeedId } from '../find.ts';
 import { dayJson } from '../history.ts';
 import { fieldFault, type Operation, operation } from '../operation.ts';
 import { PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../page.ts';
-import { keyNames } from '../rules/rule-json.ts';
 
 const count = Type.Integer();
 const instant = Type.String({ format: 'date-time' });
@@ -53,6 +52,23 @@ const DEVICE = {
       { description: 'What it got last of each document, newest first.' },
     ),
   ],
+  refusals: [
+    [],
+    Type.Array(
+      Type.Object({
+        feed_id: nullable(Type.String({ description: "null: the workspace's, or no feed has this name." })),
+        feed_name: nullable(Type.String({ description: "null: the workspace's." })),
+        format: nullable(Type.String({ description: 'null: it was refused before the document was found.' })),
+        family: nullable(Type.String()),
+        action: nullable(Type.String()),
+        status: Type.Integer(),
+        since: instant,
+        at: instant,
+        count: count,
+      }),
+      { description: 'Documents that it is refused (4xx) and has not got since: with which status, since when, how often.' },
+    ),
+  ],
 } as const satisfies Fields;
 
 const counts = Type.Array(count);
@@ -65,6 +81,7 @@ const Activity = answerOf('Activity', {
   landed: [[1200, 900], counts],
   pulls: [[600, 600], counts],
   not_modified: [[580, 590], counts],
+  refused: [[0, 2], Type.Array(count, { description: 'Polls that were answered with 4xx.' })],
 });
 
 const sizes = nullable(Type.Object({ last: count, max: count }));
@@ -121,6 +138,7 @@ export const ACTIVITY_OPERATIONS: readonly Operation[] = [
         landed: of('landed'),
         pulls: of('pulls'),
         not_modified: of('notModified'),
+        refused: of('refused'),
       };
     },
   }),
@@ -151,9 +169,9 @@ export const ACTIVITY_OPERATIONS: readonly Operation[] = [
       const found = await store.devices(workspaceId, which);
       const items = found.slice(0, limit);
       const page: Page<Device> = { items, next: found.length > limit ? items.at(-1)!.id : null };
-      return { page, keys: await keyNames(store, workspaceId) };
+      return { page, names: await deviceNames(store, workspaceId, items) };
     },
-    show: ({ page, keys }) => ({ body: pageBody('devices', page, (each) => deviceJson(each, keys)) }),
+    show: ({ page, names }) => ({ body: pageBody('devices', page, (each) => deviceJson(each, names)) }),
   }),
 ];
 

@@ -24,6 +24,7 @@ export function bouncerJson(bouncer: Bouncer, keys: Names['keys']) {
     left_out_networks: bouncer.leftOutNetworks,
     left_out_addresses: bouncer.leftOutAddresses,
     last_stream: isoTime(bouncer.lastStream),
+    refusal: bouncer.refusal && { ...bouncer.refusal, since: isoTime(bouncer.refusal.since) },
     cannot_enforce: gap?.isCertain ? gap.text : null,
     depends_on_mode: gap === undefined || gap.isCertain ? null : gap.text,
     usage_metrics: bouncer.metrics === null ? null : (JSON.parse(bouncer.metrics) as object),
@@ -47,6 +48,12 @@ const BOUNCER = {
   last_stream: [
     '2026-11-22T09:59:31.000Z',
     nullable(Type.String(), { description: 'When it pulled the stream; null: it looks addresses up.' }),
+  ],
+  refusal: [
+    null,
+    nullable(Type.Object({ status: Type.Integer(), since: optional, count: Type.Integer() }), {
+      description: 'Its pulls are refused (4xx): with which status, since when, how many in a row; null: the last one was answered.',
+    }),
   ],
   cannot_enforce: [null, optional],
   depends_on_mode: [null, nullable(Type.String(), { description: 'What it enforces in one of its modes only.' })],

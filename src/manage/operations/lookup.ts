@@ -1,7 +1,6 @@
 /** Why an address is in feeds, or is not (SPEC D10, D15.38). */
 
 import { within } from '../../clock.ts';
-import type { WatchedFeed } from '../../document/watch/feed-watch.ts';
 import { hasCode, WeirError } from '../../errors.ts';
 import { answerOf, flagField, listOf, nullable, objectOf, Type, textField, wordField } from '../../json-schema.ts';
 import { ACCESS_ACTIONS, type AccessAction } from '../../rule.ts';
@@ -31,9 +30,15 @@ const EXPLAINED = answerOf(
         name: 'default',
         verdict: ['in', VERDICT],
         family: 'both',
-        entries: [1204, nullable(Type.Integer({ description: 'When it was built last; null: this process has not built it.' }))],
+        entries: [
+          1204,
+          nullable(Type.Integer({ description: 'As it is served now, or was built last; null: this process has not built it.' })),
+        ],
         max_entries: [131_072, nullable(Type.Integer())],
-        over_cap: [false, nullable(Type.Boolean())],
+        over_cap: [
+          false,
+          nullable(Type.Boolean({ description: 'true: it is not published, and polls are answered 413; null: not known.' })),
+        ],
         rules: [
           [{ effect: 'in', idle: null, relation: 'covering', ...RULE_EXAMPLE, list_name: 'default', key_name: 'siem', source: null }],
           Type.Array(Rule, {
@@ -74,11 +79,32 @@ const EXPLAINED = answerOf(
   WHOLE_PATH,
 );
 
-/** A feed with the size that it had when it was built last in the family that is explained. */
-function sized(feed: FeedJson, action: AccessAction, known: readonly WatchedFeed[]): FeedJson {
-  const size = known.find((each) => each.action === action && each.family === feed.family);
-  if (size === undefined) return feed;
-  return { ...feed, entries: size.entries, max_entries: size.limit, over_cap: size.entries > size.limit };
+/** Feeds of which the size is read as they are served now, and how long that may take in all, ms. */
+const SIZED = 20;
+const SIZE_LIMIT = 2_000;
+
+/** How large the feeds are that have the target and that this process has built: by what a poll would be answered (SPEC D45.4). */
+async function sizesOf(
+  { documents, feeds: known, workspaceId, now }: ManageContext,
+  feeds: readonly FeedJson[],
+  action: AccessAction,
+): Promise<ReadonlyMap<string | null, Partial<FeedJson>>> {
+  const until = now() + SIZE_LIMIT;
+  const sizes = new Map<string | null, Partial<FeedJson>>();
+  const sized = (id: string | null, entries: number, limit: number) =>
+    sizes.set(id, { entries, max_entries: limit, over_cap: entries > limit });
+  for (const { id, family } of feeds) {
+    const built = known?.of({ workspaceId, feedId: id }).find((each) => each.action === action && each.family === family);
+    if (built !== undefined) sized(id, built.entries, built.limit);
+  }
+  const read = feeds.filter(({ id, verdict }) => verdict !== 'out' && sizes.has(id)).slice(0, SIZED);
+  for (const { id } of read) {
+    if (documents === undefined || now() > until) break;
+    const asked = { workspaceId, list: id, variant: { document: 'feed', action }, boundTo: null } as const;
+    const found = await within(documents.find(asked), until - now(), 'the feed').catch(() => undefined);
+    if (found?.kind === 'document' || found?.kind === 'too_large') sized(id, found.entryCount, found.entryLimit);
+  }
+  return sizes;
 }
 
 /** What is asked. */
@@ -117,7 +143,7 @@ export const LOOKUP_OPERATIONS: readonly Operation[] = [
 ];
 
 async function lookUp(context: ManageContext, { target: text, action = 'block', feed, path: wantsPath = false }: LookUp) {
-  const { store, workspaceId, explainer, isCountry, feeds: known, now } = context;
+  const { store, workspaceId, explainer, isCountry, now } = context;
   const target = targetNamed(text, isCountry);
   if (typeof target === 'string') throw fieldFault('target', target);
   if (explainer === undefined) throw new WeirError('REFUSED', 'this process builds no feeds: ask one that does');
@@ -135,14 +161,15 @@ async function lookUp(context: ManageContext, { target: text, action = 'block', 
   const names = await namesIn(store, workspaceId);
   const dropped = await droppedOf(store, workspaceId, explained, names, now());
   const path = wantsPath ? await pathOf(context, { target, action }, explained, names) : undefined;
+  const feeds = explanationJson(explained, names);
+  const sizes = await sizesOf(context, feeds, action);
   return {
     target: formatTarget(target),
     action,
-    feeds: explanationJson(explained, names).map((each, i) => ({
-      ...sized(each, action, known?.of({ workspaceId, feedId: each.id }) ?? []),
-      rules_left_out: explained.feeds[i]!.leftOut,
-      ...path?.feeds.get(i),
-    })),
+    feeds: feeds.map((each, i) => {
+      const size = { over_cap: path?.overCap.has(i) ? true : null, ...sizes.get(each.id) };
+      return { ...each, ...size, rules_left_out: explained.feeds[i]!.leftOut, ...path?.feeds.get(i) };
+    }),
     feeds_left_out: explained.feedsLeftOut,
     dropped,
     ...path?.whole,

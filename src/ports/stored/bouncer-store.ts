@@ -43,6 +43,8 @@ export interface Bouncer {
   readonly metricsAt: number | null;
   /** When it pulled the stream last, ms; null: it has only looked addresses up. */
   readonly lastStream: number | null;
+  /** With which status its last pulls were refused in a row, since when (ms), and how many; null: the last one was answered (SPEC D45.3). */
+  readonly refusal: { readonly status: number; readonly since: number; readonly count: number } | null;
 }
 
 export interface BouncerReads {

@@ -37,7 +37,7 @@ test('D16.10 a device that stops has one line, one that is back another, of many
     log: (level, line) => lines.push(`${level} ${line}`),
     now: () => now,
   });
-  const counts = { ok: 1, notModified: 0, refused: 0, failed: 0, lastStatus: 200, validates: false, documents: [] };
+  const counts = { ok: 1, notModified: 0, refused: 0, failed: 0, lastStatus: 200, validates: false, documents: [], refusals: [] };
   const pull = (n: number, pulls: number, firstPull: number, lastPull: number) =>
     seen.push({ workspaceId, keyId: fw, userAgent: 'fire"wall', address: `192.0.2.${n}`, pulls, firstPull, lastPull, ...counts });
   for (let n = 0; n < 22; n += 1) pull(n, 6, T0, T0 + 5 * MINUTE);

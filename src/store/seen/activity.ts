@@ -11,7 +11,7 @@ import type { NumberedItem } from '../batches/batches.ts';
 import { WORKSPACE_PK } from '../places.ts';
 import { all, allOf, type Changes, run, runRows, type Value, type Work } from '../work.ts';
 
-const COLUMNS = ['accepted', 'failed', 'landed', 'pulls', 'not_modified'];
+const COLUMNS = ['accepted', 'failed', 'landed', 'pulls', 'not_modified', 'refused'];
 const ADDED = `ON CONFLICT (workspace_pk, step, slot) DO UPDATE SET ${COLUMNS.map((column) => `${column} = activity.${column} + excluded.${column}`)}`;
 
 interface Counted {
@@ -57,7 +57,7 @@ export const activityReads = {
     return rows.map((row) => ({
       slot: Number(row.slot),
       ...{ accepted: Number(row.accepted), failed: Number(row.failed), landed: Number(row.landed) },
-      ...{ pulls: Number(row.pulls), notModified: Number(row.not_modified) },
+      ...{ pulls: Number(row.pulls), notModified: Number(row.not_modified), refused: Number(row.refused) },
     }));
   },
 };

@@ -86,6 +86,7 @@ const COLUMNS = [
   'metrics',
   'metrics_at',
   'last_stream',
+  'refusal',
 ] as const;
 const BOUNCERS = `SELECT ${COLUMNS} FROM bouncers WHERE workspace_pk = ${WORKSPACE_PK} AND (key_id, user_agent, address) > ($2, $3, $4)
   ORDER BY key_id, user_agent, address LIMIT $5`;
@@ -112,6 +113,7 @@ export function* bouncerPage(workspaceId: string, { after, limit }: PageRequest)
     metrics: row.metrics === null ? null : String(row.metrics),
     metricsAt: numberOrNull(row.metrics_at),
     lastStream: numberOrNull(row.last_stream),
+    refusal: row.refusal === null ? null : (JSON.parse(String(row.refusal)) as Bouncer['refusal']),
   }));
   return pageOf(bouncers, limit, placeOf);
 }
@@ -130,14 +132,21 @@ const valuesOf = (bouncer: Bouncer): Value[] => [
   bouncer.metrics,
   bouncer.metricsAt,
   bouncer.lastStream,
+  bouncer.refusal && JSON.stringify(bouncer.refusal),
 ];
 
 const CHANGED = COLUMNS.filter(
   (column) => !['key_id', 'user_agent', 'address', 'first_seen', 'metrics', 'metrics_at', 'last_stream'].includes(column),
 );
+const HELD: readonly string[] = ['decisions', 'networks', 'left_out_networks', 'left_out_addresses'];
+/** Who is refused has what it had before. */
+const changedTo = (column: string) =>
+  HELD.includes(column)
+    ? `${column} = CASE WHEN excluded.refusal IS NULL THEN excluded.${column} ELSE known.${column} END`
+    : `${column} = excluded.${column}`;
 // A process that has not got their metrics or pulls leaves those that another one got.
 const note = (values: string) => `INSERT INTO bouncers AS known (workspace_pk, ${COLUMNS}) VALUES ${values}
-  ON CONFLICT (workspace_pk, key_id, user_agent, address) DO UPDATE SET ${CHANGED.map((column) => `${column} = excluded.${column}`)},
+  ON CONFLICT (workspace_pk, key_id, user_agent, address) DO UPDATE SET ${CHANGED.map(changedTo)},
     metrics = coalesce(excluded.metrics, known.metrics), metrics_at = coalesce(excluded.metrics_at, known.metrics_at),
     last_stream = coalesce(excluded.last_stream, known.last_stream)
   WHERE excluded.last_pull >= known.last_pull`;

@@ -2,6 +2,7 @@
 import {
   afterPulls,
   type DeviceDocument,
+  type DeviceRefusal,
   type DeviceState,
   deviceId,
   documentKey,
@@ -115,6 +116,7 @@ function rowOf(device: DeviceState): Record<string, Value> {
     last_status: device.lastStatus,
     validates: device.validates ? 1 : 0,
     documents: JSON.stringify(device.documents),
+    refusals: JSON.stringify(device.refusals),
     patience,
     due_at: patience === null ? null : device.lastPull + patience,
     stopped_at: null,
@@ -149,6 +151,7 @@ const deviceOf = (row: Row): DeviceState => ({
   lastStatus: Number(row.last_status),
   validates: Number(row.validates) === 1,
   documents: JSON.parse(String(row.documents)) as DeviceDocument[],
+  refusals: JSON.parse(String(row.refusals)) as DeviceRefusal[],
   stoppedAt: numberOrNull(row.stopped_at),
 });
 

@@ -169,6 +169,56 @@ export function capTests(feeds: () => FeedWorld, once: Once): void {
     assert.ok(String((await manage('content?feed=both')).hint).endsWith(said));
   });
 
+  test('D45.3, D45.4 who is refused a feed over its cap, or anything else, is told with feed and status; the feed is not published', async () => {
+    const { id, list, block, get, newKey } = await feeds().space();
+    const small = await list('small', '--max-entries', '2');
+    await block(['192.0.2.1', '192.0.2.9', '192.0.2.17'], 'small');
+    const bound = await newKey('--list', 'small', '--permission', 'feed:read');
+    const manager = await newKey('--permission', 'manage');
+    await eventually(async () => assert.equal((await get('/small', { key: bound })).status, 413));
+    for (const path of ['/nowhere', '/small?family=v5', '?family=v4']) await get(path);
+    const pull = { headers: { 'x-api-key': bound, 'user-agent': 'my-bouncer/1' } };
+    for (let n = 0; n < 2; n += 1) assert.equal((await ask(feeds().url(), '/v1/decisions/stream?startup=true', pull)).status, 413);
+
+    const manage = async (path: string) =>
+      JSON.parse((await ask(feeds().url(), `/v1/manage/${path}`, { headers: bearer(manager) })).text) as Record<string, Json[]>;
+    const brief = (refusals: unknown) =>
+      (refusals as Json[]).map(({ feed_id, feed_name, format, status }) => [feed_id, feed_name, format, status]);
+    const of413 = [small, 'small', 'plain', 413];
+    await eventually(async () => {
+      const { devices } = await manage('devices');
+      const refusals = devices!.map((device) => [device.documents, brief(device.refusals)] as [Json[], unknown[]]);
+      const [alone] = refusals.filter(([documents]) => documents.length === 0);
+      assert.deepEqual(alone?.[1], [of413]);
+      const [others] = refusals.filter(([documents]) => documents.length > 0);
+      assert.deepEqual(others?.[1], [
+        [small, 'small', null, 400],
+        [null, 'nowhere', null, 404],
+      ]);
+    });
+    await eventually(async () => {
+      const [bouncer] = (await manage('bouncers')).bouncers!;
+      const { status, count } = bouncer!.refusal as Json;
+      assert.deepEqual([status, count, bouncer!.feed_id], [413, 2, small]);
+    });
+
+    const { feeds: found } = await manage('lookup?target=192.0.2.9&path=1');
+    const [{ over_cap, verdict, pulled_by }] = found!.filter((feed) => feed.id === small) as [
+      Json & { pulled_by: Json & { told: Json[] } },
+    ];
+    assert.deepEqual([verdict, over_cap, pulled_by.total, pulled_by.behind, pulled_by.refused], ['in', true, 3, 3, 3]);
+    const { refused } = await manage('activity?minutes=60&step=60');
+    assert.ok(Number(refused![0]) >= 3);
+    const space = ['--workspace', id];
+    const text = (...args: string[]) => feeds().world.text([...args, ...space]);
+    assert.match(await text('lookup', '192.0.2.9'), /^list small: in, but not published: over its cap with 3 of 2 entries, polls are /m);
+    assert.match(
+      await text('device', 'ls'),
+      /^\S+ at \S+ is refused the feed small: 413 \(not published, over its cap\) since \S+, \d+ times?$/m,
+    );
+    assert.match(await text('bouncer', 'ls'), /^my-bouncer\/1 at \S+ is refused: 413 \(not published, over its cap\) since \S+, 2 times$/m);
+  });
+
   once('D5.8 rules of equal cost stand in the hint by name', async () => {
     const { list, block, get } = await feeds().space();
     await list('small', '--max-entries', '1');

@@ -187,7 +187,7 @@ export function forecastTests(feeds: () => FeedWorld, once: Once): void {
         ),
       );
       all.push(`warn the feed "tight" (…) ${row!.warning}`);
-      all.push(`warn is over its cap of 100 with ${row!.entries_after} entries: it is answered with 413`);
+      all.push(`warn is over its cap of 100 with ${row!.entries_after} entries: it is not published (413)`);
       await told(...all);
       // These servers log warnings only: that it is back under its cap is not shown.
       await space.unblock(['NL', ...addresses.slice(40)], 'tight');

@@ -9,6 +9,7 @@ import { Facts } from '../../ui/figures.js';
 import { Notice } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
 import { Ago } from '../../ui/time.js';
+import { refusedText, whyRefused } from '../clients/refused.js';
 import { linkToFeed } from '../feeds/read-feeds.js';
 import { countsOf } from './usage.js';
 
@@ -22,6 +23,7 @@ import { countsOf } from './usage.js';
  * @property {string} first_seen
  * @property {string | null} last_pull
  * @property {string | null} last_stream When it pulled the stream; null: it looks addresses up.
+ * @property {{ status: number, since: string, count: number } | null} refusal Its last pulls were refused.
  * @property {number} decisions
  * @property {number} networks
  * @property {number} left_out_networks
@@ -44,8 +46,17 @@ export function programOf(agent) {
 /** @typedef {{ kind: 'good' | 'warn' | 'bad' | '', text: string, urgency: number }} Judged */
 
 /** How a bouncer is, in a word. @param {Bouncer} bouncer @returns {Judged} */
-export function stateOf({ first_seen: first, last_pull: pulled, last_stream: stream, cannot_enforce: gap, depends_on_mode: mode }) {
+export function stateOf({
+  first_seen: first,
+  last_pull: pulled,
+  last_stream: stream,
+  refusal,
+  cannot_enforce: gap,
+  depends_on_mode: mode,
+}) {
   const silent = Date.now() - Date.parse(pulled ?? '');
+  // What is refused still asks: it has not stopped.
+  if (refusal !== null && silent < PATIENCE) return { kind: 'warn', text: refusedText(refusal.status), urgency: 2 };
   if (stream !== null && !(silent < PATIENCE)) {
     // What has asked for a moment only, such as somebody who tried it, has not stopped.
     const followed = Date.parse(stream) - Date.parse(first) >= PATIENCE;
@@ -67,12 +78,13 @@ export function State({ bouncer }) {
 
 /** @param {{ bouncer: Bouncer, names: import('../../names.js').Names, onClose: () => void }} props */
 export function BouncerDialog({ bouncer, names, onClose }) {
-  const { user_agent: agent, address, feed_id: feedId, usage_metrics_at: countedAt } = bouncer;
+  const { user_agent: agent, address, feed_id: feedId, refusal, usage_metrics_at: countedAt } = bouncer;
   const { cannot_enforce: gap, depends_on_mode: mode, left_out_networks: leftOut, left_out_addresses: addresses } = bouncer;
   const feed = names.feedOf(feedId);
   const usage = countsOf(bouncer.usage_metrics);
   return html`
     <${Dialog} title=${keyName(bouncer)} wide onClose=${onClose}>
+      ${refusal !== null && html`<${Notice} kind="warn">Its fetches are refused since <${Ago} at=${refusal.since} />, ${counted(refusal.count, 'time')}: ${whyRefused(refusal.status)}. It keeps what it got before.<//>`}
       ${gap !== null && html`<${Notice} kind="bad"><span class="text">It ${gap}.</span><//>`}
       ${mode !== null && html`<${Notice} kind="warn"><span class="text">It ${mode}.</span><//>`}
       <${Facts} facts=${[
@@ -92,7 +104,8 @@ export function BouncerDialog({ bouncer, names, onClose }) {
 }
 
 /** @param {Bouncer} bouncer */
-function holds({ last_stream: at, decisions, networks }) {
+function holds({ last_stream: at, decisions, networks, refusal }) {
+  if (at === null && refusal !== null) return 'nothing yet';
   if (at === null) return 'nothing: it asks for each address, and is told what holds then';
   return html`<span>what its feed had <${Ago} at=${at} />: ${counted(decisions, 'decision')}, ${count(networks)} of them networks</span>`;
 }

@@ -9,6 +9,7 @@ import { Facts } from '../../ui/figures.js';
 import { Notice } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
 import { Ago } from '../../ui/time.js';
+import { Refused, whyRefused } from '../clients/refused.js';
 import { linkToFeed } from '../feeds/read-feeds.js';
 import { documentText, isFeed } from './documents.js';
 
@@ -18,10 +19,11 @@ import { documentText, isFeed } from './documents.js';
 const QUIET = 86_400_000;
 
 /** @param {{ device: Device }} props */
-export function State({ device: { stopped_at: stopped, last_status: status, last_pull: at } }) {
+export function State({ device: { stopped_at: stopped, last_status: status, last_pull: at, refusals } }) {
   if (stopped !== null) return html`<${Badge} kind="bad">stopped<//>`;
   // What has pulled a few times only has no interval by which it could have stopped.
   if (Date.now() - Date.parse(at) > QUIET) return html`<${Badge}>silent<//>`;
+  if (refusals.length > 0) return html`<${Refused} status=${refusals[0].status} />`;
   return status >= 400 ? html`<${Badge} kind="warn">answered ${status}<//>` : html`<${Badge} kind="good">pulls<//>`;
 }
 
@@ -41,7 +43,7 @@ export function DeviceDialog({ device, names, onClose }) {
   return html`
     <${Dialog} title=${keyName(device)} wide onClose=${onClose}>
       ${device.stopped_at !== null && html`<${Notice} kind="bad">It stopped: it used to pull every ${duration((device.interval_seconds ?? 0) * 1000)}, and last did ${dateTime(device.last_pull)}.<//>`}
-      ${!device.sends_validators && device.pulls > 3 && html`<${Notice}>It never asks conditionally (If-None-Match), so it gets all of it at each pull.<//>`}
+      ${!device.sends_validators && answers['200'] > 3 && html`<${Notice}>It never asks conditionally (If-None-Match), so it gets all of it at each fetch.<//>`}
       <${Facts} facts=${[
         ['State', html`<${State} device=${device} />`],
         ['User-Agent', html`<bdi>${device.user_agent}</bdi>`],
@@ -56,6 +58,11 @@ export function DeviceDialog({ device, names, onClose }) {
         ],
       ]} />
       ${
+        device.refusals.length > 0 &&
+        html`<${Table} label="What it is refused" columns=${refusalColumns(names)} rows=${device.refusals}
+        keyOf=${(/** @type {any} */ each) => `${each.feed_id} ${each.feed_name} ${each.format} ${each.family} ${each.action} ${each.status}`} />`
+      }
+      ${
         device.documents.length > 0 &&
         html`<${Table} label="What it has" columns=${documentColumns(names)} rows=${device.documents}
         keyOf=${(/** @type {any} */ each) => `${each.feed_id} ${each.format} ${each.family} ${each.action}`} />`
@@ -63,6 +70,23 @@ export function DeviceDialog({ device, names, onClose }) {
     <//>
   `;
 }
+
+/** @param {import('../../names.js').Names} names @returns {import('../../ui/table.js').Column<import('../devices.js').Refusal>[]} */
+const refusalColumns = (names) => [
+  {
+    label: 'Refused',
+    cell({ feed_id: id, feed_name: name, format }) {
+      if (format !== null && !isFeed({ format })) return documentText({ format, family: '', action: '' });
+      if (id === null && name !== null) return html`<bdi>${name}</bdi>`;
+      const feed = names.feedOf(id);
+      return html`<a class="text" href=${linkToFeed(feed)}>${feed.name}</a>`;
+    },
+  },
+  { label: 'Answer', cell: ({ status }) => whyRefused(status) },
+  { label: 'Times', number: true, cell: ({ count: times }) => count(times) },
+  { label: 'Since', cell: ({ since }) => html`<${Ago} at=${since} />` },
+  { label: 'Last', cell: ({ at }) => html`<${Ago} at=${at} />` },
+];
 
 /** @param {import('../../names.js').Names} names @returns {import('../../ui/table.js').Column<Device['documents'][number]>[]} */
 const documentColumns = (names) => [

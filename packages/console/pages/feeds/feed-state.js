@@ -76,7 +76,7 @@ export function nameOfKind({ kind, default: isDefault, all_lists: isAll, lists =
 export function stateOf(row) {
   const { feed, fresh } = row;
   if (feed === null) return { kind: '', text: 'not counted here' };
-  if (fresh?.over_cap ?? feed.built.some((each) => each.over_cap)) return { kind: 'bad', text: 'over its cap' };
+  if (fresh?.over_cap ?? feed.built.some((each) => each.over_cap)) return { kind: 'warn', text: 'not published' };
   if (feed.stale_since !== null) return { kind: 'bad', text: 'stale' };
   if (feed.events.length > 0) return { kind: 'warn', text: 'needs attention' };
   if (isOld(countOf(row))) return { kind: '', text: feed.built.length === 0 ? 'not counted yet' : 'not counted lately' };

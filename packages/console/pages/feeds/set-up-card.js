@@ -11,6 +11,7 @@ import { Card } from '../../ui/card.js';
 import { Code } from '../../ui/code.js';
 import { SelectField } from '../../ui/field.js';
 import { Failed, Notice } from '../../ui/states.js';
+import { whyRefused } from '../clients/refused.js';
 import { KEY, SET_UPS } from './setup.js';
 
 /** @typedef {import('./feed-state.js').FeedRow} FeedRow */
@@ -83,7 +84,7 @@ function FirstPull({ keyId, feed, isBouncer }) {
   return html`
     <div aria-live="polite">
       ${got === undefined && html`<p class="loading">Waiting for its first pull…</p>`}
-      ${got !== undefined && got.status >= 400 && html`<${Notice} kind="bad">${got.who} asked, and was answered ${got.status}. Waiting for its next pull…<//>`}
+      ${got !== undefined && got.status >= 400 && html`<${Notice} kind="bad">${got.who} asked, and was refused (${whyRefused(got.status)}). Waiting for its next fetch…<//>`}
       ${got !== undefined && got.status < 400 && html`<${Notice} kind="good"><strong>It pulls.</strong> ${got.who} got ${got.entries === undefined ? 'it' : counted(got.entries, 'entry', 'entries')}.<//>`}
     </div>
   `;
@@ -94,7 +95,9 @@ async function look(keyId, feed, isBouncer) {
   if (isBouncer) {
     const { body } = await ask(manage('/bouncers', { limit: 1000 }));
     const bouncer = body.bouncers.find((/** @type {any} */ each) => each.key_id === keyId);
-    return bouncer && { who: `${bouncer.user_agent} at ${bouncer.address}`, status: 200, entries: bouncer.decisions };
+    return (
+      bouncer && { who: `${bouncer.user_agent} at ${bouncer.address}`, status: bouncer.refusal?.status ?? 200, entries: bouncer.decisions }
+    );
   }
   const { body } = await ask(manage('/devices', { key: keyId, limit: 1 }));
   const [device] = body.devices;

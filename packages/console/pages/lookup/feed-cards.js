@@ -36,9 +36,9 @@ function FeedCard({ feed, action, target }) {
   const size =
     feed.entries === null
       ? undefined
-      : html`${count(feed.entries)} of ${count(feed.max_entries ?? 0)} entries${feed.over_cap ? ', over its cap' : ''}`;
+      : html`${count(feed.entries)} of ${count(feed.max_entries ?? 0)} entries${feed.over_cap ? ', over its cap: fetches are answered 413' : ''}`;
   return html`
-    <${Card} title=${title} actions=${html`<${Verdict} verdict=${feed.verdict} />`} note=${size}>
+    <${Card} title=${title} actions=${feed.over_cap && feed.verdict !== 'out' ? html`<${Badge} kind="warn">not published<//>` : html`<${Verdict} verdict=${feed.verdict} />`} note=${size}>
       ${feed.protected_by.map((network) => html`<${Notice} key=${network}>The protected network <bdi class="mono">${network}</bdi> keeps it out, whatever rules say.<//>`)}
       ${feed.agreement !== null && html`<p class="small">${agreementText(feed.agreement)}</p>`}
       ${feed.verdict !== 'out' && action === 'block' && html`<p class="small">${unblockText(feed, target)}</p>`}

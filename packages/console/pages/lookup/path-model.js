@@ -2,12 +2,13 @@
 import { counted } from '../../format.js';
 import { senderName } from '../../names.js';
 import { link } from '../../router.js';
+import { refusedText } from '../clients/refused.js';
 import { linkToFeed } from '../feeds/read-feeds.js';
 
 /** @typedef {import('./words.js').ExplainedRule} ExplainedRule */
 /** @typedef {'in' | 'partly' | 'out'} Verdict */
-/** @typedef {{ kind: 'device' | 'bouncer', id: string | null, key_name: string | null, user_agent: string, address: string, state: 'has' | 'behind' | 'unknown', content_at: string | null, last_pull: string, stopped_at: string | null }} Puller */
-/** @typedef {{ total: number, has: number, behind: number, unknown: number, told: Puller[] }} PulledBy */
+/** @typedef {{ kind: 'device' | 'bouncer', id: string | null, key_name: string | null, user_agent: string, address: string, state: 'has' | 'behind' | 'unknown', content_at: string | null, last_pull: string, stopped_at: string | null, refused: number | null }} Puller */
+/** @typedef {{ total: number, has: number, behind: number, unknown: number, refused: number, told: Puller[] }} PulledBy */
 /** @typedef {import('./words.js').ExplainedFeed & { pulled_by?: PulledBy, never_block?: { verdict: Verdict, subtract: { value: 'on' | 'workspace', verdict: Verdict } | null } | null }} PathFeed */
 /**
  * @typedef {object} Answer What the service tells of a target.
@@ -135,7 +136,7 @@ export function modelOf(answer, outlook) {
     const goes = feed.verdict !== 'out' && then === 'out';
     for (const rule of feed.rules) {
       if (rule.effect === 'none') continue;
-      const tone = rule.effect === 'in' ? toneOfVerdict(feed.verdict, answer.action) : 'free';
+      const tone = rule.effect === 'in' ? toneOfFeed(feed, answer.action) : 'free';
       edges.push({ from: idOfRule(rule), to: id, tone, goes: goes || removed.has(rule.id) });
     }
     if (outlook === 'never' && then !== feed.verdict) edges.push({ from: 'rule new', to: id, tone: 'free', goes: false });
@@ -172,13 +173,23 @@ const toneOf = ({ action, effect }) => (action === 'allow' ? 'free' : effect ===
 /** @param {Verdict} verdict @param {string} action @returns {Tone} */
 const toneOfVerdict = (verdict, action) => (verdict === 'out' ? '' : action === 'allow' ? 'free' : verdict === 'in' ? 'block' : 'part');
 
+/** A feed over its cap is not published: it blocks nothing. @param {PathFeed} feed @param {string} action @returns {Tone} */
+const toneOfFeed = ({ verdict, over_cap: isOver }, action) => (isOver && verdict !== 'out' ? 'late' : toneOfVerdict(verdict, action));
+
 /** @param {ExplainedRule} rule @returns {Node} */
 function whoOf(rule) {
   const { actor, key_name: key, source, batch_id: batch, reason, updated_at: at, action } = rule;
   const title = source?.name ?? senderName(rule);
   const notes = [source ? 'source' : actor && key ? `key ${key}` : '', reason ?? ''].filter(Boolean);
   const href = batch === null ? link('/batches') : link('/batches', batch);
-  return { id: `who ${title} ${batch}`, title, note: notes.join(' · '), href, tone: action === 'allow' ? 'free' : 'block', at };
+  return {
+    id: `who ${title} ${batch} ${reason ?? ''}`,
+    title,
+    note: notes.join(' · '),
+    href,
+    tone: action === 'allow' ? 'free' : 'block',
+    at,
+  };
 }
 
 /** @param {ExplainedRule} rule @param {boolean} goes @returns {Node} */
@@ -196,14 +207,15 @@ function feedNode(feed, action, outlook) {
   const does = action === 'block' ? 'blocks it' : 'allows it';
   const words = { in: does, partly: 'has a part of it', out: 'does not have it' };
   const stays = outlook !== undefined && outlook !== 'extend' && then === 'in';
-  const state = goes ? 'lets it through then' : stays ? `still ${does}` : words[then];
+  const held = feed.over_cap && then !== 'out' ? 'not published, over its cap' : undefined;
+  const state = held ?? (goes ? 'lets it through then' : stays ? `still ${does}` : words[then]);
   const guarded = feed.protected_by.length > 0 ? `, protected by ${feed.protected_by[0]}` : '';
   return {
     id: idOf(feed),
     title: feed.name,
     note: `${KINDS[feed.kind]} · ${state}${guarded}`,
     href: linkToFeed({ kind: feed.kind, id: feed.id ?? '' }),
-    tone: toneOfVerdict(feed.verdict, action),
+    tone: toneOfFeed(feed, action),
     goes,
   };
 }
@@ -224,7 +236,9 @@ function boxesOf(feed, action) {
       return told.map((each) => ({
         id: `box ${idOf(feed)} ${each.kind} ${each.id ?? each.address} ${each.user_agent}`,
         title: each.key_name ?? each.address,
-        note: [does, each.stopped_at !== null && 'stopped pulling', programOf(each)].filter(Boolean).join(' · '),
+        note: [does, each.refused !== null && refusedText(each.refused), each.stopped_at !== null && 'stopped pulling', programOf(each)]
+          .filter(Boolean)
+          .join(' · '),
         href:
           each.kind === 'bouncer'
             ? link('/bouncers')

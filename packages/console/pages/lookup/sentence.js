@@ -16,21 +16,40 @@ export function whereText({ target, where }) {
 /** How many feeds have it. @param {Answer} answer */
 export const having = ({ feeds }) => feeds.filter(({ verdict }) => verdict !== 'out');
 
+/** Those of them that are published: what is over its cap nobody gets (SPEC D45.4). @param {Answer} answer */
+export const publishing = (answer) => having(answer).filter(({ over_cap: isOver }) => !isOver);
+
 /** @param {{ answer: Answer }} props */
 export function Sentence({ answer }) {
   const { target, action, feeds, enforced } = answer;
   const known = /^[A-Z]{2}$/.test(target)
     ? html`${countryName(target)} (${target})`
     : html`<bdi>${target}</bdi><bdi>${whereText(answer)}</bdi>`;
-  const has = having(answer).length;
-  const whole = feeds.filter(({ verdict }) => verdict === 'in').length;
+  const published = publishing(answer);
+  const has = published.length;
+  const whole = published.filter(({ verdict }) => verdict === 'in').length;
   const does = action === 'block' ? 'blocked' : 'allowed';
-  if (has === 0) return html`${known} is ${does} on no feed.${lateText(answer)}`;
+  if (having(answer).length === 0) return html`${known} is ${does} on no feed.${lateText(answer)}`;
+  if (has === 0) return html`${known} is ${does} on no feed that is published.${unpublishedText(answer)}`;
   const on = `${whole === 0 ? 'in part ' : ''}${does} on ${counted(whole || has, 'feed')}${whole > 0 && has > whole ? `, and in part on ${has - whole}` : ''}`;
-  if (enforced === undefined) return html`${known} is ${on}.`;
-  if (enforced.of === 0) return html`${known} is ${on}, which nothing pulls yet.`;
+  const more = unpublishedText(answer);
+  if (enforced === undefined) return html`${known} is ${on}.${more}`;
+  if (enforced.of === 0) return html`${known} is ${on}, which nothing pulls yet.${more}`;
   const isUnsure = enforced.by < enforced.of && feeds.some(({ verdict, pulled_by: by }) => verdict !== 'out' && (by?.unknown ?? 0) > 0);
-  return html`${known} is ${on}, enforced by ${count(enforced.by)} of ${counted(enforced.of, 'device')}${isUnsure && ', as far as is known'}.`;
+  return html`${known} is ${on}, enforced by ${count(enforced.by)} of ${counted(enforced.of, 'device')}${isUnsure && ', as far as is known'}.${more}`;
+}
+
+/** The feeds that have it and are over their cap, and who still has earlier content of them with it. @param {Answer} answer */
+function unpublishedText(answer) {
+  const feeds = having(answer).filter(({ over_cap: isOver }) => isOver);
+  if (feeds.length === 0) return '';
+  const sum = (/** @type {'has' | 'total'} */ name) => feeds.reduce((all, { pulled_by: by }) => all + (by?.[name] ?? 0), 0);
+  const clients = sum('total');
+  const hold =
+    clients === 0
+      ? ''
+      : `: ${count(sum('has'))} of ${counted(clients, 'client')} still ${clients === 1 ? 'has' : 'have'} earlier content with it`;
+  return ` ${counted(feeds.length, 'feed with it is', 'feeds with it are')} not published, over ${feeds.length === 1 ? 'its' : 'their'} cap${hold}.`;
 }
 
 /** What devices may still do that are not seen to have what the feed says now. @param {Answer} answer */
