@@ -23,6 +23,8 @@ export const dayOf = (at) => DATE.format(new Date(at));
 export const sentence = (text) => (/[.!?]$/.test(text) ? text : `${text}.`);
 /** `1 rule`, `3 rules` @param {number} value @param {string} one @param {string} [many] */
 export const counted = (value, one, many = `${one}s`) => `${count(value)} ${value === 1 ? one : many}`;
+/** What stands behind a list of which not all is named. @param {number} all @param {number} named */
+export const andMore = (all, named) => (all > named ? `, and ${count(all - named)} more` : '');
 
 const UNITS = /** @type {const} */ ([
   ['y', 365 * 86_400_000],

@@ -155,6 +155,8 @@ export interface FeedMeasure {
   readonly leftOut: LeftOut | undefined;
   /** Rules for addresses and networks. */
   readonly addressRules: number;
+  /** All active rules of its action, whichever family they are of. */
+  readonly rules: number;
   /** The countries and ASNs that have most networks; one network may count in several. */
   readonly costs: readonly GeoCost[];
   /** undefined where the workspace has had as much counted as it may for now. */

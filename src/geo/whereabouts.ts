@@ -1,4 +1,5 @@
-/** Which country and ASN one address belongs to, found by going through the ranges once: a millisecond or two, and nothing is kept. */
+/** Which country and ASN an address or all of a network belongs to, found by going through the ranges once: a millisecond or two, and nothing is kept. */
+import { lastAddressV4, lastAddressV6 } from '@weir/network/bounds.ts';
 import type { Network } from '@weir/network/network.ts';
 import type { Whereabouts } from '../ports/geo.ts';
 import type { Target } from '../rule.ts';
@@ -8,32 +9,40 @@ import { nameOf } from './names.ts';
 import { attributionOf } from './status.ts';
 import { type FamilyTable, familyTables } from './table.ts';
 
-/** Where a target is: of a network its first address, and where ranges overlap the smallest; of an ASN itself; null: of a country. */
+/** Where a target is: of a network what all of its addresses are in, and where ranges overlap the smallest; of an ASN itself; null: of a country. */
 export function whereabouts(data: GeoData, target: Target): Whereabouts | null {
   if (target.kind === 'country') return null;
-  const { country, asn } = target.kind === 'asn' ? { country: null, asn: target.asn } : addressIn(data, target.network);
+  const { country, asn } = target.kind === 'asn' ? { country: null, asn: target.asn } : networkIn(data, target.network);
   const asnName = asn === null ? null : nameOf(data.asn.names, asn);
   return { country, asn, asnName, attribution: asn === null ? null : attributionOf(data.asn) };
 }
 
-function addressIn({ country, asn }: GeoData, network: Network): Pick<Whereabouts, 'country' | 'asn'> {
+function networkIn({ country, asn }: GeoData, network: Network): Pick<Whereabouts, 'country' | 'asn'> {
   const family = network.family === 4 ? 'v4' : 'v6';
-  const words = wordsOf(network);
-  const code = keyAt(familyTables(country.table)[family], words);
-  return { country: code === undefined ? null : countryText(code), asn: keyAt(familyTables(asn.table)[family], words) ?? null };
+  const [first, last] = boundsOf(network);
+  const code = keyOf(familyTables(country.table)[family], first, last);
+  return { country: code === undefined ? null : countryText(code), asn: keyOf(familyTables(asn.table)[family], first, last) ?? null };
 }
 
-const wordsOf = (network: Network): readonly number[] => (network.family === 4 ? [network.address >>> 0] : [...network.address]);
+function boundsOf({ family, address, prefix }: Network): [first: readonly number[], last: readonly number[]] {
+  if (family === 4) return [[address >>> 0], [lastAddressV4(address, prefix)]];
+  const last = new Uint32Array(4);
+  lastAddressV6(address, 0, prefix, last);
+  return [[...address], [...last]];
+}
 
-function keyAt({ keys, offsets, ranges }: FamilyTable, address: readonly number[]): number | undefined {
-  const width = address.length;
+/** The key of all addresses from one to another; undefined where some have none, or another. */
+function keyOf({ keys, offsets, ranges }: FamilyTable, first: readonly number[], last: readonly number[]): number | undefined {
+  const width = first.length;
   let found = -1;
   for (let at = 0; at < ranges.length; at += 2 * width) {
-    if (compare(ranges, at, address) > 0 || compare(ranges, at + width, address) < 0) continue;
+    if (compare(ranges, at, last) > 0 || compare(ranges, at + width, first) < 0) continue;
+    // The ranges of one key neither touch nor overlap: one that begins within is of another key.
+    if (compare(ranges, at, first) > 0) return undefined;
     // Of ranges around it the one that begins last.
     if (found < 0 || compare(ranges, found, wordsAt(ranges, at, width)) < 0) found = at;
   }
-  if (found < 0) return undefined;
+  if (found < 0 || compare(ranges, found + width, last) < 0) return undefined;
   const range = found / (2 * width);
   let low = 0;
   for (let high = keys.length; low < high; ) {

@@ -11,6 +11,7 @@ import type { Names } from './rules/rule-json.ts';
 /** A batch in the words of programs; `keys`: the names of keys. */
 export const batchJson = (batch: BatchInfo, keys: Names['keys']) => ({
   id: batch.id,
+  what: batch.what,
   list_id: batch.listId,
   lists: batch.lists,
   has_targets: batch.hasTargets,

@@ -176,7 +176,7 @@ export function undoConformance(driver: StoreDriver): void {
     assert.deepEqual(await told(alone), [true, false]);
   });
 
-  test(`D38.1 store ${name}: a batch tells the lists that it concerns; one of expression rules alone is of none, and so is its undo`, async (t) => {
+  test(`D38.1, D45.13 store ${name}: a batch tells the lists that it concerns; one of expression rules alone is of none, and so is its undo`, async (t) => {
     const { store, workspace, land } = await fixture(t, driver);
     const list = await store.createList(workspace.id, 'edge', NO_SETTINGS);
     const [alone, mixed, both, undo, again, unknown] = Array.from({ length: 6 }, () => newBatchId(T0)) as [string, string, ...string[]];
@@ -205,6 +205,33 @@ export function undoConformance(driver: StoreDriver): void {
     assert.deepEqual(await told(mixed), [true, 1, list.id]);
     assert.deepEqual(await told(both!), [true, 2, list.id]);
     assert.deepEqual(await told(unknown!), [null, 1, own], 'what it undid is forgotten');
+
+    const whatOf = async (items: Parameters<typeof land>[0]) => {
+      const batchId = newBatchId(T0);
+      await land(items.map((item) => ({ batchId, ...item })));
+      return (await store.batch(workspace.id, batchId))!.what;
+    };
+    const ids = { kind: 'access_rule', ids: [1] } as const;
+    const [made, deleted, set] = [
+      { change: upsert(access(HOSTS[1])) },
+      { change: { change: 'delete_rules', ...ids } as const },
+      { change: { change: 'set_rules', ...ids, reason: 'x' } as const },
+    ];
+    const source = { sourceId: 'a source that is deleted' };
+    const deeds = [
+      [made],
+      [deleted],
+      [set],
+      [made, deleted],
+      [
+        { ...made, ...source },
+        { ...deleted, ...source },
+      ],
+    ];
+    const found = [];
+    for (const items of deeds) found.push(await whatOf(items));
+    assert.deepEqual(found, ['sent', 'deleted', 'changed', 'changed', 'refreshed'], 'D45.13');
+    assert.deepEqual([(await store.batch(workspace.id, undo!))!.what, (await store.batch(workspace.id, alone))!.what], ['undone', 'sent']);
   });
 
   test(`D9.3, D9.11 store ${name}: what is told of an undo is what it does: nothing in a deleted list, nothing twice, nothing that is undone already`, async (t) => {

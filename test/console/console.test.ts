@@ -340,6 +340,31 @@ suite('D18 the console', { skip: needs('chromium'), timeout: 600_000 }, () => {
     assert.ok(Date.parse(dragged.get('until')!) > Date.parse(dragged.get('since')!));
   });
 
+  test('D45.11 a chart of 90 days has an axis of these days, however few of them are known', async () => {
+    await page.show('/feeds', 'Feeds');
+    await page.evaluate(`(() => {
+      const draw = CanvasRenderingContext2D.prototype.fillText;
+      window.drawn = [];
+      CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
+        window.drawn.push(text);
+        return draw.call(this, text, ...rest);
+      };
+    })()`);
+    await page.click('Overview');
+    const labels = await eventually(async () => {
+      const days = (await page.evaluate<string[]>('window.drawn')).filter((text) => /^\d+ \w+$/.test(text));
+      assert.ok(days.length > 2);
+      return days;
+    });
+    const [now, day] = [Date.now(), 86_400_000];
+    const shown = Array.from({ length: 93 }, (_, i) => new Date(now - (i - 1) * day).toISOString().slice(5, 10));
+    for (const label of labels) {
+      const [date, month] = label.split(' ') as [string, string];
+      const at = new Date(`${month.slice(0, 3)} ${date}, 2024 UTC`).toISOString().slice(5, 10);
+      assert.ok(shown.includes(at), labels.join());
+    }
+  });
+
   test('D15.50, D15.51 a feed is deleted after what goes with it was told, and brought back', async () => {
     const { text } = await ask(weir.url, '/v1/manage/keys', {
       ...{ method: 'POST', headers: { ...bearer(KEY), 'content-type': 'application/json' } },

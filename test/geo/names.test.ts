@@ -10,6 +10,7 @@ import { nameOf } from '../../src/geo/names.ts';
 import { whereabouts } from '../../src/geo/whereabouts.ts';
 import { compileFiles, folderOf } from '../support/geo.ts';
 import { mmdb } from '../support/mmdb.ts';
+import { seededRandom } from '../support/random.ts';
 
 const at = (data: GeoData, address: string) => whereabouts(data, { kind: 'ip', network: parseNetwork(address) as Network });
 
@@ -57,6 +58,35 @@ test('D18.100 names are as they were after a start from the cache, and are of ad
     assert.deepEqual(whereabouts(data, { kind: 'asn', asn: 64500 }), { country: null, asn: 64500, asnName: 'Example', attribution: null });
     assert.equal(whereabouts(data, { kind: 'country', country: 'AU' }), null);
   }
+});
+
+test('D45.9 a network is told to be where all of its addresses are; else nowhere', async (t) => {
+  const random = seededRandom(45);
+  const rows: string[] = [];
+  for (let start = random.below(5); start < 64; start += random.below(9)) {
+    const end = Math.min(63, start + random.below(12));
+    rows.push(`192.0.2.${start},192.0.2.${end},${random.pick(['AU', 'DE', 'NL'])}`);
+    start = end + 1;
+  }
+  const asn = '192.0.2.0,192.0.2.15,64500\n192.0.2.16,192.0.2.31,64501\n2001:db8::,2001:db8:0:ffff:ffff:ffff:ffff:ffff,64500\n';
+  const folder = await folderOf(t, { 'c.csv': rows.map((row) => `${row}\n`).join(''), 'a.csv': asn });
+  const data = await loadGeo({ country: join(folder, 'c.csv'), asn: join(folder, 'a.csv') }, folder);
+  const countryOf = (network: string) => at(data, network)!.country;
+  const alone = Array.from({ length: 64 }, (_, host) => countryOf(`192.0.2.${host}`));
+  assert.ok(new Set(alone).size >= 3);
+  for (let prefix = 26; prefix <= 32; prefix += 1) {
+    const size = 2 ** (32 - prefix);
+    for (let first = 0; first < 64; first += size) {
+      const [one, ...others] = new Set(alone.slice(first, first + size));
+      assert.equal(
+        countryOf(`192.0.2.${first}/${prefix}`),
+        others.length === 0 ? one : null,
+        `192.0.2.${first}/${prefix} of ${rows.join(' ')}`,
+      );
+    }
+  }
+  const asnOf = (network: string) => at(data, network)!.asn;
+  assert.deepEqual(['192.0.2.16/28', '192.0.2.0/27', '2001:db8::/64', '2001:db8::/47'].map(asnOf), [64501, null, 64500, null]);
 });
 
 test('D18.100 the packaged data name their ASNs', async () => {

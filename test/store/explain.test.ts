@@ -138,3 +138,41 @@ test('D10.1, D10.4 property: explain agrees with the bytes of every feed: rules 
     return { store, clock, workspace, spans, geo: geoOf(spans), options: { store, guard } };
   }
 });
+
+test('D45.10 a country and an ASN are explained however many rules there are elsewhere; too many in them are told in a sentence', async (t) => {
+  const clock = new ManualClock();
+  const store = await openSqliteStore(temporaryFolder(t), () => clock.now());
+  const { id } = await store.createWorkspace((await store.createOrganization('o', 'active')).id, 'w');
+  const given = { name: null, reason: null, labels: null, config: null, confidence: null, severity: null };
+  const items = Array.from({ length: 200 }, (_, offset): LandingItem => {
+    const target: Target = { kind: 'ip', network: networkAt(offset, 0) };
+    const rule: AccessRule = { action: 'block', target, ruleRef: null, expiresAt: null, ...given };
+    const record = { offset, timestamp: clock.now(), key: id, headers: {}, value: '{}' };
+    const change = { change: 'upsert', kind: 'access_rule', rule } as const;
+    return { record, workspaceId: id, listId: null, receivedAt: clock.now(), batchId: null, keyId: null, change };
+  });
+  await store.apply({ streamId: 's', partition: 0, from: null, to: items.length, items, poison: [], now: clock.now() });
+  const [workspace] = await store.workspaces();
+  const [few, many] = GEO_NAMES;
+  const geo = geoOf(
+    new Map<string, Span[]>([
+      [few, [[0, 9]]],
+      [many, [[0, 149]]],
+    ]),
+  );
+  const options = { store, geo, guard: blockGuards({ ...NO_GUARD_RAILS, self: [] }), now: instantOf(clock), mostRules: 100 };
+  const of = (name: string) => explain({ workspace: workspace!, target: geoTarget(name), action: 'block', counts: false }, options);
+  const { feeds } = await of(few);
+  assert.deepEqual(
+    feeds.map(({ explanation: { verdict, rules } }) => [verdict, rules.length]),
+    [
+      ['in', 10],
+      ['in', 10],
+    ],
+  );
+  await assert.rejects(
+    of(many),
+    new RegExp(`^WeirError: more than 100 rules have addresses of ${many}; ask about an address or a smaller network$`),
+  );
+  await store.close();
+});

@@ -123,6 +123,8 @@ function Result({ result }) {
 
 /** From this share of all requests on a rule that keeps clients out is asked about. */
 const BROAD = 0.01;
+/** Of those rules, how many are named. */
+const BROAD_NAMED = 5;
 const KEEPS_OUT = ['block', 'challenge', 'ratelimit'];
 
 /** The rules that keep many out, the one that decides most first. @param {{ rules: any[], requests: number, onShow: (rule: any) => void }} props */
@@ -135,11 +137,12 @@ function Broad({ rules, requests, onShow }) {
     <${Notice} kind="warn">
       <p>Is that meant? ${broad.length === 1 ? 'One rule decides' : `${count(broad.length)} rules decide`} 1% of the requests or more:</p>
       <ul>${broad
-        .slice(0, 5)
+        .slice(0, BROAD_NAMED)
         .map(
           (rule) =>
             html`<li key=${rule.i} class="row"><bdi class="text">${rule.name}</bdi> ${rule.action}, ${shareOf(rule.decides / requests)} <${Button} tiny aria-label=${`What ${rule.name} takes`} onClick=${() => onShow(rule)}>See what it takes<//></li>`,
         )}</ul>
+      ${broad.length > BROAD_NAMED && html`<p>And ${counted(broad.length - BROAD_NAMED, 'more rule')}, in the table below.</p>`}
     <//>
   `;
 }

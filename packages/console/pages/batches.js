@@ -27,6 +27,7 @@ import { RULE_TABS, tabOf } from './rules/tabs.js';
 /**
  * @typedef {object} Batch
  * @property {string} id
+ * @property {'sent' | 'refreshed' | 'deleted' | 'changed' | 'undone' | null} what What it did; null: not known.
  * @property {string | null} list_id
  * @property {number} lists How many it concerns.
  * @property {boolean | null} has_targets Whether it concerns lists; null: not known.
@@ -61,7 +62,7 @@ export function Page({ session, place }) {
 function Batches({ names }) {
   const { items, isWhole, error, refresh, onSight } = useKeyset('/batches', 'batches', {}, { limit: LIMIT, keyOf });
   return html`
-    <${PageHead} title="Batches">What was sent in the last seven days, newest first. A batch is undone as a whole. A change of rules in place has an entry for each list, however many rules that are.<//>
+    <${PageHead} title="Batches">What was sent in the last seven days, newest first. A batch is undone as a whole.<//>
     <${Shown} live=${{ value: items, error, refresh }}>${(/** @type {Batch[]} */ read) =>
       read.length === 0
         ? html`<${Empty} icon="batches" title="No batch in the last seven days"><p>Each request to POST /v1/signal or /v2/signal that is accepted is a batch, and so is each change of rules made here.</p><//>`
@@ -72,6 +73,19 @@ function Batches({ names }) {
 
 const keyOf = (/** @type {Batch} */ { id }) => id;
 
+/** What a batch did, in words. @type {Record<string, { short: string, whole: string }>} */
+const WHAT = {
+  sent: { short: 'signals', whole: 'Signals' },
+  refreshed: { short: 'refresh', whole: 'A refresh of a source' },
+  deleted: { short: 'deletion', whole: 'A deletion of rules' },
+  changed: { short: 'change', whole: 'A change of rules' },
+  undone: { short: 'undo', whole: 'An undo of another batch' },
+  unknown: { short: 'not known', whole: 'Not known: it is older than weir keeps note of that' },
+};
+
+/** Whether its entries are what somebody sent: a change, deletion or undo has few for any number of rules. @param {Batch} batch */
+const isOfEntries = ({ what }) => what === 'sent' || what === 'refreshed' || what === null;
+
 /** @param {Names} names @returns {import('../ui/long-list.js').LongColumn<Batch>[]} */
 const columns = (names) => [
   { label: 'Received', width: '6.5rem', cell: ({ received_at: at }) => html`<${Ago} at=${at} />` },
@@ -80,10 +94,11 @@ const columns = (names) => [
     width: 'minmax(8rem, 1.5fr)',
     cell: ({ id, received_at: at }) => html`<a href=${link('/batches', id)} title=${id}>${dateTime(at)}</a>`,
   },
+  { label: 'What', width: '7.5rem', secondary: true, cell: ({ what }) => WHAT[what ?? 'unknown'].short },
   { label: 'Sent by', width: 'minmax(5rem, 1fr)', secondary: true, cell: (batch) => html`<bdi>${senderName(batch)}</bdi>` },
   { label: 'List', width: 'minmax(5rem, 1fr)', secondary: true, cell: (batch) => html`<bdi>${listOf(batch, names)}</bdi>` },
   { label: 'State', width: '6.5rem', secondary: true, cell: (batch) => html`<${State} batch=${batch} />` },
-  { label: 'Entries', width: '5rem', number: true, cell: ({ entries }) => count(entries) },
+  { label: 'Entries', width: '5rem', number: true, cell: (batch) => (isOfEntries(batch) ? count(batch.entries) : '–') },
 ];
 
 /** Where its rules are. @param {Batch} batch @param {Names} names */
@@ -139,12 +154,13 @@ function noteOf({ undoable, undone_by: by }, isUndoable) {
 
 /** @param {Batch} batch @param {Names} names @returns {(readonly [string, any])[]} */
 const factsOf = (batch, names) => [
+  ['What it was', WHAT[batch.what ?? 'unknown'].whole],
   ['State', html`<${State} batch=${batch} />`],
   ['Sent by', senderName(batch)],
   ['Person', batch.person ?? undefined],
   ['Key', batch.actor !== null && batch.key_id !== null ? keyName(batch) : undefined],
   ['List', listOf(batch, names)],
-  ['Entries', html`${count(batch.entries)} <span class="soft small">(of a change of rules in place one for each list)</span>`],
+  ['Entries', isOfEntries(batch) ? count(batch.entries) : undefined],
   ['Received', dateTime(batch.received_at)],
   ['Landed', html`${dateTime(batch.landed_at)}, after ${tookText(Date.parse(batch.landed_at) - Date.parse(batch.received_at))}`],
   ['Undoes', batch.undoes && html`<a href=${link('/batches', batch.undoes)} title=${batch.undoes}>another batch</a>`],

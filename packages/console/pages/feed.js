@@ -30,6 +30,7 @@ import { FeedForm } from './feeds/feed-form.js';
 import { familiesText, leftOutText, nameOfKind, stateOf, WORKSPACE_FEED } from './feeds/feed-state.js';
 import { readFeed } from './feeds/read-feeds.js';
 import { SetUpCard } from './feeds/set-up-card.js';
+import { linkToSource, stateOf as stateOfSource } from './sources/source-state.js';
 
 /** @typedef {import('./feeds/feed-state.js').FeedRow} FeedRow */
 /** @typedef {import('../session.js').Session} Session */
@@ -79,6 +80,7 @@ function Feed({ feed: read, tag, session, refresh }) {
       ${feed.description && html`<span class="text">${feed.description}</span>`}
     <//>
     ${feed.feed?.events.map(({ kind, text, since }) => html`<${Notice} key=${kind} kind="warn"><span>${text}, <${Ago} at=${since} /></span><//>`)}
+    ${feed.old_sources?.map((source) => html`<${Notice} key=${source.id} kind="warn"><span>Its source <a class="text" href=${linkToSource(source)}>${source.name}</a> is ${source.state}: ${stateOfSource(source).about}</span><//>`)}
     <div class="cards">
       <${SizeCard} feed=${feed} tag=${tag} />
       <${HistoryCard} feed=${feed} />
@@ -118,6 +120,7 @@ function SizeCard({ feed, tag }) {
                 <${Facts} facts=${measure.costs.map((/** @type {any} */ { name, networks }) => [name, counted(networks, 'network')])} />
               `
           }
+          ${measure.of_rules !== null && html`<${Notice} kind="warn">The counts below are of ${count(measure.of_rules)} of ${counted(measure.rules, 'rule')}: counting all takes too long.<//>`}
           ${measure.by_list?.largest.length > 0 && html`<${SharesOf} title="By list, before neighbours are put together" shares=${measure.by_list} />`}
           ${measure.by_key?.largest.length > 0 && html`<${SharesOf} title="By key, before neighbours are put together" shares=${measure.by_key} />`}
         `;
@@ -146,7 +149,7 @@ function HistoryCard({ feed }) {
           return html`<p class="soft">${feed.action === 'allow' ? 'It is an allow feed; sizes are noted of block feeds only.' : 'No size is known yet: it is noted each day on which the feed is made for somebody who asks for it.'}</p>`;
         const last = known.at(-1);
         return html`
-          <${Plot} days onSpan=${seeChanges(named(feed))} label="Networks of the block feed" times=${known.map((/** @type {any} */ each) => Date.parse(each.day) / 1000)}
+          <${Plot} days span=${89 * 86_400} onSpan=${seeChanges(named(feed))} label="Networks of the block feed" times=${known.map((/** @type {any} */ each) => Date.parse(each.day) / 1000)}
             series=${[
               { label: 'IPv4', color: '--accent', fill: true, values: known.map((/** @type {any} */ each) => each.v4?.last ?? null) },
               { label: 'IPv6', color: '--warn', values: known.map((/** @type {any} */ each) => each.v6?.last ?? null) },

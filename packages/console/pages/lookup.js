@@ -80,6 +80,9 @@ function AskedFor({ text: given, action }) {
   `;
 }
 
+/** Whether asking again would be refused again (409), as where too many rules have addresses of a country. @param {Error} error */
+const isRefused = (error) => error instanceof ApiError && error.status === 409 && !/try again/.test(error.message);
+
 /** One of several. @param {{ target: string, action: string }} props */
 function Row({ target, action }) {
   const { value, error } = useLive(manage('/lookup', { target, action, path: true }), { every: 60_000 });
@@ -112,7 +115,8 @@ function One({ target, action, session }) {
   if (live.value === undefined && live.error instanceof ApiError && live.error.faults.length > 0) {
     return html`<${Notice}><bdi>${target}</bdi> ${live.error.faults[0].message}.<//>`;
   }
-  if (live.value === undefined && live.error !== undefined) return html`<${Failed} error=${live.error} retry=${live.refresh} />`;
+  if (live.value === undefined && live.error !== undefined)
+    return html`<${Failed} error=${live.error} retry=${isRefused(live.error) ? undefined : live.refresh} />`;
   return html`
     <${Shown} live=${live}>${(/** @type {Answer} */ answer) => html`
       <${Found} answer=${answer} mayChange=${may(session, 'rules:write')} maySet=${may(session, 'manage')} onOpen=${setOpen} onDone=${live.refresh} />

@@ -130,7 +130,7 @@ function Days() {
         days.length === 0
           ? html`<p class="soft">No entry has landed yet.</p>`
           : html`
-              <${Plot} days onSpan=${seeChanges()} label="Entries of the last 90 days" times=${days.map(({ day }) => Date.parse(day) / 1000)} series=${[
+              <${Plot} days span=${89 * 86_400} onSpan=${seeChanges()} label="Entries of the last 90 days" times=${days.map(({ day }) => Date.parse(day) / 1000)} series=${[
                 { label: 'added', color: '--accent', fill: true, values: days.map(({ added }) => added) },
                 { label: 'expired', color: '--warn', values: days.map(({ expired }) => expired) },
                 { label: 'removed or undone', color: '--bad', values: days.map(({ removed, undone }) => removed + undone) },

@@ -33,6 +33,18 @@ export function spanOf(times, a, b, days) {
 }
 
 /**
+ * The time that a plot shows, seconds: `span` up to the last point, or from the first one on; around a single one some hours or days.
+ * @param {readonly number[]} times @param {number | undefined} span @param {boolean} days
+ * @returns {[from: number, to: number]}
+ */
+export function shownOf(times, span, days) {
+  const [first, last] = [times[0] ?? 0, times.at(-1) ?? 0];
+  if (span !== undefined) return [last - span, last];
+  const around = (days ? 7 * 86_400 : 3600) / 2;
+  return first === last ? [first - around, last + around] : [first, last];
+}
+
+/**
  * The next point for a key, and where the chosen span begins; undefined for other keys.
  * @param {KeyboardEvent} event @param {{ at: number, from: number }} now @param {number} length
  */

@@ -3,7 +3,7 @@
 import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { count, shortCount } from '../format.js';
-import { moved, readingAt, spanOf } from './plot-reading.js';
+import { moved, readingAt, shownOf, spanOf } from './plot-reading.js';
 
 /**
  * @typedef {object} Series
@@ -93,9 +93,8 @@ export function Plot({ label, times, series, days = false, span, onSpan }) {
           scales: {
             x: {
               time: true,
-              ...(span !== undefined && {
-                range: (/** @type {any} */ _plot, /** @type {number} */ _first, /** @type {number} */ last) => [last - span, last],
-              }),
+              // The library takes a single point for the first of a thousand days.
+              range: () => shownOf(now.current.times, span, days),
             },
             y: {
               range: (/** @type {any} */ _plot, /** @type {number} */ _least, /** @type {number} */ most) => [

@@ -155,6 +155,7 @@ function detailsOf(rule: RuleReport, requests: number): string[] {
   for (const reason of rule.never) lines.push(`never matches: ${reason}`);
   for (const { by, requests } of rule.taken.slice(0, 5))
     lines.push(`${by} takes ${count(requests)} of its ${count(rule.matches)} requests`);
+  if (rule.taken.length > 5) lines.push(`and ${plural(rule.taken.length - 5, 'more rule')} take of them`);
   if (rule.contains.length > 0)
     lines.push(
       `contains ${rule.contains.slice(0, 5).join(', ')}${rule.contains.length > 5 ? ` and ${rule.contains.length - 5} more` : ''}`,

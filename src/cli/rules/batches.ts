@@ -34,9 +34,10 @@ export function batchCommands(add: AddCommand): void {
       return (await store.batches(id, { limit, before })).map((batch) => namedBatch(batch, names));
     },
     show: (rows) =>
-      table(['ID', 'RECEIVED', 'ENTRIES', 'LIST', 'SENT BY', 'UNDOES', 'UNDONE BY', 'UNDO'], rows, (b) => [
+      table(['ID', 'RECEIVED', 'WHAT', 'ENTRIES', 'LIST', 'SENT BY', 'UNDOES', 'UNDONE BY', 'UNDO'], rows, (b) => [
         b.id,
         b.received_at,
+        b.what,
         b.entries,
         listText(b),
         [b.key_name ?? b.key_id, b.actor && b.actor].filter(Boolean).join(', ') || null,

@@ -1,13 +1,18 @@
 /** What an explanation is made of: the feeds of a workspace, and the rules that concern a target, read without others where that can be. */
+import type { AddressSet } from '@weir/network/address-set.ts';
+import { lastAddressV4, lastAddressV6 } from '@weir/network/bounds.ts';
+import { readV6 } from '@weir/network/words.ts';
 import { workspaceProfile } from '../../account/feed.ts';
 import type { BlockGuard, GuardRails } from '../../account/guard-rails.ts';
 import type { Workspace } from '../../account/workspace.ts';
 import type { Instant } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
+import { inPieces } from '../../pieces.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
+import type { RuleSink } from '../../ports/snapshot.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { RuleMatch } from '../../ports/stored/rule-queries.ts';
-import type { Target } from '../../rule.ts';
+import type { GeoTarget, RuleRole, Target } from '../../rule.ts';
 import { formatTarget } from '../../signal/target.ts';
 import { keptCut } from '../make/fit.ts';
 import { fitKey } from '../make/render-feed.ts';
@@ -17,7 +22,7 @@ import type { FeedSource, StoredAccessRule } from './explanation.ts';
 
 /** What the server makes feeds with. */
 export interface ExplainOptions {
-  readonly store: Pick<StoreReads, 'rules' | 'directory' | 'feeds' | 'origins' | 'snapshot'>;
+  readonly store: Pick<StoreReads, 'rules' | 'rulesById' | 'directory' | 'feeds' | 'origins' | 'snapshot'>;
   readonly geo: GeoDatabase;
   /** The service's guard rails and a workspace's together. */
   readonly guard: (own: GuardRails) => BlockGuard;
@@ -49,19 +54,32 @@ export async function touchingRules(
   let looked = 0;
   const asked = addressesOf(target, 'both', geo);
   const name = formatTarget(target);
-  const find = async (match?: RuleMatch, isMeant: (rule: StoredAccessRule) => boolean = () => true) => {
+  const find = async (match: RuleMatch, isMeant: (rule: StoredAccessRule) => boolean = () => true) => {
     const found: StoredAccessRule[] = [];
-    for await (const rule of store.rules(workspaceId, { kind: 'access_rule', now: since, ...(match && { match }) })) {
+    for await (const rule of store.rules(workspaceId, { kind: 'access_rule', now: since, match })) {
       looked += 1;
       if (looked % TURN === 0) await pause?.();
-      if (looked > (mostRules ?? Number.POSITIVE_INFINITY)) throw tooManyRules(looked - 1);
+      if (looked > (mostRules ?? Number.POSITIVE_INFINITY)) throw tooManyRules(`${looked - 1} rules would have to be looked at`);
       if (isMeant(rule as StoredAccessRule)) found.push(rule as StoredAccessRule);
     }
     return found;
   };
   // A country may have no ranges.
   const isTouching = ({ rule }: StoredAccessRule) => formatTarget(rule.target) === name || touches(rule.target, asked, geo);
-  if (target.kind !== 'ip') return find(undefined, isTouching);
+  if (target.kind !== 'ip') {
+    const sink = new TouchingIds(asked, (other) => formatTarget(other) === name || touches(other, asked, geo));
+    await store.snapshot(workspaceId, null, now.wall, sink);
+    if (sink.ids.size > (mostRules ?? Number.POSITIVE_INFINITY)) throw tooManyRules(`${mostRules} rules have addresses of ${name}`);
+    const touching: StoredAccessRule[] = [];
+    for (const ids of inPieces(
+      [...sink.ids].sort((a, b) => a - b),
+      TURN,
+    )) {
+      await pause?.();
+      touching.push(...((await store.rulesById(workspaceId, 'access_rule', ids)) as StoredAccessRule[]));
+    }
+    return touching;
+  }
   const { network } = target;
   const found = [
     ...(await find({ how: 'covering', network })),
@@ -75,8 +93,34 @@ export async function touchingRules(
 /** Rules that are looked at before others get on. */
 const TURN = 100;
 
-const tooManyRules = (most: number) =>
-  new WeirError('REFUSED', `more than ${most} rules would have to be looked at; ask about an address or a smaller network`);
+const tooManyRules = (what: string) => new WeirError('REFUSED', `more than ${what}; ask about an address or a smaller network`);
+
+/** The ids of the rules with addresses of a set: every rule of a workspace is looked at, and none is made an object. */
+class TouchingIds implements RuleSink {
+  readonly ids = new Set<number>();
+  readonly #asked: AddressSet;
+  readonly #isTouching: (target: GeoTarget) => boolean;
+  readonly #ends = new Uint32Array(8);
+
+  constructor(asked: AddressSet, isTouching: (target: GeoTarget) => boolean) {
+    this.#asked = asked;
+    this.#isTouching = isTouching;
+  }
+
+  v4(id: number, _role: RuleRole, address: number, prefix: number): void {
+    if (this.#asked.v4.overlaps(address >>> 0, lastAddressV4(address, prefix))) this.ids.add(id);
+  }
+
+  v6(id: number, _role: RuleRole, bytes: Uint8Array, at: number, prefix: number): void {
+    readV6(bytes, at, this.#ends, 0);
+    lastAddressV6(this.#ends, 0, prefix, this.#ends, 4);
+    if (this.#asked.v6.overlaps(this.#ends, 0)) this.ids.add(id);
+  }
+
+  geo(id: number, _role: RuleRole, target: GeoTarget): void {
+    if (this.#isTouching(target)) this.ids.add(id);
+  }
+}
 
 /**
  * The rules that may concern a feed, in their order: those of its lists, and never-block rules of all lists. With many lists each has few of

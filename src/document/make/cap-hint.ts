@@ -60,6 +60,13 @@ export function addressRules({ parts }: Snapshot, variant: Variant, asOf: number
   return { v4: count(({ v4 }) => v4), v6: count(({ v6 }) => v6) };
 }
 
+/** How many rules a variant has, also for the other family, for countries and for ASNs. */
+export const allRules = ({ parts }: Snapshot, variant: Variant, asOf: number): number =>
+  parts.reduce(
+    (sum, { rules: { v4, v6, geo } }) => sum + [v4, v6, geo].reduce((all, table) => all + matching(table, variant, asOf).length, 0),
+    0,
+  );
+
 /** The rows of the rules of a variant that are active at the second `asOf`. */
 function matching(table: RuleTable, variant: Variant, asOf: number): number[] {
   const rows: number[] = [];

@@ -7,7 +7,7 @@ import type { StoreReads } from '../../ports/store.ts';
 import type { FeedCounter, FeedMeasure, FeedMeasurer, MeasureRequest } from '../builder.ts';
 import { readSnapshot } from '../held/snapshot.ts';
 import { storedVariant, variantOf } from '../variant.ts';
-import { addressRules, geoCosts } from './cap-hint.ts';
+import { addressRules, allRules, geoCosts } from './cap-hint.ts';
 import { measureFeed } from './render-feed.ts';
 
 /** Countries and ASNs that are told. */
@@ -53,6 +53,7 @@ export function feedMeasurer({ store, geo, guard, shares, clock }: MeasureOption
       entryLimit: own.entryLimit,
       leftOut: own.fitted?.leftOut,
       addressRules: direct.v4 + direct.v6,
+      rules: allRules(snapshot, variant, asOf),
       costs: geoCosts(snapshot, variant, asOf, geo()).slice(0, MOST_COSTS),
       shares: await shares({ workspaceId, feed, action, family }),
     };

@@ -201,7 +201,7 @@ export const WHOLE_PATH = {
   where: Type.Optional(
     nullable(Type.Object(WHERE), {
       description:
-        'With path: the country and the ASN of an address, and what the ASN is called, by the geo data in use; null: of a country. attribution: whom the licence of these data asks to name where they are shown.',
+        'With path: the country and the ASN of an address, or of all addresses of a network, and what the ASN is called, by the geo data in use; null: of a country. attribution: whom the licence of these data asks to name where they are shown.',
     }),
   ),
   enforced: Type.Optional(

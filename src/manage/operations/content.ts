@@ -127,13 +127,19 @@ const SIZE = {
   over_cap: false,
   left_out: LEFT_OUT,
   address_rules: [1200, 'Rules for addresses and networks.'],
+  rules: [1210, 'All rules of its action, whichever family they are of.'],
   costs: listOf({ name: 'country NL', networks: 7900 }, { description: 'The countries and ASNs that have most networks, ten at most.' }),
   by_list: sharesOf(
     { name: 'scanners', entries: 7900 },
     'The entries by list, before neighbours are put together, ten by name, the rest as a sum',
   ),
   by_key: sharesOf({ name: 'ids', entries: 7900 }, 'The same by the key that wrote them last'),
-  of_rules: [null, nullable(Type.Integer({ description: 'How many rules by_list and by_key are of, where they are not of all.' }))],
+  of_rules: [
+    null,
+    nullable(
+      Type.Integer({ description: 'How many of the rules by_list and by_key are of, the newest of each list first; null: of all.' }),
+    ),
+  ],
 } as const satisfies Fields;
 const Size = nullable(objectOf(SIZE));
 

@@ -127,7 +127,7 @@ export const LOOKUP_OPERATIONS: readonly Operation[] = [
     answer: EXPLAINED,
     refusals: {
       404: 'there is no list or feed "edge"',
-      409: 'more than 100000 rules would have to be looked at; ask about an address or a smaller network',
+      409: 'more than 100000 rules have addresses of US; ask about an address or a smaller network',
     },
     async run(context, { query }) {
       if (query.path !== true) return lookUp(context, query);

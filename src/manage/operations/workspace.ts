@@ -7,11 +7,12 @@ import { stateTag } from '../../account/tag.ts';
 import { type Workspace, type WorkspacePatch, workspaceSettingsJson } from '../../account/workspace.ts';
 import { isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
-import { answerOf, objectOf, Type } from '../../json-schema.ts';
+import { answerOf, listOf, objectOf, Type } from '../../json-schema.ts';
 import { type ChangeContext, changeOptions, type ManageContext } from '../context.ts';
 import { FEED_STATE, feedStateJson } from '../feed-state.ts';
 import { type Operation, operation } from '../operation.ts';
 import type { Outcome } from '../outcome.ts';
+import { refusedRules } from '../rules/refused-rules.ts';
 import { refuseMore } from './keys.ts';
 
 /**
@@ -115,6 +116,23 @@ export const WORKSPACE_OPERATIONS: readonly Operation[] = [
     examples: [{ protect: ['private', '203.0.113.0/24'], min_prefix_v4: 8 }],
     run: (context, { body }) => changeWorkspace(context, workspacePatch(body)),
     show: shown,
+  }),
+  operation('tryGuardRails', 'POST /workspace/preview', 'manage', {
+    summary: 'The rules in force that other guard rails would refuse; nothing is changed',
+    description: 'Such rules stay until they expire or are deleted; feeds leave out what is protected. What is not named is as it is.',
+    body: Type.Object({ protect: Type.Optional(protect), min_prefix_v4: Type.Optional(v4), min_prefix_v6: Type.Optional(v6) }),
+    bodyBytes: 128 * 1024,
+    answer: answerOf('RefusedRules', {
+      refused: [1, 'Active blocks that these guard rails would refuse, and those that are set would not.'],
+      first: listOf({ target: '8.0.0.0/9', list_name: 'default', why: 'is wider than /12, the widest network that may be blocked' }),
+      is_whole: [true, 'false: 250,000 rules were looked at, or 15 seconds were over: there may be more.'],
+    }),
+    examples: [{ protect: ['private'], min_prefix_v4: 12 }],
+    run: (context, { body }) =>
+      context.inTurn(
+        () => refusedRules(context, { ...context.caller.guardRails, ...canonicalSettings(workspacePatch(body)) }),
+        `rules ${context.workspaceId}`,
+      ),
   }),
 ];
 

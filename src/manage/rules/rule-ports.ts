@@ -33,7 +33,7 @@ export interface RuleManagement {
   readonly isCountry: (code: string) => boolean;
   /** The geo data in use. */
   readonly geo: () => GeoDatabase;
-  /** Where the first address of a network is, or what an ASN is, by the same data; null: of a country. */
+  /** Where all of a network is, or what an ASN is, by the same data; null: of a country. */
   readonly whereabouts: (target: Target) => Whereabouts | null;
   sleep(seconds: number): Promise<void>;
 }

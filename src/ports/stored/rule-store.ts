@@ -83,6 +83,9 @@ export interface RuleVersion {
   readonly ended: { readonly seq: number; readonly by: ChangeOrigin | null } | null;
 }
 
+/** What a batch did: entries of signals, a refresh of a source, rules deleted or changed by their ids, an undo (D45.13). */
+export const BATCH_DEEDS = ['sent', 'refreshed', 'deleted', 'changed', 'undone'] as const;
+
 /** A batch that has landed, in whole or in part (D9). Times in ms. */
 export interface BatchInfo extends Omit<RuleOrigin, 'batchId'> {
   readonly id: string;
@@ -92,6 +95,8 @@ export interface BatchInfo extends Omit<RuleOrigin, 'batchId'> {
   readonly lists: number;
   /** Whether it concerns access rules, which are in lists; null: not known (D38.1). */
   readonly hasTargets: boolean | null;
+  /** null: not known, because it landed before that was noted. */
+  readonly what: (typeof BATCH_DEEDS)[number] | null;
   readonly receivedAt: number;
   readonly landedAt: number;
   /** Entries that have landed. */

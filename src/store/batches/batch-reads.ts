@@ -4,6 +4,7 @@ import type { BatchInfo, ChangeOrigin } from '../../ports/stored/rule-store.ts';
 import { workspacePk } from '../places.ts';
 import { type Row, textOrNull } from '../rows.ts';
 import { all, one, type Work } from '../work.ts';
+import { DEEDS } from './batches.ts';
 import { byId, givenUpUntil, IDENTITIES, rowsOf, stretchesOf } from './undo-selections.ts';
 
 /** `batches` of the port. */
@@ -63,6 +64,7 @@ function* infoOf(workspace: number, batchId: string): Work<BatchInfo | undefined
     receivedAt: Number(first.received_at),
     landedAt: Math.max(...rows.map((row) => Number(row.landed_at))),
     entries: rows.reduce((sum, row) => sum + Number(row.last_seq) - Number(row.first_seq) + 1, 0),
+    what: deedIn(rows),
     undoes: textOrNull(first.undoes),
     undoneBy: textOrNull(undone?.batch_id),
     undoable: !isGone && Number(first.first_seq) > (yield* givenUpUntil(workspace)),
@@ -91,6 +93,19 @@ function* concernedBy(workspace: number, batchId: string, own: readonly Row[]): 
   if (hasTargets === false) return { listId: null, lists: 0, hasTargets };
   const touched = rows.length === 0 ? own : rows.filter((_, i) => known[i] !== false);
   return { listId: textOrNull(touched[0]!.list_id), lists: new Set(touched.map((row) => Number(row.list_pk))).size, hasTargets };
+}
+
+/** What a batch did, by its rows; null: one of them landed before that was noted. */
+function deedIn(rows: readonly Row[]): BatchInfo['what'] {
+  if (rows.some(({ undoes }) => undoes !== null)) return 'undone';
+  if (rows.some(({ did }) => did === null)) return null;
+  const did = rows.reduce((all, row) => all | Number(row.did), 0);
+  const has = (deed: number) => (did & deed) === deed;
+  if (did === 0) return 'undone';
+  if (has(DEEDS.refreshed)) return 'refreshed';
+  // Rules that go to another list are sent there, and deleted where they were.
+  if (has(DEEDS.changed) || has(DEEDS.sent | DEEDS.deleted)) return 'changed';
+  return has(DEEDS.deleted) ? 'deleted' : 'sent';
 }
 
 /** The person whom a batch names. */

@@ -30,18 +30,28 @@ export interface Segment {
   readonly last: number;
   /** Whether any of them concerns rules of the list; null: an undo, which concerns what it undoes. */
   readonly hasTargets: boolean | null;
+  /** What they do, a sum of DEEDS. */
+  readonly did: number;
 }
+
+/** What the entries of a batch may do, as flags of the column `did`; an undo does none of it. */
+export const DEEDS = { sent: 1, deleted: 2, changed: 4, refreshed: 8 } as const;
+const DEED_OF = { upsert: 1, delete: 1, delete_by_value: 1, delete_rules: 2, set_rules: 4, undo: 0 } as const;
+
+const deedOf = ({ item: { change, sourceId } }: NumberedItem): number =>
+  DEED_OF[change.change] | (sourceId === undefined ? 0 : DEEDS.refreshed);
 
 /** The items of a landing in segments, in order. */
 export function segmentsOf(items: readonly NumberedItem[]): Segment[] {
-  const segments: { first: NumberedItem; last: number; hasTargets: boolean | null }[] = [];
+  const segments: { first: NumberedItem; last: number; hasTargets: boolean | null; did: number }[] = [];
   for (const each of items) {
     const open = segments.at(-1);
     const hasTargets = concernsList(each);
     if (open !== undefined && isSameSegment(open.first, each)) {
       open.last = each.seq;
       open.hasTargets ||= hasTargets;
-    } else segments.push({ first: each, last: each.seq, hasTargets });
+      open.did |= deedOf(each);
+    } else segments.push({ first: each, last: each.seq, hasTargets, did: deedOf(each) });
   }
   return segments;
 }
@@ -59,11 +69,12 @@ const isSameSegment = (a: NumberedItem, b: NumberedItem) =>
   a.item.change.change !== 'undo' &&
   b.item.change.change !== 'undo';
 
-const COLUMNS = 'workspace_pk, first_seq, last_seq, list_pk, batch_id, key_id, actor, person, undoes, received_at, landed_at, has_targets';
+const COLUMNS =
+  'workspace_pk, first_seq, last_seq, list_pk, batch_id, key_id, actor, person, undoes, received_at, landed_at, has_targets, did';
 
 /** Writes the segments of a landing. Belongs into its transaction, before the items take effect. */
 export function* writeSegments(segments: readonly Segment[], { now }: Pick<LandingBatch, 'now'>): Work<void> {
-  const rows = segments.map(({ first: { item, seq, workspace, list }, last, hasTargets }): Value[] => {
+  const rows = segments.map(({ first: { item, seq, workspace, list }, last, hasTargets, did }): Value[] => {
     const undoes = item.change.change === 'undo' ? item.change.batchId : null;
     const { batchId, keyId, actor = null, personId = null, receivedAt } = item;
     return [
@@ -79,6 +90,7 @@ export function* writeSegments(segments: readonly Segment[], { now }: Pick<Landi
       receivedAt,
       now,
       hasTargets === null ? null : Number(hasTargets),
+      did,
     ];
   });
   yield* runRows(rows, (values) => `INSERT INTO batches (${COLUMNS}) VALUES ${values}`);

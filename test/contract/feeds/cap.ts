@@ -164,12 +164,12 @@ export function capTests(feeds: () => FeedWorld, once: Once): void {
       { name: 'small', entries: 8 },
       { name: 'edge', entries: 2 },
     ]);
-    assert.deepEqual([sum(before.by_key), before.of_rules], [[{ name: name.name ?? name.prefix, entries: 10 }], null]);
+    assert.deepEqual([sum(before.by_key), before.of_rules, before.rules], [[{ name: name.name ?? name.prefix, entries: 10 }], null, 5]);
     assert.deepEqual(sum(after.by_list), [{ name: 'edge', entries: 2 }]);
     assert.ok(String((await manage('content?feed=both')).hint).endsWith(said));
   });
 
-  test('D45.3, D45.4 who is refused a feed over its cap, or anything else, is told with feed and status; the feed is not published', async () => {
+  test('D45.3, D45.4, D45.5 who is refused a feed over its cap, or anything else, is told with feed and status; the feed is not published', async () => {
     const { id, list, block, get, newKey } = await feeds().space();
     const small = await list('small', '--max-entries', '2');
     await block(['192.0.2.1', '192.0.2.9', '192.0.2.17'], 'small');

@@ -34,6 +34,7 @@ export const WORKSPACE_FEED = 'workspace';
  * @property {string | null} [severity]
  * @property {string | null} [subtract_allow]
  * @property {State | null} feed
+ * @property {import('../sources/source-state.js').Source[]} [old_sources] Sources of its lists whose content is old.
  * @property {Built} [fresh] What it has now, where that was counted apart.
  */
 
@@ -74,11 +75,13 @@ export function nameOfKind({ kind, default: isDefault, all_lists: isAll, lists =
 
 /** @param {FeedRow} row @returns {{ kind: 'good' | 'warn' | 'bad' | '', text: string }} */
 export function stateOf(row) {
-  const { feed, fresh } = row;
+  const { feed, fresh, old_sources: sources = [] } = row;
   if (feed === null) return { kind: '', text: 'not counted here' };
   if (fresh?.over_cap ?? feed.built.some((each) => each.over_cap)) return { kind: 'warn', text: 'not published' };
   if (feed.stale_since !== null) return { kind: 'bad', text: 'stale' };
   if (feed.events.length > 0) return { kind: 'warn', text: 'needs attention' };
+  if (sources.length > 0)
+    return { kind: 'warn', text: sources.length === 1 ? `source ${sources[0].state}` : `${sources.length} sources not current` };
   if (isOld(countOf(row))) return { kind: '', text: feed.built.length === 0 ? 'not counted yet' : 'not counted lately' };
   return { kind: 'good', text: 'up to date' };
 }

@@ -1,6 +1,7 @@
 /** Reading feeds, of whatever kind they are, and their addresses in the console. */
 import { allPages, ask, manage } from '../../api.js';
 import { link } from '../../router.js';
+import { isOldSource } from '../sources/source-state.js';
 import { WORKSPACE_FEED } from './feed-state.js';
 
 /** @typedef {import('./feed-state.js').FeedRow} FeedRow */
@@ -10,16 +11,25 @@ export const PATHS = { list: '/lists', composed: '/feeds' };
 
 /** All feeds, the workspace's own first. @returns {Promise<FeedRow[]>} */
 export async function readFeeds() {
-  const [workspace, lists, feeds] = await Promise.all([
+  const [workspace, lists, feeds, sources] = await Promise.all([
     ask(manage('/workspace')),
     allPages('/lists', 'lists'),
     allPages('/feeds', 'feeds'),
+    allPages('/sources', 'sources'),
   ]);
-  return [
+  const rows = [
     { ...workspace.body, id: WORKSPACE_FEED, kind: 'workspace' },
     ...lists.map((list) => ({ ...list, kind: 'list' })),
     ...feeds.map((feed) => ({ ...feed, kind: 'composed' })),
   ];
+  return rows.map((row) => withSources(row, sources));
+}
+
+/** A feed with those sources of its lists whose content is old. @param {FeedRow} row @param {import('../sources/source-state.js').Source[]} sources */
+function withSources(row, sources) {
+  const { kind, id, all_lists: isAll, lists = [] } = row;
+  const isOf = (/** @type {string} */ list) => kind === 'workspace' || (kind === 'list' ? list === id : isAll || lists.includes(list));
+  return { ...row, old_sources: sources.filter((source) => isOldSource(source) && isOf(source.list_id)) };
 }
 
 /** The page of a feed. @param {Pick<FeedRow, 'kind' | 'id'>} feed */
@@ -33,10 +43,10 @@ export const linkToFeed = ({ kind, id }) => (kind === 'workspace' ? link('/feeds
  */
 export async function readFeed(kind, id) {
   if (kind === 'workspace') {
-    const { body, tag } = await ask(manage('/workspace'));
-    return { feed: { ...body, id: WORKSPACE_FEED, kind }, tag };
+    const [{ body, tag }, sources] = await Promise.all([ask(manage('/workspace')), allPages('/sources', 'sources')]);
+    return { feed: withSources({ ...body, id: WORKSPACE_FEED, kind }, sources), tag };
   }
   const path = kind === 'list' ? PATHS.list : PATHS.composed;
-  const { body, tag } = await ask(manage(`${path}/${encodeURIComponent(id)}`));
-  return { feed: { ...body, kind: kind === 'list' ? kind : 'composed' }, tag };
+  const [{ body, tag }, sources] = await Promise.all([ask(manage(`${path}/${encodeURIComponent(id)}`)), allPages('/sources', 'sources')]);
+  return { feed: withSources({ ...body, kind: kind === 'list' ? kind : 'composed' }, sources), tag };
 }

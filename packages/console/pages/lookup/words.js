@@ -1,6 +1,7 @@
 /** Why an address is in a feed, in words. */
 
 import { html } from 'htm/preact';
+import { andMore } from '../../format.js';
 import { Badge } from '../../ui/badge.js';
 
 /** @typedef {import('../rules/tabs.js').Rule & { effect: 'in' | 'out' | 'none', idle: 'not_cut_out' | 'no_ranges' | 'other_family' | 'too_few_lists' | 'left_out' | null, relation: string, list_name: string, key_name: string | null, source: { name: string, refresh: string, since: string } | null }} ExplainedRule */
@@ -37,16 +38,20 @@ export const RELATIONS = {
   overlapping: 'a part of it',
 };
 
+/** Rules that are named as a reason. */
+const WHY_NAMED = 3;
+
 /** Why a target would stay in a feed after an unblock: the rules that the unblock leaves. @param {ExplainedFeed} feed */
 export function whyText({ rules, unblock }) {
   const left = rules.filter(({ effect, id }) => effect === 'in' && !unblock.removes.includes(id));
   if (left.length === 0) return 'of other rules';
-  return left
-    .slice(0, 3)
+  const named = left
+    .slice(0, WHY_NAMED)
     .map(
       ({ id, target, relation, list_name: list }, i) =>
         html`${i > 0 ? '; ' : ''}<bdi key=${id} class="mono">${target}</bdi>, ${RELATIONS[relation]}, is blocked in <bdi>${list}</bdi>`,
     );
+  return html`${named}${andMore(left.length, WHY_NAMED)}`;
 }
 
 /** How many lists have it, where lists have to agree. @param {NonNullable<ExplainedFeed['agreement']>} agreement */

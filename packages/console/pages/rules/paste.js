@@ -115,6 +115,7 @@ function Judged({ answer: { accepted, failed, expired, errors, errors_left_out: 
     }
     ${more > 0 && html`<p class="small soft">And ${counted(more, 'more entry', 'more entries')}.</p>`}
     ${warnings.slice(0, 5).map((warning) => html`<${Notice} kind="warn" key=${warning}><span class="text">${warning}</span><//>`)}
+    ${warnings.length > 5 && html`<p class="small soft">And ${counted(warnings.length - 5, 'more warning')}.</p>`}
   `;
 }
 

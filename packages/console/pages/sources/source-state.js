@@ -47,6 +47,12 @@ export const STATES = {
 /** @param {Source} source */
 export const stateOf = ({ state }) => STATES[state] ?? { kind: '', about: '' };
 
+/** From how many failures in a row on a source needs attention. */
+const MANY = 3;
+
+/** Whether the content of a source is old, or not applied: the feeds of its list are not up to date. @param {Source} source */
+export const isOldSource = ({ state, failures }) => (state === 'failing' ? failures >= MANY : state !== 'ok' && state !== 'new');
+
 /** @param {{ id: string }} source */
 export const linkToSource = ({ id }) => link('/sources', id);
 

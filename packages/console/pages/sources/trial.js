@@ -1,7 +1,7 @@
 /** What a trial of a source tells. */
 
 import { html } from 'htm/preact';
-import { count, counted } from '../../format.js';
+import { andMore, count, counted } from '../../format.js';
 import { Badge } from '../../ui/badge.js';
 import { Facts } from '../../ui/figures.js';
 import { Notice } from '../../ui/states.js';
@@ -29,7 +29,10 @@ export function TrialResult({ trial: { fault, content, trial } }) {
         ['Refused by guard rails', told(content.refused)],
         ['Hits protected networks', content.protected.join(', ')],
         ['Hits never-block rules', trial.never_block.count === 0 ? null : neverText(trial.never_block)],
-        ['In common with', overlaps.length === 0 ? 'no list and no feed' : overlaps.map(overlapText).join('; ')],
+        [
+          'In common with',
+          overlaps.length === 0 ? 'no list and no feed' : `${overlaps.map(overlapText).join('; ')}${andMore(trial.overlaps.length, SHOWN)}`,
+        ],
         ['Not looked at', trial.left_out > 0 ? counted(trial.left_out, 'list or feed', 'lists and feeds') : null],
       ]} />
       <${Table} label="What feeds would have" columns=${FEEDS} rows=${trial.feeds} keyOf=${(/** @type {any} */ each) => `${each.kind} ${each.name} ${each.action}`} />
@@ -52,11 +55,10 @@ function kinds({ v4, v6, countries, asns }) {
 const told = ({ count: all, first: [first] }) => (all === 0 ? null : `${count(all)}, such as ${first?.place}: ${first?.message}`);
 
 /** @param {{ count: number, first: { list: string, value: string }[] }} rules */
-const neverText = ({ count: all, first }) =>
-  `${count(all)}: ${first
-    .slice(0, SHOWN)
-    .map(({ list, value }) => `${value} (${list})`)
-    .join(', ')}`;
+function neverText({ count: all, first }) {
+  const named = first.slice(0, SHOWN);
+  return `${count(all)}: ${named.map(({ list, value }) => `${value} (${list})`).join(', ')}${andMore(all, named.length)}`;
+}
 
 /** @param {any} overlap */
 const overlapText = ({ name, entries }) => `${name} (${counted(entries, 'entry', 'entries')})`;

@@ -21,10 +21,7 @@ import { toast } from '../../ui/toast.js';
 /** @typedef {{ protect: string[], min_prefix_v4: number, min_prefix_v6: number }} Rails */
 
 const ADDRESS = manage('/workspace');
-/** Rules of a network that are counted. */
-const COUNTED = 100;
-/** New networks of which rules are counted, and how long typing rests before that, ms. */
-const ASKED = 20;
+/** How long typing rests before rules are looked at, ms. */
 const REST = 400;
 
 const SUBTRACT = [
@@ -129,58 +126,56 @@ function Change({ workspace: { body, tag }, onClose, onDone }) {
         <${TextField} label="Shortest IPv6 prefix" hint="0: any." value=${form.v6} onValue=${set('v6')} fault=${faultOf('min_prefix_v6')} ...${prefix} />
         <${SelectField} label="Never-block rules in the workspace's feed" value=${form.subtract} onValue=${set('subtract')} options=${SUBTRACT} />
       </div>
-      <${Reached} before=${body.protect} after=${words} service=${body.service.protect} />
+      <${Reached} before=${body.protect} after=${words} service=${body.service.protect} rails=${{ protect: words, min_prefix_v4: wanted.min_prefix_v4, min_prefix_v6: wanted.min_prefix_v6 }} />
       <${SameWithCurl} text=${curlOf('PATCH', ADDRESS, changes)} />
     <//>
   `;
 }
 
+/** @typedef {{ refused: number, first: { target: string, list_name: string, why: string }[], is_whole: boolean }} Refused The answer of POST /workspace/preview. */
+
 /**
- * What comes under protection, or loses it: the active rules that block something of it. What the service protects stays protected.
- * @param {{ before: string[], after: string[], service: string[] }} props
+ * What comes under protection, or loses it, and the rules in force that these guard rails would refuse. What the service protects stays protected.
+ * @param {{ before: string[], after: string[], service: string[], rails: Rails }} props
  */
-function Reached({ before, after, service }) {
+function Reached({ before, after, service, rails }) {
   const without = (/** @type {string[]} */ words, /** @type {string[]} */ others) =>
     words.filter((word) => !others.includes(word) && !service.includes(word));
   const added = without(after, before);
   const gone = without(before, after);
-  const [blocked, setBlocked] = useState(/** @type {{ word: string, rules: number }[]} */ ([]));
+  const [found, setFound] = useState(/** @type {Refused | undefined} */ (undefined));
+  const asked = JSON.stringify(rails);
   useEffect(() => {
     const stop = new AbortController();
-    const timer = setTimeout(async () => {
-      const networks = added.filter((word) => NAMED[word] === undefined).slice(0, ASKED);
+    setFound(undefined);
+    const timer = setTimeout(() => {
       // What is no network yet is told when it is sent.
-      const counts = await Promise.all(networks.map((word) => rulesIn(word, stop.signal).catch(() => 0)));
-      if (!stop.signal.aborted) setBlocked(networks.map((word, i) => ({ word, rules: counts[i] })).filter(({ rules }) => rules > 0));
+      ask(manage('/workspace/preview'), { method: 'POST', body: rails, signal: stop.signal }).then(
+        ({ body }) => setFound(body),
+        () => {},
+      );
     }, REST);
     return () => {
       clearTimeout(timer);
       stop.abort();
     };
-  }, [added.join()]);
+  }, [asked]);
   return html`
     <section class="stack" aria-label="What will change" aria-live="polite">
       <h3>What will change</h3>
       ${added.length + gone.length === 0 && html`<p class="soft">No network comes under protection or loses it.</p>`}
       ${added.length > 0 && html`<p>Protected from now on: <span class="mono text">${added.join(', ')}</span>.</p>`}
-      ${blocked.map(
-        ({ word, rules }) => html`
-          <${Notice} key=${word} kind="warn">
-            ${rules >= COUNTED ? `${COUNTED} rules or more block` : `${counted(rules, 'rule blocks', 'rules block')}`} something of <span class="mono">${word}</span>: feeds leave that out.
-            <a href=${`${link('/rules', 'access')}?${new URLSearchParams({ address: word, match: 'covered' })}`}>Look at them</a>
-          <//>
-        `,
-      )}
+      ${found !== undefined && found.refused + Number(!found.is_whole) > 0 && html`<${RefusedRules} found=${found} />`}
       ${gone.length > 0 && html`<${Notice} kind="warn">May be blocked again: <span class="mono text">${gone.join(', ')}</span>; what blocks it comes back into feeds.<//>`}
     </section>
   `;
 }
 
-/** The active rules that block something in a network, and those around it. @param {string} network @param {AbortSignal} signal */
-async function rulesIn(network, signal) {
-  const find = async (/** @type {string} */ match) => {
-    const { body } = await ask(manage('/rules', { address: network, match, action: 'block', limit: COUNTED }), { signal });
-    return body.rules.map((/** @type {any} */ { id }) => id);
-  };
-  return new Set((await Promise.all([find('covered'), find('covering')])).flat()).size;
-}
+/** @param {{ found: Refused }} props */
+const RefusedRules = ({ found: { refused, first, is_whole: isWhole } }) => html`
+  <${Notice} kind="warn">
+    <p>${!isWhole && 'At least '}${counted(refused, 'rule')} in force would be refused${isWhole ? '' : ': there are too many rules to look at all'}. ${refused === 1 ? 'It stays' : 'They stay'} until ${refused === 1 ? 'it expires or is' : 'they expire or are'} deleted; feeds leave out what is protected.</p>
+    <ul>${first.map(({ target, list_name: list, why }) => html`<li key=${`${target} ${list}`}><a class="mono" href=${`${link('/rules', 'access')}?${new URLSearchParams({ address: target, match: 'exact' })}`}>${target}</a> in <bdi>${list}</bdi> ${why}</li>`)}</ul>
+    ${refused > first.length && html`<p>These are the first ${first.length} of ${counted(refused, 'rule')}.</p>`}
+  <//>
+`;

@@ -3,7 +3,7 @@
 import { html } from 'htm/preact';
 import { ask, manage } from '../../api.js';
 import { useLiveWork } from '../../data.js';
-import { count, counted, dateTime } from '../../format.js';
+import { andMore, count, counted, dateTime } from '../../format.js';
 import { link } from '../../router.js';
 import { Button } from '../../ui/button.js';
 import { Card } from '../../ui/card.js';
@@ -84,7 +84,7 @@ function Days({ worth: { at, days: known } }) {
   const values = (/** @type {(day: OneWorth['days'][number]) => number} */ of) => days.map(of);
   return html`
     <${Card} title="By day" note="Rules of the list, of the last 30 days.">
-      <${Plot} days label="Changes of the list" times=${days.map(({ day }) => Date.parse(day) / 1000)}
+      <${Plot} days span=${29 * 86_400} label="Changes of the list" times=${days.map(({ day }) => Date.parse(day) / 1000)}
         series=${[
           { label: 'added', color: '--accent', fill: true, values: values(({ added }) => added) },
           { label: 'expired', color: '--text-soft', values: values(({ expired }) => expired) },
@@ -95,11 +95,10 @@ function Days({ worth: { at, days: known } }) {
 }
 
 /** @param {OneWorth['never_block']} rules */
-const neverText = ({ count: all, first }) =>
-  `${count(all)}: ${first
-    .slice(0, 5)
-    .map(({ list, value }) => `${value} (${list})`)
-    .join(', ')}`;
+function neverText({ count: all, first }) {
+  const named = first.slice(0, 5);
+  return `${count(all)}: ${named.map(({ list, value }) => `${value} (${list})`).join(', ')}${andMore(all, named.length)}`;
+}
 
 /** @param {number} all @returns {import('../../ui/table.js').Column<import('./worth-words.js').Share & { name: string }>[]} */
 const overlapColumns = (all) => [

@@ -1,5 +1,6 @@
 /** Batches of the last seven days, and undoing them (SPEC D15.37). */
 import { answerOf, type Fields, listOf, nullable, objectOf, Type, textField } from '../../../json-schema.ts';
+import { BATCH_DEEDS } from '../../../ports/stored/rule-store.ts';
 import { batchJson, knownBatch, planUndo, previewJson, undoBatches } from '../../batches.ts';
 import { allLanded } from '../../operate.ts';
 import { fieldFault, type Operation, operation } from '../../operation.ts';
@@ -13,6 +14,13 @@ const id = nullable(Type.String());
 const UNDONE_BY = nullable(Type.String({ description: 'null: a preview, or another request was first.' }));
 const BATCH = {
   id: ID,
+  what: [
+    'sent',
+    nullable(Type.Enum([...BATCH_DEEDS]), {
+      description:
+        'What it did: entries of signals, a refresh of a source, rules deleted or changed by conditions, an undo; null: not known.',
+    }),
+  ],
   list_id: [
     '0195a3c0-0000-7000-8000-000000000001',
     nullable(
@@ -36,7 +44,7 @@ const BATCH = {
   person: [null, nullable(Type.String({ description: 'The provider that has named him, and who that is there.' }))],
   received_at: '2026-11-20T10:00:00.000Z',
   landed_at: '2026-11-20T10:00:00.020Z',
-  entries: [3, 'Entries that have landed.'],
+  entries: [3, 'Entries that have landed; of deleted and changed rules one for each list and 1,000 rules.'],
   undoes: [null, id],
   undone_by: [null, id],
   undoable: [true, 'false: too much has changed since, and what it replaced is not known any more; or its list is deleted.'],

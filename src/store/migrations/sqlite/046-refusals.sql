@@ -3,5 +3,5 @@ ALTER TABLE devices ADD COLUMN refusals TEXT NOT NULL DEFAULT '[]';
 ALTER TABLE bouncers ADD COLUMN refusal TEXT;
 -- Polls that were refused (4xx), of all polls.
 ALTER TABLE activity ADD COLUMN refused INTEGER NOT NULL DEFAULT 0;
--- What the entries of a batch did (D45.15), as a sum of flags; NULL: it landed before this was noted.
+-- What the entries of a batch did (D45.13), as a sum of flags; NULL: it landed before this was noted.
 ALTER TABLE batches ADD COLUMN did INTEGER;

@@ -1,0 +1,48 @@
+/** The rules in force that guard rails would refuse (SPEC D45.12): what a change of them is shown with before it is made. */
+import type { GuardRails } from '../../account/guard-rails.ts';
+import { formatTarget } from '../../signal/target.ts';
+import type { ManageContext } from '../context.ts';
+import { namesIn } from './rule-json.ts';
+import { rulePage } from './rule-search.ts';
+import { MOST_SORTED } from './rule-selections.ts';
+
+/** How long rules are looked at, ms, how many of a page, and how many are named. */
+const LOOKED = 15_000;
+const PAGE = 1000;
+const NAMED = 5;
+
+export interface RefusedRules {
+  /** Rules that the guard rails as they are would not refuse. */
+  readonly refused: number;
+  /** The first of them, with why. */
+  readonly first: readonly { readonly target: string; readonly list_name: string; readonly why: string }[];
+  /** false: not all rules were looked at, and there may be more. */
+  readonly is_whole: boolean;
+}
+
+/** Looks at the active blocks of the workspace, those of countries and ASNs aside: they are cut in feeds. */
+export async function refusedRules(context: ManageContext, proposed: GuardRails): Promise<RefusedRules> {
+  const { store, workspaceId, caller, now, pause } = context;
+  const [before, after] = [caller.guardRails, proposed].map((guardRails) => context.blockFaults({ ...caller, guardRails }));
+  const conditions = { kind: 'access_rule', action: 'block', targetKind: 'ip' } as const;
+  const { lists } = await namesIn(store, workspaceId);
+  const first: { target: string; list_name: string; why: string }[] = [];
+  let [refused, looked] = [0, 0];
+  const until = now() + LOOKED;
+  let place: Awaited<ReturnType<typeof rulePage>>['next'] | undefined;
+  do {
+    const page = await rulePage(store, workspaceId, conditions, { now: now(), after: place ?? undefined, limit: PAGE, pause });
+    for (const { rule, listId } of page.rules) {
+      if (!('target' in rule) || rule.target.kind !== 'ip') continue;
+      const why = after!(rule.target.network);
+      if (why.length === 0 || before!(rule.target.network).length > 0) continue;
+      refused += 1;
+      if (first.length < NAMED)
+        first.push({ target: formatTarget(rule.target), list_name: lists.get(listId ?? '') ?? '', why: why.join('; ') });
+    }
+    looked += page.rules.length;
+    place = page.next;
+    await pause();
+  } while (place !== null && looked < MOST_SORTED && now() < until);
+  return { refused, first, is_whole: place === null };
+}
