@@ -124,7 +124,7 @@ suite('weir status', () => {
       assert.equal(lines[2], '  1 dead letters (weir dead-letter ls)');
       assert.ok(lines.includes('unused keys:  1 not seen for a week'), lines.join('\n'));
       assert.ok(
-        lines.some((line) => /^default +edge +block +both +3 +2 +150% +-$/.test(line)),
+        lines.some((line) => /^default +edge +block +both +3 +2 +150%, not published +-$/.test(line)),
         lines.join('\n'),
       );
       assert.ok(

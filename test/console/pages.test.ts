@@ -322,7 +322,7 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.sees(/Left out to keep within the cap: default \([\d,]+ entries\)\./);
     await page.click('Change');
     await page.fill('Over its cap', 'none');
-    await page.sees('Over its cap: pulls would be answered 413.');
+    await page.sees('Over its cap: it would not be published (413).');
     await page.fill('Over its cap', 'sources');
     await page.sees(/It would leave out what fewer than 2 lists have: [\d,]+ entries\./);
     await page.click('Apply');

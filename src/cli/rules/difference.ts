@@ -37,8 +37,8 @@ function differenceText({ since, until, before, after, added, removed, ...more }
   const { added_networks: came, removed_networks: went, settings_changed: settings } = more;
   const left = added - came.length + removed - went.length;
   return [
-    `--- ${since}  ${countText(before.entries)} entries${before.over_cap ? ', over its cap' : ''}`,
-    `+++ ${until}  ${countText(after.entries)} entries${after.over_cap ? ', over its cap' : ''}`,
+    `--- ${since}  ${countText(before.entries)} entries${before.over_cap ? ', over its cap, not published' : ''}`,
+    `+++ ${until}  ${countText(after.entries)} entries${after.over_cap ? ', over its cap, not published' : ''}`,
     ...went.map((network) => `-${network}`),
     ...came.map((network) => `+${network}`),
     `${countText(added)} networks more, ${countText(removed)} less${left > 0 ? `; ${countText(left)} of them are not shown: --limit` : ''}`,

@@ -67,7 +67,7 @@ const feedTable = (feeds: Status['feeds']): string =>
       `${family}${rated ? ' (csv_indicator)' : ''}`,
       entries,
       limit,
-      `${use}%`,
+      `${use}%${entries > limit ? ', not published' : ''}`,
       stale,
     ],
   );

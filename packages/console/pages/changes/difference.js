@@ -52,7 +52,7 @@ function Difference({ difference }) {
     removed_networks: went,
     settings_changed: settings,
   } = difference;
-  const note = (/** @type {any} */ { over_cap: isOver }) => (isOver ? 'over its cap: answered 413' : undefined);
+  const note = (/** @type {any} */ { over_cap: isOver }) => (isOver ? 'not published: over its cap' : undefined);
   return html`
     <${Figures}>
       <${Figure} label=${dateTime(since)} value=${counted(before.entries, 'entry', 'entries')} note=${note(before)} />

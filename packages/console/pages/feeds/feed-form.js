@@ -141,7 +141,7 @@ function Effect({ asked }) {
     <${Notice} kind=${over ? 'bad' : ''}>
       ${before === null ? `It will have ${counted(after.entries, 'entry', 'entries')}` : `${counted(before.entries, 'entry', 'entries')} now, ${count(after.entries)} then`}
       ${` (${familiesText(after)}), of ${count(after.entry_limit)} that it may have.`}
-      ${over && html`<p>Over its cap: pulls would be answered 413.</p>`}
+      ${over && html`<p>Over its cap: it would not be published (413).</p>`}
       ${after.left_out !== null && html`<p class="text">It would leave out ${leftOutText(after.left_out)}.</p>`}
     <//>
   `;

@@ -85,7 +85,7 @@ export function FeedChanges({ answer }) {
       warnings.length === 0 &&
       over.map(
         (feed) =>
-          html`<${Notice} kind="bad" key=${feed.id}>The feed <bdi>${feed.name}</bdi> will be over its cap: devices get 413 instead of it.<//>`,
+          html`<${Notice} kind="bad" key=${feed.id}>The feed <bdi>${feed.name}</bdi> will not be published, over its cap: devices get 413, and keep what they got before.<//>`,
       )
     }
     ${
