@@ -1,6 +1,6 @@
 import type { Caller } from '../account/caller.ts';
-import type { DocumentVariant } from '../document/document.ts';
 import type { ErrorCode } from '../errors.ts';
+import type { DocumentVariant } from '../feed/document.ts';
 import { type BatchFault, MOST_DETAILS, refusalText } from '../signal/faults.ts';
 import { GROUPS, type Group } from './groups.ts';
 

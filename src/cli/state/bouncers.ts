@@ -1,9 +1,10 @@
 /** `weir bouncer`. */
-import { countText } from '../../count-text.ts';
+
 import { allBouncers } from '../../manage/devices/recent-use.ts';
 import { refusalText } from '../../manage/devices/refusal-text.ts';
 import { bouncerJson } from '../../manage/operations/bouncers.ts';
 import { feedNamesIn } from '../../manage/rules/rule-json.ts';
+import { countText } from '../../text/count.ts';
 import type { AddCommand } from '../command.ts';
 import { printable, readsIn, table } from '../context.ts';
 import { inWorkspace } from '../usage.ts';

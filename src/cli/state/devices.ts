@@ -1,5 +1,5 @@
 /** `weir device`. */
-import { FORMATS } from '../../document/formats/table.ts';
+import { FORMATS } from '../../feed/formats/table.ts';
 import { deviceJson, deviceNames } from '../../manage/devices/device-json.ts';
 import { refusalText } from '../../manage/devices/refusal-text.ts';
 import { findKeyNamed } from '../../manage/find.ts';

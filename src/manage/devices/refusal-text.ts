@@ -1,5 +1,5 @@
 /** How a refusal of a client stands in a sentence (SPEC D45.3). */
-import { plural } from '../../count-text.ts';
+import { plural } from '../../text/count.ts';
 
 /** What a status means to who polls; others are told by their number. */
 const MEANINGS: Readonly<Record<number, string>> = {

@@ -2,7 +2,7 @@
 
 import { within } from '../../clock.ts';
 import { hasCode, WeirError } from '../../errors.ts';
-import { answerOf, flagField, listOf, nullable, objectOf, Type, textField, wordField } from '../../json-schema.ts';
+import { answerOf, flagField, listOf, nullable, objectOf, Type, textField, wordField } from '../../json/schema.ts';
 import { ACCESS_ACTIONS, type AccessAction } from '../../rule.ts';
 import { formatTarget, targetNamed } from '../../signal/target.ts';
 import type { ManageContext } from '../context.ts';
@@ -48,7 +48,7 @@ const EXPLAINED = answerOf(
         ],
         rules_left_out: 0,
         protected_by: [[], Type.Array(Type.String())],
-        agreement: [
+        quorum: [
           null,
           nullable(
             objectOf({

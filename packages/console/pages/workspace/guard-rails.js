@@ -172,9 +172,9 @@ function Reached({ before, after, service, rails }) {
 }
 
 /** @param {{ found: Refused }} props */
-const RefusedRules = ({ found: { refused, first, is_whole: isWhole } }) => html`
+const RefusedRules = ({ found: { refused, first, is_whole: isComplete } }) => html`
   <${Notice} kind="warn">
-    <p>${!isWhole && 'At least '}${counted(refused, 'rule')} in force would be refused${isWhole ? '' : ': there are too many rules to look at all'}. ${refused === 1 ? 'It stays' : 'They stay'} until ${refused === 1 ? 'it expires or is' : 'they expire or are'} deleted; feeds leave out what is protected.</p>
+    <p>${!isComplete && 'At least '}${counted(refused, 'rule')} in force would be refused${isComplete ? '' : ': there are too many rules to look at all'}. ${refused === 1 ? 'It stays' : 'They stay'} until ${refused === 1 ? 'it expires or is' : 'they expire or are'} deleted; feeds leave out what is protected.</p>
     <ul>${first.map(({ target, list_name: list, why }) => html`<li key=${`${target} ${list}`}><a class="mono" href=${`${link('/rules', 'access')}?${new URLSearchParams({ address: target, match: 'exact' })}`}>${target}</a> in <bdi>${list}</bdi> ${why}</li>`)}</ul>
     ${refused > first.length && html`<p>These are the first ${first.length} of ${counted(refused, 'rule')}.</p>`}
   <//>
