@@ -1,5 +1,5 @@
 /** Tries a source before anything is kept (SPEC D23.41): what is there, what of it could be taken, and what it would do. */
-import { addressCount, addressSet } from '@weir/network/address-set.ts';
+import { addressCount, addressSet, difference, isEmpty } from '@weir/network/address-set.ts';
 import { formatNetwork } from '@weir/network/format.ts';
 import type { Network } from '@weir/network/network.ts';
 import type { Workspace } from '../account/workspace.ts';
@@ -8,6 +8,7 @@ import { leftOutText } from '../document/left-out.ts';
 import { type Trial, type TrialOptions, tryRules } from '../document/trial/trial.ts';
 import { TriedRules } from '../document/trial/tried-rules.ts';
 import { hasCode } from '../errors.ts';
+import { AddressTally } from './addresses.ts';
 import type { PlacedEntry } from './readers/content.ts';
 import { type ContentOf, nothingSeen, readSource } from './refresh/content.ts';
 import { guardFaults } from './refresh/guards.ts';
@@ -74,6 +75,7 @@ export async function trySource({ workspace, content, listId }: TriedSource, por
   const passed: Record<string, number> = {};
   const widest: { 4: Network | undefined; 6: Network | undefined } = { 4: undefined, 6: undefined };
   const hit = addressSet([]);
+  const tally = new AddressTally(geo);
   let fetched: TriedContent;
   const failed = (fault: string) => ({ ...about, fault, content: null, trial: null });
   try {
@@ -88,8 +90,17 @@ export async function trySource({ workspace, content, listId }: TriedSource, por
   }
   const trial = await tryRules({ workspace, rules, listId, name }, ports);
   const { present, added, removed } = trial.change;
-  const wide = seen.wide.length === 0 ? undefined : await wideOf(seen.wide, geo, () => turnOf(clock));
-  const plan = { present, added, removed, changed: 0, unchanged: present - removed, kept: 0, passed, faults, isLarge: false, wide: 0 };
+  const pause = () => turnOf(clock);
+  tally.pushSet('before', purpose, trial.before);
+  tally.pushSet('after', purpose, rules.listed.addresses);
+  for (const network of [widest[4], widest[6]])
+    if (network !== undefined && !isEmpty(difference(addressSet([network]), trial.before)))
+      tally.noteNew({ action: purpose, target: { kind: 'ip', network } });
+  const wide = seen.wide.length === 0 ? undefined : await wideOf(seen.wide, geo, pause);
+  const plan = {
+    ...{ present, added, removed, changed: 0, unchanged: present - removed, kept: 0, listed: present + added - removed },
+    ...{ addresses: await tally.change(pause), passed, faults, isLarge: false, wide: 0 },
+  };
   const facts = {
     wider: { count: seen.wider, first: seen.firstWider },
     wide: wide && wideText(wide),

@@ -102,6 +102,41 @@ suite('plain lists', () => {
     await landed(of, ['192.0.2.0/24', '192.0.2.1', 'NL']);
   });
 
+  test('D44.3, D44.5 weir send: networks that are more than half of the addresses of a list are sent with --yes only; the first list of all, and what the list has, are not asked about', async () => {
+    const of = await tenant();
+    const hosts = Array.from({ length: 50 }, (_, n) => `192.0.2.${n}`);
+    const first = file('first.txt', [...hosts, '198.18.0.0/15', ...hosts.map((each) => each.replace('192', '198'))].join('\n'));
+    // As often as it is sent: what the file itself brings is not what the list has.
+    for (let n = 0; n < 2; n += 1) assert.equal((await send(of, first)).code, 0);
+    const all = [...hosts, '198.18.0.0/15', ...hosts.map((each) => each.replace('192', '198'))];
+    await landed(of, all);
+    const wide = file('broad.txt', `203.0.113.1\n60.0.0.0/8\n${hosts.join('\n')}\n`);
+    const { code, stdout, stderr } = await send(of, wide);
+    assert.deepEqual([code, stdout], [1, 'line 2: 60.0.0.0/8 is sent only when that is meant\n51 signals processed, 1 failed\n']);
+    assert.match(
+      stderr,
+      /^weir: not sent: 1 network, with which it would block 16,908,388 IPv4 addresses instead of 131,17[12] \(16,777,216 added.*60\.0\.0\.0\/8\), more than 50 %; when that is meant, say so with --yes$/m,
+    );
+    await landed(of, [...all, '203.0.113.1']);
+    const replacing = await send(of, file('all.txt', [...all, '203.0.113.1', '60.0.0.0/8'].join('\n')), '--replace');
+    assert.equal(replacing.code, 2);
+    assert.match(
+      replacing.stderr,
+      /0 would be removed, and 1 would be added; it would block 16,908,389 IPv4 addresses .*--yes; nothing was sent$/m,
+    );
+    const pipe = spawn(process.execPath, [MAIN, 'send', '-', '--url', weir.url], {
+      env: testEnvironment({ WEIR_API_KEY: of.key }),
+      stdio: ['pipe', 'ignore', 'pipe'],
+    });
+    pipe.stdin.write('61.0.0.0/8\n198.18.0.0/16\n');
+    await landed(of, [...all, '203.0.113.1']);
+    pipe.stdin.end();
+    assert.deepEqual(await once(pipe, 'exit'), [1, null]);
+    assert.equal((await send(of, wide, '--yes')).code, 0);
+    await landed(of, [...all, '203.0.113.1', '60.0.0.0/8']);
+    assert.equal((await send(of, file('within.txt', '60.4.0.0/14\n'))).code, 0);
+  });
+
   test('D11.3 weir send: what comes through a pipe is sent while the pipe stays open', async () => {
     const of = await tenant();
     const child = spawn(process.execPath, [MAIN, 'send', '-', '--url', weir.url], {

@@ -720,6 +720,43 @@ suite('management of rules', () => {
     assert.equal((await post('/imports?replace=1&list=nothing', few)).status, 404);
   });
 
+  test('D44.3, D44.4 an import that changes more than half of the addresses of a list is confirmed; the first one, and one of hosts, are not', async () => {
+    const { done, post, targetsOf } = await space('addresses');
+    const hosts = Array.from({ length: 60 }, (_, n) => `192.0.2.${n}`);
+    const wide = [...hosts, '60.0.0.0/8'].join('\n');
+    assert.equal('addresses' in (await done('/imports?preview=1', '16.0.0.0/8\n')), false, 'an empty list');
+    await done('/imports', hosts.join('\n'));
+    const ADDED = { action: 'block', family: 4, before: 60, after: 16_777_276, added: 16_777_216, removed: 0, widest: ['60.0.0.0/8'] };
+    for (const [path, body] of [
+      ['/imports?', '60.0.0.0/8\n203.0.113.1\n'],
+      ['/imports?replace=1&', wide],
+    ] as const) {
+      const preview = await done(`${path}preview=1`, body);
+      assert.deepEqual(preview.addresses, [ADDED], path);
+      const refused = await post(path, body);
+      assert.equal(refused.status, 409);
+      assert.match(
+        refused.body.message,
+        /it would block 16,777,276 IPv4 addresses instead of 60 \(.*60\.0\.0\.0\/8\), more than 50 %: when that is meant, say so with confirmed$/,
+      );
+    }
+    assert.equal((await targetsOf('')).length, 60);
+    // Hosts and the networks of one are added as they are; those that the list has already add nothing.
+    await done('/imports', Array.from({ length: 300 }, (_, n) => `198.51.${n >> 8}.${n & 255}`).join('\n'));
+    await done('/imports', '203.0.113.0/24\n');
+    await done('/imports?confirmed=1', '60.0.0.0/8\n203.0.113.1\n');
+    await done('/imports', '60.0.0.0/8\n60.1.0.0/16\n2001:db8::/48\n');
+    await done('/imports?action=unblock', '60.0.0.0/8\n');
+    const asked = async (body: object) => (await post('/addresses', JSON.stringify(body))).body as unknown as { faults: string[] };
+    assert.match((await asked({ networks: ['60.0.0.0/8', '10.0.0.0/32'] })).faults[0]!, /16,711,680 added/);
+    assert.deepEqual((await asked({ networks: ['60.1.0.0/17', '198.51.100.0/24'] })).faults, []);
+    assert.match(
+      (await asked({ networks: ['2001:db8::/20'], action: 'allow' })).faults[0]!,
+      /^it would allow [\d,]+ IPv6 networks of \/64 instead of 0/,
+    );
+    assert.equal((await post('/addresses', JSON.stringify({ networks: ['NL'] }))).body.details[0]!.field, 'networks');
+  });
+
   test('D15.37 batches are listed newest first in pages, shown, and undone with a preview, the newest first', async () => {
     const { get, post, done, targetsOf } = await space('undo');
     const ids: string[] = [];

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { stateOf } from '../../src/account/source.ts';
+import type { AddressChange } from '../../src/source/addresses.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import {
   type Answer,
@@ -199,6 +200,37 @@ test('D23.16 comments only, faults among entries, wide networks and countries ar
     assert.match(world.state(source).held?.reason ?? world.state(source).fault ?? 'not held', reason, name);
     assert.deepEqual(await world.rules(source), after === '' ? [] : lines(0, 50).sort(), name);
   }
+});
+
+test('D44.2 a refresh that changes most of the addresses is held, however few entries; the first one, and one that changes less, are not', async () => {
+  server.set('/addresses', list(text(0, 2000)));
+  server.set('/addresses/wide', list(`${text(0, 20)}60.0.0.0/8\n`));
+  const source = await world.add('addresses', { url: `${server.url}/addresses` });
+  const wide = await world.add('addresses wide', { url: `${server.url}/addresses/wide` });
+  await world.run();
+  assert.deepEqual([world.state(wide).held, (await world.rules(wide)).length], [null, 21]);
+  server.set('/addresses', list(`${text(0, 2000)}60.0.0.0/8\n`));
+  const { held } = await world.next(source);
+  assert.match(
+    held!.reason,
+    /^it would block 16,779,216 IPv4 addresses instead of 2,000 \(16,777,216 added, .*60\.0\.0\.0\/8\), more than 50 %$/,
+  );
+  const [row] = held!.difference!.addresses as AddressChange[];
+  assert.deepEqual([row!.before, row!.added, row!.widest], [2000, 2 ** 24, ['60.0.0.0/8']]);
+  assert.equal((await world.rules(source)).length, 2000);
+  // It goes again, and so does most of what the other list has.
+  server.set('/addresses', list(`${text(0, 2000)}203.0.113.0/24\n`));
+  server.set('/addresses/wide', list(text(0, 20)));
+  await world.next(source);
+  await world.next(wide);
+  assert.equal(world.state(source).held, null);
+  assert.match(
+    world.state(wide).held!.reason,
+    /^it would block 20 IPv4 addresses instead of 16,777,236 \(0 added, 16,777,216 removed\), more than 50 %$/,
+  );
+  await world.ask(wide, 'accept');
+  await world.run();
+  assert.deepEqual([world.state(wide).held, (await world.rules(wide)).length], [null, 20]);
 });
 
 test('D23.18 undoing a refresh gives what was before it; the content that was undone does not come again, and the next other one is held', async () => {

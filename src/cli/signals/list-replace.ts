@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { plural } from '../../count-text.ts';
 import { WeirError } from '../../errors.ts';
 import { formatTarget } from '../../signal/target.ts';
+import { largeText } from '../../source/addresses.ts';
 import type { EqualPlan } from '../../source/equal.ts';
 import type { PassedRow, PlacedEntry } from '../../source/readers/content.ts';
 import type { ListAction, ListEntry } from '../../source/readers/entry.ts';
@@ -73,10 +74,8 @@ export async function replaceList(
   if (told.state === 'failed') throw new WeirError('USAGE', told.reason ?? 'the service gave it up');
   const plan = told.plan!;
   if (told.state === 'planned') {
-    const { present, added, removed, wide } = plan;
-    const whole = wide > 0 ? `, among them ${plural(wide, 'whole country or ASN', 'whole countries and ASNs')}` : '';
-    const much = `of the ${present} rules of the list "${told.list}" ${removed} would be removed, and ${added} would be added${whole}`;
-    throw new WeirError('USAGE', `${much}: when that is meant, say so with --yes`);
+    const whole = plan.wide > 0 ? `, among them ${plural(plan.wide, 'whole country or ASN', 'whole countries and ASNs')}` : '';
+    throw new WeirError('USAGE', `${largeText(told.list, plan)}${whole}: when that is meant, say so with --yes`);
   }
   if (told.state !== 'done') throw new SendFailure(`the replacement ${id} is ${told.state}`);
   await report(sender, told, plan, refused);

@@ -10,6 +10,7 @@ import { type Condition, type Path, readCondition, readPath } from '../../source
 import { withoutWide } from '../../source/wide.ts';
 import type { AddCommand } from '../command.ts';
 import { duration, oneOf } from '../usage.ts';
+import { withoutBroad } from './broad.ts';
 import { sumLines } from './dry-run.ts';
 import { openInput } from './input.ts';
 import { replaceList } from './list-replace.ts';
@@ -53,7 +54,7 @@ export function sendCommand(add: AddCommand): void {
         .option('--keep-trying', 'wait for a service that is away for as long as it is, instead of half a minute')
         .option(
           '--yes',
-          'also whole countries and ASNs of a plain list; with --replace: also when more than half of the list would be removed, or more added than it has',
+          'also whole countries and ASNs of a plain list, and networks that are more than half of the addresses of the list; with --replace: also when more than half of it would be removed or added',
         ),
     {
       async run(context, [file], options) {
@@ -89,7 +90,9 @@ export function sendCommand(add: AddCommand): void {
               refused: options.refused ?? 'keep',
             });
           } else {
-            const meant = options.yes || options.dryRun ? entries : withoutWide(entries, held);
+            const isAsked = !options.yes && !options.dryRun;
+            const aside = { ...destination, isPipe: input.size === undefined };
+            const meant = isAsked ? withoutBroad(withoutWide(entries, held), sender, aside) : entries;
             await sender.send(entrySignals(meant, sayLeftOut(sender)));
           }
           if (held.length > 0) await sayHeld(sender, held);

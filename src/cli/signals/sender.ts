@@ -15,7 +15,7 @@ import { postBatch, SendFailure, type Target } from './post.ts';
 /** Entries and bytes that the service takes in one request. */
 const { batchEntries: BATCH, batchBytes: BATCH_BYTES } = LIMITS;
 /** How long what came through a pipe waits for more to go with it, ms. */
-const LINGER = 1000;
+export const LINGER = 1000;
 
 /** How the result is printed: failed entries as they come, so that a file of any length needs no memory. */
 interface Report {
@@ -74,6 +74,8 @@ export type Destination = Pick<Target, 'url' | 'key' | 'keepTrying'> & {
 export interface Sender {
   /** The bytes of the input, counted for the progress that is shown. */
   readonly chunks: AsyncIterable<Buffer>;
+  /** What the service calls the batches that it took so far. */
+  readonly batches: readonly string[];
   /** Sends these, with those before. Rejects with SendFailure when the service takes no more, and with what reading them rejects with. */
   send(signals: AsyncIterable<FileSignal | LineFault>): Promise<void>;
   /** What signals of one version would do to feeds; they are not sent for good. */
@@ -154,7 +156,7 @@ export async function sending(
   }
 
   try {
-    await work({ chunks: counted(input.chunks, (length) => (bytes += length)), send, tryOut, done, handedOver, say });
+    await work({ chunks: counted(input.chunks, (length) => (bytes += length)), batches: batchIds, send, tryOut, done, handedOver, say });
     if (failed > 0) context.exitCode = 1;
   } catch (error) {
     if (hasCode(error, 'USAGE')) throw new WeirError('USAGE', `${error.message}${afterwards(processed + failed)}`);
@@ -232,7 +234,7 @@ const fits = (batch: readonly FileSignal[], bytes: number, { json, version }: Fi
   bytes + json.length + 1 <= BATCH_BYTES && version === batch[0].version;
 
 /** What `promise` resolves with, or undefined when that takes longer than `ms`. */
-async function before<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
+export async function before<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
   const timer = new AbortController();
   // It may fail while what came before is sent; that is met when its turn comes.
   promise.catch(() => undefined);

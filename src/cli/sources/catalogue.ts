@@ -35,6 +35,7 @@ function oneText(row: Shown): string {
     ['entries at', row.paths.length === 0 ? null : [...row.paths, ...(row.where === null ? [] : [`where ${row.where}`])].join(', ')],
     ['every', `${everyText(row.every)}, at most every ${everyText(row.least)}`],
     ['terms', row.terms],
+    ['networks', `no wider than /${row.min_prefix_v4} (IPv4) and /${row.min_prefix_v6} (IPv6)`],
     ['empty', row.may_be_empty ? 'it may be' : null],
     ['note', row.note],
   ];

@@ -6,14 +6,17 @@ import type { Accept, Batch, Refused } from '../../signal/accept.ts';
 import { entryErrors } from '../../signal/faults.ts';
 import { LIMITS } from '../../signal/limits.ts';
 import type { Refusal } from '../../signal/refusal.ts';
+import { type AddressChange, isBroad } from '../../source/addresses.ts';
 import type { EqualPlan } from '../../source/equal.ts';
 import { type Lift, liftOfEntry, liftOfSignal, liftsOnce } from '../../source/lift.ts';
 import { entrySignals, type LeftOut } from '../../source/readers/content.ts';
 import { arrayOf, type FileSignal } from '../../source/readers/items.ts';
 import { type Wide, wideOf, wideText } from '../../source/wide.ts';
+import { findList } from '../find.ts';
 import { type StillBlockedOfFields, stillBlockedOf } from '../kept-blocked.ts';
 import { type BatchResult, previewBatches } from '../preview.ts';
 import type { RuleManagement } from '../rules/rule-ports.ts';
+import { addedAddresses } from './added-addresses.ts';
 import { type ImportContent, type ImportRequest, readImport } from './import-content.ts';
 import { type ImportReplacePorts, replaceByImport } from './import-replace.ts';
 
@@ -51,6 +54,8 @@ export interface Imported extends ForecastFields, StillBlockedOfFields {
   readonly passed: readonly { readonly reason: string; readonly rows: number }[];
   /** Countries and ASNs among the entries, which has to be confirmed; absent without any. */
   readonly wide?: Wide;
+  /** What becomes of the addresses of the list, where that has to be confirmed. */
+  readonly addresses?: readonly AddressChange[];
   readonly errors: readonly ImportFault[];
   readonly errors_left_out: number;
   /** What agents would silently ignore; previews only. */
@@ -68,12 +73,24 @@ export async function importFile(ports: ImportPorts, request: ImportRequest): Pr
   await pause();
   const content = await readImport(request, pause);
   const wide = await wideOf(content.entries ?? [], ports.geo(), pause);
-  if (wide !== undefined && !request.isSure && !request.preview)
+  const mustAsk = !request.isSure && !request.preview;
+  if (wide !== undefined && mustAsk)
     throw new WeirError('REFUSED', `the file is about ${wideText(wide)}: when that is meant, say so with confirmed`);
+  const added = await largelyAdded(ports, request, content);
+  if (added !== undefined && mustAsk)
+    throw new WeirError('REFUSED', `${added.faults.join('; ')}: when that is meant, say so with confirmed`);
   const done = await (request.replace ? replaced(ports, request, content) : sent(ports, request, content));
   if (done.refused !== undefined) return done;
   const kept = await stillBlockedOf({ ...ports, workspaceId: request.caller.workspaceId }, liftsOf(content, request), request.list);
-  return { ...done, ...(wide !== undefined && { wide }), ...kept };
+  return { ...done, ...(wide !== undefined && { wide }), ...(added !== undefined && { addresses: added.addresses }), ...kept };
+}
+
+/** What an import that only adds would do to the addresses of the list where somebody has to be sure of that. */
+async function largelyAdded(ports: ImportPorts, { caller, list: ref, replace }: ImportRequest, { entries = [] }: ImportContent) {
+  if (replace || !entries.some(isBroad)) return undefined;
+  const list = await findList(ports.store, caller.workspaceId, ref ?? (await ports.store.defaultList(caller.workspaceId))!);
+  const added = await addedAddresses(ports, { caller, listId: list.id }, entries);
+  return added?.faults.length ? added : undefined;
 }
 
 /** The targets that the file puts on the never-block list or, in a preview, unblocks. */
@@ -85,7 +102,7 @@ function liftsOf({ entries = [], signals = [] }: ImportContent, { preview }: Imp
 /** Makes the list equal to the file. */
 async function replaced(ports: ImportPorts, request: ImportRequest, content: ImportContent): Promise<Imported> {
   const { plan, batches, id, feeds } = await replaceByImport(ports, request, content);
-  const { added, changed, unchanged, removed, kept, refused, failed, expired, passed, faults, isLarge } = plan;
+  const { added, changed, unchanged, removed, kept, refused, failed, expired, passed, faults, isLarge, addresses } = plan;
   const all = failed + (request.refused === 'keep' ? refused : 0);
   return {
     accepted: added + changed + unchanged,
@@ -97,6 +114,7 @@ async function replaced(ports: ImportPorts, request: ImportRequest, content: Imp
     warnings: [],
     batches,
     replaced: { id: id ?? null, removed, added, changed, unchanged, kept, refused, needs_confirmation: isLarge },
+    ...(isLarge && { addresses }),
     ...feeds,
   };
 }

@@ -3,7 +3,6 @@ import type { Network } from '@weir/network/network.ts';
 import type { Caller } from '../../account/caller.ts';
 import type { Applying, Source, SourceState } from '../../account/source.ts';
 import { WeirError } from '../../errors.ts';
-import type { GeoDatabase } from '../../ports/geo.ts';
 import type { EqualPlan } from '../../source/equal.ts';
 import type { PassedRow, PlacedEntry } from '../../source/readers/content.ts';
 import type { LineFault } from '../../source/readers/items.ts';
@@ -24,7 +23,6 @@ import { heldContent, keepContent } from './held.ts';
 
 /** What applying works with. */
 export interface ApplyPorts extends ReplacementPorts {
-  readonly geo: () => GeoDatabase;
   /** Waits until more entries may be judged, seconds. */
   sleep(seconds: number): Promise<void>;
   /** Bytes of a content at most, unpacked. */

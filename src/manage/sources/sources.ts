@@ -71,13 +71,13 @@ function catalogueRow(name: string): CatalogueRow {
 /** What is given, and where nothing is, what the catalogue says. */
 function fromCatalogue(row: CatalogueRow | undefined, given: GivenSettings): GivenSettings {
   if (row === undefined) return given;
-  const { purpose, every, paths = [], condition = null, mayBeEmpty = false, minPrefixV4 } = row;
+  const { purpose, every, paths = [], condition = null, mayBeEmpty = false, minPrefixV4, minPrefixV6 } = row;
   return {
     purpose,
     every,
     ...given,
     reading: { paths, condition, ...given.reading },
-    guards: { mayBeEmpty, ...(minPrefixV4 !== undefined && { minPrefixV4 }), ...given.guards },
+    guards: { mayBeEmpty, minPrefixV4, minPrefixV6, ...given.guards },
   };
 }
 

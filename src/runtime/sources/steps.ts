@@ -197,5 +197,6 @@ const heldOf = ({ applying, plan, held }: Applied & { readonly held: string }) =
     unchanged: plan.unchanged,
     refused: plan.refused,
     failed: plan.failed,
+    addresses: plan.addresses,
   },
 });

@@ -105,7 +105,7 @@ export const canSayName = ({ action, labels, config, ruleRef }: ListEntry): bool
   action === 'block' && (labels ?? config ?? ruleRef) === undefined;
 
 /** Whether an entry asks for nothing any more at `now` (ms since 1970). */
-export const hasExpired = ({ expiry, action }: ListEntry, now: number): boolean =>
+export const hasExpired = ({ expiry, action }: Pick<ListEntry, 'expiry' | 'action'>, now: number): boolean =>
   expiry !== undefined && action !== 'unblock' && secondsOf(expiry, now) <= 0;
 
 /** The signal that an entry stands for when it is sent at `now` (ms since 1970); undefined when it has expired. */

@@ -1,5 +1,6 @@
 /** What holds a refresh back (SPEC D23.16)? A row for each guard. */
 import type { SourceGuards } from '../../account/source.ts';
+import { addressFaults } from '../addresses.ts';
 import type { EqualPlan } from '../equal.ts';
 
 /** What was seen of a content besides its comparison. */
@@ -37,6 +38,9 @@ const GUARDS: readonly Guard[] = [
     added > FEW &&
     isOver(added, present, changePercent) &&
     `${added} would be added to the ${present} that there are, more than ${changePercent} %`,
+  ({ addresses, present, added, removed }, _, { changePercent, mayBeEmpty }) =>
+    addressFaults(addresses, { present, added, removed, percent: changePercent, mayLose: mayBeEmpty && removed <= FEW }).join('; ') ||
+    false,
   (plan, _, { refusedPercent }) =>
     isOver(plan.refused, entriesOf(plan), refusedPercent) &&
     `guard rails refuse ${plan.refused} of ${entriesOf(plan)} entries, more than ${refusedPercent} %${example(plan, plan.failed === 0)}`,

@@ -13,6 +13,7 @@ import { STILL_BLOCKED_OF } from '../../kept-blocked.ts';
 import { fieldFault, type Operation, operation } from '../../operation.ts';
 import { type Change, changeFields, changeOutcome, landed, PREVIEW } from '../../rules/rule-changes.ts';
 import { FEED_FIELDS } from '../feed-fields.ts';
+import { ADDRESSES } from './addresses.ts';
 import { labelOf } from './rule-schema.ts';
 
 const BODY = 4 * 1024 * 1024;
@@ -32,7 +33,9 @@ const QUERY = Type.Object({
     ['keep', 'skip'],
     'With `replace`: entries that guard rails refuse hold back every removal (keep, when absent), or count as absent (skip).',
   ),
-  confirmed: flagField('true: `replace` may take away more than half of the list, and the file may be about whole countries and ASNs.'),
+  confirmed: flagField(
+    'true: `replace` may remove more than half of the list or of its addresses, or add as much, and the file may be about whole countries and ASNs, or networks that are more than half of the addresses of the list.',
+  ),
   preview: PREVIEW,
 });
 
@@ -89,6 +92,7 @@ export const IMPORT_OPERATIONS: readonly Operation[] = [
             ),
           ),
         ],
+        addresses: [undefined, Type.Optional(ADDRESSES)],
         errors: listOf({ place: 'line 3', message: 'there is no address' }, { description: 'The first 1,000.' }),
         errors_left_out: 0,
         warnings: [[], Type.Array(Type.String(), { description: 'What agents would silently ignore; previews only.' })],
@@ -105,7 +109,7 @@ export const IMPORT_OPERATIONS: readonly Operation[] = [
                 refused: Type.Integer({ description: 'Entries that guard rails refuse.' }),
                 kept: Type.Integer({ description: 'Rules with a rule_ref that the file does not have: they stay.' }),
                 needs_confirmation: Type.Boolean({
-                  description: 'More than half of the list would be removed, or more added than it has.',
+                  description: `More than half of the list would be removed, more added than it has, or more than half of its addresses changed (\`addresses\`).`,
                 }),
               },
               { description: 'With `replace` only.' },
@@ -122,7 +126,7 @@ export const IMPORT_OPERATIONS: readonly Operation[] = [
     isLong: true,
     refusals: {
       404: 'No such access-rules list',
-      409: 'Most of the list would be removed, or whole countries and ASNs are meant',
+      409: 'Most of the list would be removed, most of its addresses changed, or whole countries and ASNs are meant',
       413: `The file has more than an import takes: ${MOST_IMPORTED} entries`,
     },
     async run(context, { query, bytes }): Promise<ImportAnswer> {

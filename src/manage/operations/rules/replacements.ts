@@ -9,6 +9,7 @@ import { findList } from '../../find.ts';
 import { keepPart, MOST_LINES, MOST_PARTS, partsOf } from '../../imports/replacement-content.ts';
 import { equalPorts, headOf, openReplacement, planReplacement, type ReplacementHead, runReplacement } from '../../imports/replacements.ts';
 import { type Operation, operation } from '../../operation.ts';
+import { ADDRESSES } from './addresses.ts';
 
 const BODY = 1024 * 1024;
 const ID = '0199f3c2-8a51-7c3e-9d0b-4f1e2a6b7001';
@@ -21,6 +22,8 @@ const PLAN = Type.Object(
     removed: count('Rules that are removed. None where an entry failed.'),
     unchanged: count('Rules that stay as they are.'),
     kept: count('Rules with a rule_ref that the content does not have: they stay.'),
+    listed: count('Rules that the list has afterwards.'),
+    addresses: ADDRESSES,
     failed: count('Entries that cannot be read or taken.'),
     refused: count('Entries that guard rails refuse.'),
     expired: count('Entries that have expired, which are left out.'),
@@ -43,7 +46,10 @@ const REPLACEMENT = answerOf('Replacement', {
   created_at: '2026-11-20T10:00:00.000Z',
   reason: [null, nullable(Type.String({ description: 'Why it failed.' }))],
   plan: [null, nullable(PLAN)],
-  needs_confirmation: [false, 'More than half of the list would be removed, more added than it has, or whole countries or ASNs.'],
+  needs_confirmation: [
+    false,
+    'More than half of the list would be removed, more added than it has, more than half of its addresses changed, or whole countries or ASNs.',
+  ],
   batches: [[], Type.Array(Type.String(), { description: 'The batches that it is.' })],
   steps: 0,
   steps_published: 0,

@@ -7,6 +7,7 @@ import { askSource, heldDifference, runJson } from '../../sources/refreshes.ts';
 import { Source } from '../../sources/source-json.ts';
 import { findSource } from '../../sources/sources.ts';
 import { FEED_FIELDS } from '../feed-fields.ts';
+import { ADDRESSES } from '../rules/addresses.ts';
 import { shown, UNKNOWN } from './sources.ts';
 
 const REPLACEMENT = '0195a3c0-0000-7000-8000-000000000006';
@@ -96,6 +97,7 @@ export const SOURCE_REFRESH_OPERATIONS: readonly Operation[] = [
         changed: 0,
         unchanged: 488,
         failed: count(0, 'Entries that could not be read or taken.'),
+        addresses: [[], ADDRESSES],
         errors: [[], Type.Array(Type.Object({ place: Type.String(), message: Type.String() }), { description: 'The first 1,000.' })],
       },
       FEED_FIELDS,
@@ -105,9 +107,9 @@ export const SOURCE_REFRESH_OPERATIONS: readonly Operation[] = [
       const record = await findSource(context.store, context.workspaceId, params.source!);
       const { caller, workspaceId, inTurn } = context;
       const { plan, feeds, since, ...told } = await inTurn(() => heldDifference(context, caller, record), `held ${workspaceId}`);
-      const { present, added, removed, changed, unchanged, refused, failed, faults } = plan;
+      const { present, added, removed, changed, unchanged, refused, failed, addresses, faults } = plan;
       const { replacement, reason } = told;
-      const counts = { present, added, removed, refused, changed, unchanged, failed, errors: faults };
+      const counts = { present, added, removed, refused, changed, unchanged, failed, addresses, errors: faults };
       return { replacement, since: isoTime(since), reason, ...counts, ...feeds };
     },
   }),
