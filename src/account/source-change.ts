@@ -36,11 +36,13 @@ export const afresh = (state: SourceState, now: number, isElsewhere: boolean): S
   confirmedAt: state.confirmedAt,
   changedAt: state.changedAt,
   entries: state.entries,
+  countedFor: state.countedFor ?? null,
   hasWide: !isElsewhere && state.hasWide,
   stop: isElsewhere ? null : state.stop,
   applying: state.applying,
   replacement: state.replacement,
   undone: state.undone,
+  equalSeq: state.equalSeq,
   expired: state.expired,
 });
 

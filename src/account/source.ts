@@ -163,8 +163,19 @@ export interface Applying {
   /** Whether somebody has accepted it. */
   readonly isAccepted: boolean;
   readonly hasWide: boolean;
+  readonly hasEnds?: boolean;
   /** Of the source that it was read for. */
   readonly revision: number;
+  /** Undos of its list up to this number were there when it was compared. */
+  readonly equalSeq?: number;
+}
+
+/** An undo in the list of a source, since which the list is not what its origin has. */
+export interface Undone {
+  readonly batch: string;
+  /** Its number on the stream. */
+  readonly seq: number;
+  readonly at: number;
 }
 
 /** How a source is. Written by whoever refreshes it, and set back where it is set. */
@@ -186,7 +197,12 @@ export interface SourceState {
   readonly endsWithLineFeed: boolean;
   /** Whether it had countries or ASNs, and was taken. */
   readonly hasWide: boolean;
+  /** Whether entries of it end by themselves. */
+  readonly hasEnds?: boolean;
+  /** Of its list. */
   readonly entries: number;
+  /** The undo that stood when they were counted; another text: they are counted again. */
+  readonly countedFor?: string | null;
   /** In a row. */
   readonly failures: number;
   /** What the last failure was, a sentence. */
@@ -199,8 +215,10 @@ export interface SourceState {
   readonly applying: Applying | null;
   /** The last replacement that was applied. */
   readonly replacement: string | null;
-  /** The batch that undid it; null: it stands. */
-  readonly undone: string | null;
+  /** What was undone of its refreshes since the list was made equal to a content, in part or whole; null: they stand. */
+  readonly undone: Undone | null;
+  /** Undos of its list up to this number no longer count. */
+  readonly equalSeq: number;
   /** Its list was emptied because its content was not confirmed for too long. */
   readonly expired: boolean;
   /** Where a TAXII collection goes on. */
@@ -220,6 +238,7 @@ export const newState = (now: number): SourceState => ({
   endsWithLineFeed: false,
   hasWide: false,
   entries: 0,
+  countedFor: null,
   failures: 0,
   fault: null,
   stop: null,
@@ -228,6 +247,7 @@ export const newState = (now: number): SourceState => ({
   applying: null,
   replacement: null,
   undone: null,
+  equalSeq: 0,
   expired: false,
   cursor: null,
 });
@@ -239,7 +259,13 @@ export interface SourceAsk {
   readonly by: Author;
   /** The replacement that is accepted or discarded. */
   readonly replacement?: string;
+  /** A refresh that was asked for before, and is done behind it. */
+  readonly next?: SourceAsk;
 }
+
+/** What is asked of a source once what was asked at an instant is done. */
+export const askedAfter = (asked: SourceAsk | null, answered: number | undefined): SourceAsk | null =>
+  asked?.at === answered ? (asked?.next ?? null) : asked;
 
 /** One refresh, as it is told afterwards. */
 export interface SourceRun {
@@ -260,22 +286,46 @@ export interface SourceRun {
 export const RUNS_KEPT = 20;
 
 /** How a source is, in a word; the first of these that is so. */
-export const TOLD_STATES = ['paused', 'stopped', 'expired', 'held', 'stale', 'failing', 'new', 'ok'] as const;
+export const TOLD_STATES = ['paused', 'stopped', 'expired', 'held', 'stale', 'undone', 'failing', 'new', 'ok'] as const;
 export type ToldState = (typeof TOLD_STATES)[number];
 
-/** When the list of a source is emptied unless its content is confirmed before, ms; null: never. */
-export const expiresAt = ({ purpose, guards }: Pick<Source, 'purpose' | 'guards'>, { confirmedAt }: SourceState): number | null =>
-  purpose === 'allow' || confirmedAt === null ? null : confirmedAt + guards.staleAfter * 1000;
+/** Whether its list is empty because its content was not confirmed: undoing that brings the list back. */
+const isEmptied = ({ expired, undone }: SourceState): boolean => expired && undone === null;
+
+/** `countedFor` of a source whose entries have to be counted. */
+export const UNCOUNTED = '';
+
+/** Whether `entries` counts what the list has; an older weir has not counted a list that was there before its source. */
+export const isCounted = ({ countedFor, confirmedAt, undone }: SourceState): boolean =>
+  countedFor === undefined ? confirmedAt !== null : countedFor === (undone?.batch ?? null);
+
+/** When the list of a source is emptied unless its content is confirmed before, ms; null: never, or it is not known what it has. */
+export function expiresAt({ purpose, guards, createdAt }: Aging, state: SourceState): number | null {
+  const { confirmedAt, expired, undone, entries } = state;
+  // A list that was brought back without a word of its content counts from then on.
+  const since = expired && undone !== null ? undone.at : (confirmedAt ?? (entries > 0 ? createdAt : null));
+  return purpose === 'allow' || since === null ? null : since + guards.staleAfter * 1000;
+}
+
+/** What of a source says when its list expires. */
+type Aging = Pick<Source, 'purpose' | 'guards' | 'createdAt'>;
+
+/** Whether the list of a source has to be emptied. */
+export function isExpiring(source: Aging, state: SourceState, now: number): boolean {
+  const end = expiresAt(source, state);
+  return end !== null && now >= end && !isEmptied(state);
+}
 
 /** How a source is at `now`. */
-export function stateOf(source: Pick<Source, 'purpose' | 'guards' | 'isPaused'>, state: SourceState, now: number): ToldState {
+export function stateOf(source: Aging & Pick<Source, 'isPaused'>, state: SourceState, now: number): ToldState {
   const end = expiresAt(source, state);
   const holds: Readonly<Record<ToldState, boolean>> = {
     paused: source.isPaused,
     stopped: state.stop !== null,
-    expired: state.expired,
+    expired: isEmptied(state),
     held: state.held !== null,
     stale: end !== null && now >= end - source.guards.staleAfter * 500,
+    undone: state.undone !== null,
     failing: state.failures > 0,
     new: state.fetchedAt === null,
     ok: true,

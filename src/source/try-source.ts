@@ -106,6 +106,7 @@ export async function trySource({ workspace, content, listId }: TriedSource, por
     wide: wide && wideText(wide),
     wideBefore: listId !== null,
     undone: undefined,
+    hadContent: listId !== null,
   };
   const holds = guardFaults({ ...plan, failed: counts.faults, refused: counts.refused, expired: counts.expired }, facts, guards);
   const { v4, v6, countries, asns } = rules.counts;

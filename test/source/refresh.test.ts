@@ -1,7 +1,7 @@
 /** Lists that come by themselves (SPEC D23.10 and following), from good, careless and hostile servers, over the embedded engine. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { stateOf } from '../../src/account/source.ts';
+import { expiresAt, stateOf } from '../../src/account/source.ts';
 import type { AddressChange } from '../../src/source/addresses.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import {
@@ -251,6 +251,129 @@ test('D23.18 undoing a refresh gives what was before it; the content that was un
   await world.ask(source, 'accept');
   await world.run();
   assert.deepEqual(await world.rules(source), lines(4, 104).sort());
+});
+
+test('D44.10, D44.11 a source of which a refresh was undone, also in part, is undone until its list is what its origin has; entries are those of the list', async () => {
+  const { store } = world.base;
+  const told = async () => {
+    const record = await world.record(source);
+    return [stateOf(record.source, record.state, world.now()), record.state.entries];
+  };
+  server.set('/parts', list(text(0, 3000)));
+  const source = await world.add('parts', { url: `${server.url}/parts` });
+  await world.run();
+  server.set('/parts', list(text(1200, 4200)));
+  const { replacement } = await world.next(source);
+  assert.deepEqual(await told(), ['ok', 3000]);
+  const { batches } = JSON.parse((await store.replacement(world.workspaceId, replacement!))!.head) as { batches: string[] };
+  // The first of its batches: 1,000 of the 1,200 that came.
+  const undone = await world.undo([batches[0]!]);
+  assert.equal((await told())[0], 'undone', 'at once');
+  await world.run();
+  assert.deepEqual([await told(), (await world.rules(source)).length], [['undone', 2000], 2000]);
+  for (let n = 0; n < 2; n += 1) await world.next(source);
+  assert.match((await runs(source))[0]!.text, /the one that was undone by batch/);
+  assert.deepEqual(await told(), ['undone', 2000]);
+  // The undo is undone.
+  const redone = await world.undo(undone);
+  await world.run();
+  assert.deepEqual([await told(), (await world.rules(source)).length], [['ok', 3000], 3000]);
+  for (let n = 0; n < 2; n += 1) await world.next(source);
+  assert.deepEqual([(await runs(source))[0]!.text, world.state(source).undone], ['', null]);
+  // And that once more, and then by all of the refresh: what is accepted is what the list has.
+  await world.undo(redone);
+  await world.undo(replacement!);
+  await world.run();
+  assert.deepEqual(await told(), ['undone', 3000]);
+  assert.deepEqual(await world.rules(source), lines(0, 3000).sort());
+  server.set('/parts', list(text(1201, 4201)));
+  await world.next(source);
+  assert.equal((await told())[0], 'held');
+  await world.ask(source, 'accept');
+  await world.run();
+  assert.deepEqual([await told(), await world.rules(source)], [['ok', 3000], lines(1201, 4201).sort()]);
+});
+
+test('D44.12 a content that the list has already is never held, also where it was held, or a refresh was undone', async () => {
+  const [before, after] = [text(0, 100), text(60, 160)];
+  server.set('/equal', list(before));
+  const source = await world.add('equal', { url: `${server.url}/equal` });
+  await world.run();
+  server.set('/equal', list(after));
+  await world.next(source);
+  await world.ask(source, 'accept');
+  await world.run();
+  const { replacement } = world.state(source);
+  server.set('/equal', list(before));
+  assert.match((await world.next(source)).held!.reason, /60 of 100 entries would be removed/);
+  await world.undo(replacement!);
+  assert.deepEqual(await world.rules(source), lines(0, 100).sort());
+  await world.next(source);
+  const { held, undone, digest, confirmedAt } = world.state(source);
+  assert.deepEqual([held, undone, digest !== null, world.now() - confirmedAt! < MINUTE], [null, null, true, true]);
+  const [run] = await runs(source);
+  assert.deepEqual([run!.outcome, run!.added, run!.removed], ['applied', 0, 0]);
+  // Other bytes with the same entries, behind another undo.
+  server.set('/equal', list(text(1, 101)));
+  await world.undo((await world.next(source)).replacement!);
+  server.set('/equal', list(`# again\n${before}`));
+  await world.next(source);
+  assert.deepEqual([world.state(source).held, world.state(source).undone, (await world.rules(source)).length], [null, null, 100]);
+});
+
+test('D44.13 a refresh that is asked for while one is under way, or while something else is asked, is done behind it', async () => {
+  const source = await world.add('twice', { url: `${server.url}/twice` });
+  const answered = Promise.withResolvers<void>();
+  server.set('/twice', (request, response) => void answered.promise.then(() => list(text(0, 5))(request, response)));
+  await world.ask(source, 'refresh');
+  await world.refresher.tick(true);
+  await eventually(() => assert.equal(server.asked.get('/twice'), 1));
+  world.pass(1);
+  await world.ask(source, 'refresh');
+  await world.refresher.tick(true);
+  server.set('/twice', list(text(0, 7)));
+  answered.resolve();
+  await world.refresher.idle();
+  assert.equal((await world.record(source)).asked?.what, 'refresh');
+  world.pass(MINUTE);
+  await world.run();
+  assert.deepEqual([server.asked.get('/twice'), (await world.rules(source)).length, (await world.record(source)).asked], [2, 7, null]);
+
+  server.set('/twice', list(''));
+  await world.next(source);
+  server.set('/twice', list(text(0, 9)));
+  await world.ask(source, 'refresh');
+  world.pass(1);
+  await world.ask(source, 'discard');
+  world.pass(MINUTE);
+  await world.run();
+  assert.deepEqual([(await world.record(source)).asked, (await world.rules(source)).length], [null, 9]);
+});
+
+test('D44.7 a source that is brought back with its list empties it where its content was not confirmed for too long, and so does one whose emptying was undone', async () => {
+  const { store } = world.base;
+  server.set('/back', list(text(0, 30)));
+  const source = await world.add('back', { url: `${server.url}/back` });
+  await world.run();
+  world.pass(2 * DAY);
+  await store.deleteSource(world.workspaceId, source.id);
+  await store.restoreDeleted(world.workspaceId, source.listId, {});
+  await world.run();
+  const back = await world.record(source);
+  assert.deepEqual([back.source.isPaused, back.state.entries, back.state.countedFor], [true, 30, null]);
+  assert.ok(Math.abs(expiresAt(back.source, back.state)! - (world.now() + 5 * DAY)) < HOUR);
+  world.pass(5 * DAY);
+  await world.run();
+  assert.deepEqual(await world.rules(source), []);
+  const [run] = await runs(source);
+  assert.deepEqual([run!.outcome, world.state(source).entries, world.state(source).expired], ['expired', 0, true]);
+  // Undoing that gives the list as much time again, by the clock of the store, which this world has left behind.
+  await world.undo(run!.replacement!);
+  const { state } = await world.record(source);
+  assert.deepEqual([(await world.rules(source)).length, expiresAt(source, state)], [30, state.undone!.at + 7 * DAY]);
+  // It is counted, and then emptied.
+  for (let n = 0; n < 2; n += 1) await world.run();
+  assert.deepEqual([await world.rules(source), world.state(source).entries], [[], 0]);
 });
 
 test('D23.19 a list whose content is not confirmed for too long is emptied as a whole, told before, and filled again; one that allows is not', async () => {

@@ -63,8 +63,8 @@ export interface SourceWorld extends AsyncDisposable {
   landed(): Promise<void>;
   /** Lets the time of whoever refreshes run out, as when his process stands still. */
   loseLease(): Promise<void>;
-  /** Undoes a refresh; the batches that did it. */
-  undo(replacement: string): Promise<readonly (string | null)[]>;
+  /** Undoes a refresh, or these batches; the batches that did it. */
+  undo(of: string | readonly string[]): Promise<readonly string[]>;
 }
 
 const BY = { keyId: null, actor: 'test' };
@@ -188,15 +188,17 @@ export async function sourceWorld(settings: Readonly<Record<string, string>>): P
       await client.query(release);
       await client.end();
     },
-    async undo(replacement) {
+    async undo(of) {
       await landed();
-      const { batches } = JSON.parse((await store.replacement(workspace.id, replacement))!.head) as { batches: string[] };
+      const batches: readonly string[] =
+        typeof of === 'string' ? JSON.parse((await store.replacement(workspace.id, of))!.head).batches : of;
       const planned: PlannedUndo[] = [];
       for (const id of [...batches].reverse())
         planned.push({ batch: (await store.batch(workspace.id, id))!, preview: await store.undoPreview(workspace.id, id) });
       const publish = (messages: Parameters<typeof stream.publish>[0]) => stream.publish(messages);
       const ports = { reads: store, publish, untilLanded: () => caughtUp(stream, store) };
-      return (await undoBatches(ports, { workspaceId: workspace.id, organizationId: organization.id }, planned)).batches;
+      const done = await undoBatches(ports, { workspaceId: workspace.id, organizationId: organization.id }, planned);
+      return done.batches.filter((id) => id !== null);
     },
     async [Symbol.asyncDispose]() {
       for (const each of refreshers) await each.stop();

@@ -141,6 +141,7 @@ function shownText({ runs, held, ...source }: Shown): string {
     ADDED: 'added',
     REMOVED: 'removed',
     REFUSED: 'refused',
+    ID: 'replacement',
     '': 'text',
   } as const;
   const refreshes = ['', fieldTable(runs, columns)];

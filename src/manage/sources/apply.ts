@@ -6,8 +6,8 @@ import { WeirError } from '../../errors.ts';
 import type { EqualPlan } from '../../source/equal.ts';
 import type { PassedRow, PlacedEntry } from '../../source/readers/content.ts';
 import type { LineFault } from '../../source/readers/items.ts';
-import { nothingSeen, readSource, type Seen } from '../../source/refresh/content.ts';
-import { guardFaults } from '../../source/refresh/guards.ts';
+import { nothingSeen, readSource } from '../../source/refresh/content.ts';
+import { guardFaults, isSame } from '../../source/refresh/guards.ts';
 import { wideOf, wideText } from '../../source/wide.ts';
 import {
   equalPorts,
@@ -44,6 +44,8 @@ export interface Content {
   /** When it was fetched, ms. */
   readonly at: number;
   open(): AsyncIterable<Buffer>;
+  /** Rejects with this where the content is not what the list has. */
+  readonly stays?: WeirError | undefined;
 }
 
 /** What was done; `held`: why it was held back. */
@@ -87,10 +89,14 @@ export async function applyExpiry(ports: ApplyPorts, task: ApplyTask): Promise<A
     isAccepted: true,
     hasWide: task.state.hasWide,
     revision: task.source.revision,
+    equalSeq: equalSeqOf(task.state),
   };
   await keptApplying(ports, task, applying);
   return await run(ports, task, applying, nothing());
 }
+
+/** Undos that are known when a content is compared no longer count once the list is equal to it. */
+const equalSeqOf = ({ undone, equalSeq }: SourceState) => undone?.seq ?? equalSeq;
 
 /** Until the plan says for itself that it goes on, ms. */
 const HOLD = 15_000;
@@ -127,7 +133,8 @@ const headFor = ({ name, purpose }: Source): ReplacementHead => ({
 async function compared(ports: ApplyPorts, task: ApplyTask, id: string, content: Content, isAccepted: boolean): Promise<Applied> {
   const { source, state, caller } = task;
   const { geo, store, now, mostBytes, pause } = ports;
-  const applying = { replacement: id, at: content.at, digest: content.digest, isAccepted, hasWide: false, revision: source.revision };
+  const about = { replacement: id, at: content.at, digest: content.digest, isAccepted };
+  const applying = { ...about, hasWide: false, revision: source.revision, equalSeq: equalSeqOf(state) };
   await keptApplying(ports, task, applying);
   const seen = nothingSeen();
   const blockFaults = ports.blockFaults(caller);
@@ -139,8 +146,10 @@ async function compared(ports: ApplyPorts, task: ApplyTask, id: string, content:
       wider: { count: seen.wider, first: seen.firstWider },
       wide: found && wideText(found),
       wideBefore: state.hasWide,
-      undone: state.undone === null ? undefined : `by batch ${state.undone}`,
+      undone: state.undone === null ? undefined : `by batch ${state.undone.batch}`,
+      hadContent: state.digest !== null,
     };
+    if (content.stays !== undefined && !isSame(plan, facts)) throw content.stays;
     const faults = guardFaults(plan, facts, source.guards);
     if (faults.length === 0) return undefined;
     await keepContent(store, id, content.open(), now);
@@ -148,10 +157,8 @@ async function compared(ports: ApplyPorts, task: ApplyTask, id: string, content:
   };
   const entries = readSource(content.open(), source, mostBytes, mayBeBlocked, seen);
   const done = await run(ports, task, applying, entries, isAccepted ? undefined : judge);
-  return { ...done, applying: { ...applying, hasWide: hasWide(seen) } };
+  return { ...done, applying: { ...applying, hasWide: seen.wide.length > 0, hasEnds: seen.hasEnds } };
 }
-
-const hasWide = ({ wide }: Seen) => wide.length > 0;
 
 async function run(
   ports: ApplyPorts,
@@ -185,18 +192,4 @@ export async function resumedApply(
   const { plan, held } = headOf(found);
   if (found.state === 'planning' || found.state === 'running' || plan === undefined) return undefined;
   return { applying, plan, ...(found.state === 'held' && held !== undefined && { held }) };
-}
-
-/** The batch that undid a replacement, in part or whole; null where it stands. */
-export async function undoneBy(
-  { store }: Pick<ApplyPorts, 'store'>,
-  workspaceId: string,
-  replacement: string | null,
-): Promise<string | null> {
-  const found = replacement === null ? undefined : await store.replacement(workspaceId, replacement);
-  for (const id of found === undefined ? [] : headOf(found).batches) {
-    const batch = await store.batch(workspaceId, id);
-    if (batch !== undefined && batch.undoneBy !== null) return batch.undoneBy;
-  }
-  return null;
 }

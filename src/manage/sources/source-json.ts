@@ -39,6 +39,7 @@ export function sourceJson({ source, state, asked }: SourceRecord, now: number) 
     failures: state.failures,
     fault: state.fault,
     stop: state.stop,
+    undone_by: state.undone?.batch ?? null,
     held: held && { replacement: held.replacement, since: isoTime(held.since), reason: held.reason, difference: held.difference },
     asked: asked?.what ?? null,
     created_at: isoTime(source.createdAt),
@@ -143,7 +144,7 @@ export const SOURCE: Fields = {
   auth_header: [null, SETTABLE.auth_header!],
   copies: [[], SETTABLE.copies!],
   catalogue: ['spamhaus-drop', nullable(Type.String(), { description: 'The row of the catalogue that it was made from.' })],
-  entries: [1692, 'Of its list.'],
+  entries: [1692, 'Rules of its list, when it was refreshed or an undo changed it last.'],
   next_at: ['2026-11-23T06:00:41.000Z', told('null: it is paused or stopped.')],
   fetched_at: ['2026-11-22T06:00:12.000Z', told('The last good answer, also one that said that nothing has changed.')],
   confirmed_at: ['2026-11-22T06:00:12.000Z', told('When its content was last known to be what its origin has.')],
@@ -156,6 +157,10 @@ export const SOURCE: Fields = {
     nullable(Type.Enum(['refused', 'secret']), {
       description: 'Why nothing is fetched until it is resumed: its origin has refused it, or its secret is missing.',
     }),
+  ],
+  undone_by: [
+    null,
+    nullable(Type.String(), { description: 'The batch that undid a refresh, since when the list is not what its origin has.' }),
   ],
   held: [
     null,

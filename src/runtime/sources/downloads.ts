@@ -112,6 +112,8 @@ export function downloads(ports: DownloadPorts): { begin(): void } {
     const began = monotonic();
     const [{ record }] = sources as readonly [Known];
     const { url } = record.source;
+    // What is asked for from here on is another refresh.
+    const asked = new Map(sources.map((one) => [one, isAsked(one) ? one.record.asked!.at : undefined]));
     polite.asked(url, leastOf(url), began);
     let answer: SourceAnswer;
     try {
@@ -124,22 +126,26 @@ export function downloads(ports: DownloadPorts): { begin(): void } {
       });
     } catch (error) {
       if (signal.aborted || !hasCode(error, 'FETCH')) throw error;
-      return await each(sources, async () => ({ kind: 'failed', text: error.message }), began, 0);
+      return await each(asked, async () => ({ kind: 'failed', text: error.message }), began, 0);
     }
     if (answer.kind === 'refused') polite.leaveAlone(url, leastOf(url), monotonic() + leftAlone(answer.status, answer.retryAfter));
     try {
-      await each(sources, (one) => outcome(one, answer), began, answer.kind === 'fetched' ? answer.bytes : 0);
+      await each(asked, (one) => outcome(one, answer), began, answer.kind === 'fetched' ? answer.bytes : 0);
     } finally {
       if (answer.kind === 'fetched') await answer[Symbol.asyncDispose]();
     }
   }
 
   /** One after the other: what goes wrong with one is no matter of the others. */
-  async function each(sources: readonly Known[], became: (one: Known) => Promise<Outcome>, began: number, bytes: number): Promise<void> {
+  async function each(
+    sources: ReadonlyMap<Known, number | undefined>,
+    became: (one: Known) => Promise<Outcome>,
+    began: number,
+    bytes: number,
+  ): Promise<void> {
     let failure: { readonly error: unknown } | undefined;
-    for (const one of sources) {
+    for (const [one, asked] of sources) {
       const { revision } = one.record.source;
-      const asked = isAsked(one) ? one.record.asked!.at : undefined;
       try {
         const outcome = await became(one).catch((error: unknown): Outcome => {
           // What cannot be read is the content's fault; everything else is ours.

@@ -2,7 +2,7 @@
  * Keeps the lists of sources as their origins have them (SPEC D23.10 to D23.21): one process of many does, each list by itself, one download
  * for all who ask for the same address. What goes wrong leaves a list as it is.
  */
-import { expiresAt } from '../../account/source.ts';
+import { isCounted, isExpiring } from '../../account/source.ts';
 import { codeOf, hasCode } from '../../errors.ts';
 import type { Lease } from '../../ports/stored/source-store.ts';
 import { oneByOne, shared } from '../../serial.ts';
@@ -118,8 +118,8 @@ export function refresher(ports: RefresherPorts): Refresher {
     if (state.applying !== null) return steps.goOn;
     if (asked?.what === 'accept') return steps.accept;
     if (asked?.what === 'discard') return steps.discard;
-    const end = expiresAt(source, state);
-    return end !== null && now() >= end && !state.expired ? steps.expire : undefined;
+    if (!isCounted(state)) return steps.recount;
+    return isExpiring(source, state, now()) ? steps.expire : undefined;
   }
 
   return {

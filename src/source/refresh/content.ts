@@ -23,11 +23,13 @@ export interface Seen {
   firstWider: string;
   /** How many entries the content says that it has; null where it says nothing of that. */
   said: number | null;
+  /** Whether an entry has an end of its own. */
+  hasEnds: boolean;
   /** Entries for countries and ASNs. */
   readonly wide: Pick<ListEntry, 'target' | 'action'>[];
 }
 
-export const nothingSeen = (): Seen => ({ entries: 0, wider: 0, firstWider: '', said: null, wide: [] });
+export const nothingSeen = (): Seen => ({ entries: 0, wider: 0, firstWider: '', said: null, hasEnds: false, wide: [] });
 
 export interface ContentOf extends Pick<Source, 'name' | 'purpose' | 'reading' | 'guards'> {
   /** Where it comes from: the end of the name may tell its form. */
@@ -79,6 +81,7 @@ export async function* readSource(
       yield { fault: `it asks to ${each.entry.action}, and the source is for ${purpose}`, place: each.place };
     else {
       see(each.entry.target, each.entry);
+      seen.hasEnds ||= each.entry.expiry !== undefined;
       yield { place: each.place, entry: kept(each.entry) };
     }
   }

@@ -5,7 +5,7 @@ import type { EqualPlan } from '../equal.ts';
 import { type ContentFacts, guardFaults } from './guards.ts';
 
 const NOTHING = { present: 0, added: 0, changed: 0, removed: 0, unchanged: 0, kept: 0, listed: 0, failed: 0, refused: 0, expired: 0 };
-const FACTS: ContentFacts = { wider: { count: 0, first: '' }, wide: undefined, wideBefore: false, undone: undefined };
+const FACTS: ContentFacts = { wider: { count: 0, first: '' }, wide: undefined, wideBefore: false, undone: undefined, hadContent: false };
 const judged = (plan: Partial<EqualPlan>, facts: Partial<ContentFacts> = {}, guards: Partial<typeof DEFAULT_GUARDS> = {}) =>
   guardFaults(
     { ...NOTHING, addresses: [], passed: {}, faults: [], isLarge: false, wide: 0, ...plan },
@@ -60,4 +60,13 @@ test('D44.2 a refresh that changes most of the addresses waits, in a row of its 
   assert.match(fault!, /IPv4 addresses instead of 2,000 .*60\.0\.0\.0\/8\), more than 50 %$/);
   assert.deepEqual(others, []);
   assert.deepEqual(judged({ added: 1, addresses }), [], 'the first one');
+});
+
+test('D44.12 a content that the list has already never waits, whatever was undone, is wide, or is empty by now', () => {
+  const facts = { undone: 'by batch x', wider: { count: 1, first: '0.0.0.0/0' }, wide: '1 country' };
+  assert.deepEqual(judged({ present: 9, unchanged: 9 }, facts), []);
+  assert.equal(judged({ present: 9, unchanged: 9, changed: 1 }, facts).length, 3);
+  assert.deepEqual([judged({}, { hadContent: true }), judged({}).length], [[], 1]);
+  // What it has besides, and the list does not, is judged.
+  assert.equal(judged({ present: 9, unchanged: 9, failed: 1 }, facts).length, 1);
 });

@@ -1,7 +1,7 @@
 /** What refreshes write of sources, and the lease without which they do not; the same in both dialects (SPEC D23). */
-import { RUNS_KEPT } from '../../account/source.ts';
+import { askedAfter, RUNS_KEPT, type SourceAsk } from '../../account/source.ts';
 import type { Lease, SourceUpdate, SourceWrites } from '../../ports/stored/source-store.ts';
-import { type Changes, one, run, type Work } from '../work.ts';
+import { type Changes, one, run, tell, type Work } from '../work.ts';
 
 /** Each change as the work of its transaction. */
 export const sourceStateChanges = {
@@ -35,15 +35,19 @@ export function* isHeld({ name, fence }: Lease): Work<boolean> {
 
 function* writeSource({ id, revision, state, run: done, answered = -1 }: SourceUpdate): Work<boolean> {
   const row = yield* one(
-    'UPDATE sources SET state = $3 WHERE id = $1 AND revision = $2 RETURNING pk, asked',
+    `UPDATE sources SET state = $3, equal_seq = $4, undone_by = CASE WHEN undone_seq > $4 THEN undone_by END
+     WHERE id = $1 AND revision = $2 RETURNING pk, asked`,
     id,
     revision,
     JSON.stringify(state),
+    state.equalSeq,
   );
   if (row === undefined) return false;
   const pk = Number(row.pk);
   // What was asked since stays.
-  if (row.asked !== null && JSON.parse(String(row.asked)).at === answered) yield* run('UPDATE sources SET asked = NULL WHERE pk = $1', pk);
+  const asked = row.asked === null ? null : (JSON.parse(String(row.asked)) as SourceAsk);
+  const left = askedAfter(asked, answered);
+  if (left !== asked) yield* run('UPDATE sources SET asked = $2 WHERE pk = $1', pk, left && JSON.stringify(left));
   if (done === undefined) return true;
   const last = yield* one('SELECT n, run FROM source_runs WHERE source_pk = $1 ORDER BY n DESC LIMIT 1', pk);
   // Of those in a row that changed nothing the last one is kept: the others would leave no room for what did.
@@ -57,4 +61,29 @@ function* writeSource({ id, revision, state, run: done, answered = -1 }: SourceU
   );
   yield* run('DELETE FROM source_runs WHERE source_pk = $1 AND n <= $2', pk, n - RUNS_KEPT);
   return true;
+}
+
+/** The newest undo in a list since its source made it equal to a content, but for one that is undone or undoes another one since then. */
+const UNDONE = `SELECT s.pk, u.batch_id, u.first_seq, u.landed_at FROM sources s
+  LEFT JOIN batches u ON u.workspace_pk = s.workspace_pk AND u.first_seq = (
+    SELECT max(x.first_seq) FROM batches x WHERE x.workspace_pk = s.workspace_pk AND x.list_pk = s.list_pk
+      AND x.undoes IS NOT NULL AND x.undone = 0 AND x.first_seq > s.equal_seq AND NOT EXISTS (
+        SELECT 1 FROM batches t WHERE t.batch_id = x.undoes AND t.undoes IS NOT NULL AND t.first_seq > s.equal_seq))
+  WHERE s.list_pk = $1`;
+
+/** Notes what an undo in these lists means for their sources. Belongs behind it, into the landing transaction. */
+export function* noteUndo(lists: readonly number[]): Work<void> {
+  for (const list of lists) {
+    const row = yield* one(UNDONE, list);
+    if (row === undefined) continue;
+    const { pk, batch_id: batch, first_seq: seq, landed_at: at } = row;
+    const found = batch === null ? [null, 0, 0] : [String(batch), Number(seq), Number(at)];
+    yield* run('UPDATE sources SET undone_by = $2, undone_seq = $3, undone_at = $4 WHERE pk = $1', Number(pk), ...found);
+    yield* moveSourceRevision();
+  }
+}
+
+/** Tells whoever refreshes sources that one has changed. */
+export function* moveSourceRevision(): Work<void> {
+  yield* tell("UPDATE counters SET value = value + 1 WHERE name = 'source_revision'");
 }
