@@ -1,16 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  askedAfter,
-  DEFAULT_GUARDS,
-  expiresAt,
-  isCounted,
-  isExpiring,
-  newState,
-  type SourceState,
-  stateOf,
-  type ToldState,
-} from './source.ts';
+import { DEFAULT_GUARDS, newState, type SourceState } from './source.ts';
+import { askedAfter } from './source-run.ts';
+import { expiresAt, isCounted, isExpiring, stateOf, type ToldState } from './source-state.ts';
 
 const NOW = 1_800_000_000_000;
 const WEEK = DEFAULT_GUARDS.staleAfter * 1000;

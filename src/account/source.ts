@@ -1,6 +1,5 @@
-/** A source: a list with an origin, which alone says what the list has (SPEC D23). What is set of one, how it is, and the one word for that. */
+/** A source: a list with an origin, which alone says what the list has (SPEC D23). What is set of one, and how it is. */
 import type { Form } from '../source/readers/form.ts';
-import type { Author } from './caller.ts';
 
 /** Whether its list blocks, or is never blocked (ranges of providers and partners). */
 export const SOURCE_PURPOSES = ['block', 'allow'] as const;
@@ -251,84 +250,3 @@ export const newState = (now: number): SourceState => ({
   expired: false,
   cursor: null,
 });
-
-/** What somebody wants of a source, until it is done. */
-export interface SourceAsk {
-  readonly what: 'refresh' | 'accept' | 'discard';
-  readonly at: number;
-  readonly by: Author;
-  /** The replacement that is accepted or discarded. */
-  readonly replacement?: string;
-  /** A refresh that was asked for before, and is done behind it. */
-  readonly next?: SourceAsk;
-}
-
-/** What is asked of a source once what was asked at an instant is done. */
-export const askedAfter = (asked: SourceAsk | null, answered: number | undefined): SourceAsk | null =>
-  asked?.at === answered ? (asked?.next ?? null) : asked;
-
-/** One refresh, as it is told afterwards. */
-export interface SourceRun {
-  readonly at: number;
-  readonly outcome: 'applied' | 'unchanged' | 'held' | 'failed' | 'stopped' | 'expired' | 'discarded';
-  readonly ms: number;
-  readonly bytes: number;
-  readonly entries: number;
-  readonly added: number;
-  readonly removed: number;
-  readonly refused: number;
-  readonly faults: number;
-  readonly replacement: string | null;
-  readonly text: string;
-}
-
-/** Runs of a source that are kept. */
-export const RUNS_KEPT = 20;
-
-/** How a source is, in a word; the first of these that is so. */
-export const TOLD_STATES = ['paused', 'stopped', 'expired', 'held', 'stale', 'undone', 'failing', 'new', 'ok'] as const;
-export type ToldState = (typeof TOLD_STATES)[number];
-
-/** Whether its list is empty because its content was not confirmed: undoing that brings the list back. */
-const isEmptied = ({ expired, undone }: SourceState): boolean => expired && undone === null;
-
-/** `countedFor` of a source whose entries have to be counted. */
-export const UNCOUNTED = '';
-
-/** Whether `entries` counts what the list has; an older weir has not counted a list that was there before its source. */
-export const isCounted = ({ countedFor, confirmedAt, undone }: SourceState): boolean =>
-  countedFor === undefined ? confirmedAt !== null : countedFor === (undone?.batch ?? null);
-
-/** When the list of a source is emptied unless its content is confirmed before, ms; null: never, or it is not known what it has. */
-export function expiresAt({ purpose, guards, createdAt }: Aging, state: SourceState): number | null {
-  const { confirmedAt, expired, undone, entries } = state;
-  // A list that was brought back without a word of its content counts from then on.
-  const since = expired && undone !== null ? undone.at : (confirmedAt ?? (entries > 0 ? createdAt : null));
-  return purpose === 'allow' || since === null ? null : since + guards.staleAfter * 1000;
-}
-
-/** What of a source says when its list expires. */
-type Aging = Pick<Source, 'purpose' | 'guards' | 'createdAt'>;
-
-/** Whether the list of a source has to be emptied. */
-export function isExpiring(source: Aging, state: SourceState, now: number): boolean {
-  const end = expiresAt(source, state);
-  return end !== null && now >= end && !isEmptied(state);
-}
-
-/** How a source is at `now`. */
-export function stateOf(source: Aging & Pick<Source, 'isPaused'>, state: SourceState, now: number): ToldState {
-  const end = expiresAt(source, state);
-  const holds: Readonly<Record<ToldState, boolean>> = {
-    paused: source.isPaused,
-    stopped: state.stop !== null,
-    expired: isEmptied(state),
-    held: state.held !== null,
-    stale: end !== null && now >= end - source.guards.staleAfter * 500,
-    undone: state.undone !== null,
-    failing: state.failures > 0,
-    new: state.fetchedAt === null,
-    ok: true,
-  };
-  return TOLD_STATES.find((each) => holds[each])!;
-}

@@ -1,7 +1,7 @@
 /** Lists that come by themselves (SPEC D23.10 and following), from good, careless and hostile servers, over the embedded engine. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { expiresAt, stateOf } from '../../src/account/source.ts';
+import { expiresAt, stateOf } from '../../src/account/source-state.ts';
 import type { AddressChange } from '../../src/source/addresses.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import {
@@ -360,7 +360,7 @@ test('D44.7 a source that is brought back with its list empties it where its con
   await store.restoreDeleted(world.workspaceId, source.listId, {});
   await world.run();
   const back = await world.record(source);
-  assert.deepEqual([back.source.isPaused, back.state.entries, back.state.countedFor], [true, 30, null]);
+  assert.deepEqual([back.source.isPaused, back.state.entries, world.state(source).countedFor], [true, 30, null]);
   assert.ok(Math.abs(expiresAt(back.source, back.state)! - (world.now() + 5 * DAY)) < HOUR);
   world.pass(5 * DAY);
   await world.run();

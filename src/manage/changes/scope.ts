@@ -1,6 +1,6 @@
 /** What of a workspace's changes concerns one list or feed (SPEC D32.1), and how far back they are known (D32.4). */
 
-import { RUNS_KEPT } from '../../account/source.ts';
+import { RUNS_KEPT } from '../../account/source-run.ts';
 import { DAY, isoTime } from '../../clock.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { AuditRow } from '../../ports/stored/account-store.ts';

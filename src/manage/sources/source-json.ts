@@ -1,18 +1,8 @@
 /** A source as JSON has it, in answers and in bodies (SPEC D23.1, D23.7). */
 import type { TSchema } from 'typebox';
-import {
-  AUTH_KINDS,
-  DEFAULT_GUARDS,
-  EVERY,
-  expiresAt,
-  GUARD_NAMES,
-  SOURCE_GUARDS,
-  SOURCE_PURPOSES,
-  type SourceGuards,
-  stateOf,
-  TOLD_STATES,
-} from '../../account/source.ts';
+import { AUTH_KINDS, DEFAULT_GUARDS, EVERY, GUARD_NAMES, SOURCE_GUARDS, SOURCE_PURPOSES, type SourceGuards } from '../../account/source.ts';
 import { sourceSettingsJson } from '../../account/source-change.ts';
+import { expiresAt, stateOf, TOLD_STATES } from '../../account/source-state.ts';
 import { isoTime } from '../../clock.ts';
 import { answerOf, type Fields, nullable, Type } from '../../json-schema.ts';
 import type { SourceRecord } from '../../ports/stored/source-store.ts';

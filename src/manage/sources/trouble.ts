@@ -1,5 +1,5 @@
 /** What of a source needs attention (SPEC D23.23). */
-import { expiresAt, stateOf, type ToldState } from '../../account/source.ts';
+import { expiresAt, stateOf, type ToldState } from '../../account/source-state.ts';
 import { isoTime } from '../../clock.ts';
 import type { SourceRecord } from '../../ports/stored/source-store.ts';
 

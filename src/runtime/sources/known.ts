@@ -1,6 +1,7 @@
 /** The sources of all workspaces as the process that refreshes them knows them. */
 
-import type { SourceRun, SourceState, Undone } from '../../account/source.ts';
+import type { SourceState, Undone } from '../../account/source.ts';
+import type { SourceRun } from '../../account/source-run.ts';
 import { everyItem } from '../../ports/stored/every-item.ts';
 import type { SealedSource, SourceReads, SourceUpdate } from '../../ports/stored/source-store.ts';
 

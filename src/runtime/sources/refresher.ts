@@ -2,7 +2,7 @@
  * Keeps the lists of sources as their origins have them (SPEC D23.10 to D23.21): one process of many does, each list by itself, one download
  * for all who ask for the same address. What goes wrong leaves a list as it is.
  */
-import { isCounted, isExpiring } from '../../account/source.ts';
+import { isCounted, isExpiring } from '../../account/source-state.ts';
 import { codeOf, hasCode } from '../../errors.ts';
 import type { Lease } from '../../ports/stored/source-store.ts';
 import { oneByOne, shared } from '../../serial.ts';

@@ -1,5 +1,6 @@
 /** What is done with one source at a time, each with its outcome and its run (SPEC D23.15 to D23.19). */
-import { askedAfter, type SourceState } from '../../account/source.ts';
+import type { SourceState } from '../../account/source.ts';
+import { askedAfter } from '../../account/source-run.ts';
 import { WeirError } from '../../errors.ts';
 import type { FetchedContent } from '../../fetch/content-file.ts';
 import { type Applied, type ApplyTask, applyContent, applyExpiry, applyHeld, dropHeld, resumedApply } from '../../manage/sources/apply.ts';

@@ -1,5 +1,7 @@
 /** What a refresh makes of the state of a source (SPEC D23.12 to D23.20), and how it is told. Times in ms. */
-import { type Applying, type HeldRefresh, type Source, type SourceRun, type SourceState, UNCOUNTED } from '../../account/source.ts';
+import type { Applying, HeldRefresh, Source, SourceState } from '../../account/source.ts';
+import type { SourceRun } from '../../account/source-run.ts';
+import { UNCOUNTED } from '../../account/source-state.ts';
 import type { EqualPlan } from '../equal.ts';
 import { waitAfter } from './schedule.ts';
 

@@ -1,5 +1,5 @@
 /** What refreshes write of sources, and the lease without which they do not; the same in both dialects (SPEC D23). */
-import { askedAfter, RUNS_KEPT, type SourceAsk } from '../../account/source.ts';
+import { askedAfter, RUNS_KEPT, type SourceAsk } from '../../account/source-run.ts';
 import type { Lease, SourceUpdate, SourceWrites } from '../../ports/stored/source-store.ts';
 import { type Changes, one, run, tell, type Work } from '../work.ts';
 

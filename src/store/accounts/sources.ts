@@ -1,7 +1,9 @@
 /** Sources: reading them, and every change of one as a transaction with its audit row, the same in both dialects (SPEC D23). */
 import type { Author } from '../../account/caller.ts';
-import { newState, type Source, type SourceAsk, type SourceSettings, type SourceState, UNCOUNTED } from '../../account/source.ts';
+import { newState, type Source, type SourceSettings, type SourceState } from '../../account/source.ts';
 import { afresh, isReadAnew, resumed, type SavedSource, sourceSettingsJson } from '../../account/source-change.ts';
+import type { SourceAsk } from '../../account/source-run.ts';
+import { UNCOUNTED } from '../../account/source-state.ts';
 import { WeirError } from '../../errors.ts';
 import type { SealedSource, SourceReads, SourceRecord, SourceWrites } from '../../ports/stored/source-store.ts';
 import { pageOf } from '../page.ts';

@@ -1,5 +1,5 @@
 /** Refreshes of sources: asked for, accepted, discarded, and told (SPEC D23.17, D23.22). */
-import type { SourceAsk } from '../../../account/source.ts';
+import type { SourceAsk } from '../../../account/source-run.ts';
 import { isoTime } from '../../../clock.ts';
 import { answerOf, nullable, Type, textField } from '../../../json-schema.ts';
 import { type Operation, operation } from '../../operation.ts';
