@@ -62,7 +62,7 @@ export class Changed {
     for (const changed of done.lists) this.lists.add(changed);
     if (change.change === 'undo') {
       this.#changes.undid(seq, done.lists);
-      yield* noteUndo(done.lists);
+      yield* noteUndo(done.lists, done.more);
     }
     if (done.lists.length > 0) this.workspaces.add(workspace);
     if (done.expressions) this.expressions.add(workspace);

@@ -269,6 +269,7 @@ export function sourceConformance(driver: StoreDriver): void {
     // Not the last one only.
     const undoing = await undo(first.batchId);
     const { batch: by, at, seq } = (await undone())!;
+    assert.equal((await reader.source(workspace.id, one.id))!.state.entries, -1, 'those that were counted before, and one less');
     assert.deepEqual([by, at, seq > 0, undoing.isTold, await undone(other.id)], [undoing.batchId, T0, true, true, null]);
     const redoing = await undo(undoing.batchId);
     assert.deepEqual([redoing.isTold, await undone()], [true, null]);

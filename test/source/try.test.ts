@@ -107,6 +107,15 @@ test('D23.41 a source that there is, tried with another content: what would come
   );
 });
 
+test('D23.41, D44.2 a source that there is, tried with a network that is most of its addresses', async () => {
+  server.set('/broad', list(`${hosts(0, 300)}198.51.0.0/16\n`));
+  const { trial } = await here(job('/broad', {}, first.listId));
+  assert.match(
+    trial!.holds.join(),
+    /^it would block 65,536 IPv4 addresses instead of 300 \(65,236 added.*198\.51\.0\.0\/16\), more than 50 %$/,
+  );
+});
+
 test('D23.41 what cannot be fetched or read is told, and countries and ASNs would be held', async () => {
   server.set('/gone', status(404));
   server.set('/page', bare('<!DOCTYPE html><html>Just a moment</html>'));

@@ -1,4 +1,5 @@
 /** What refreshes write of sources, and the lease without which they do not; the same in both dialects (SPEC D23). */
+import type { SourceState } from '../../account/source.ts';
 import { askedAfter, RUNS_KEPT, type SourceAsk } from '../../account/source-run.ts';
 import type { Lease, SourceUpdate, SourceWrites } from '../../ports/stored/source-store.ts';
 import { type Changes, one, run, tell, type Work } from '../work.ts';
@@ -64,21 +65,31 @@ function* writeSource({ id, revision, state, run: done, answered = -1 }: SourceU
 }
 
 /** The newest undo in a list since its source made it equal to a content, but for one that is undone or undoes another one since then. */
-const UNDONE = `SELECT s.pk, u.batch_id, u.first_seq, u.landed_at FROM sources s
+const UNDONE = `SELECT s.pk, s.state, s.undone_by, u.batch_id, u.first_seq, u.landed_at FROM sources s
   LEFT JOIN batches u ON u.workspace_pk = s.workspace_pk AND u.first_seq = (
     SELECT max(x.first_seq) FROM batches x WHERE x.workspace_pk = s.workspace_pk AND x.list_pk = s.list_pk
       AND x.undoes IS NOT NULL AND x.undone = 0 AND x.first_seq > s.equal_seq AND NOT EXISTS (
         SELECT 1 FROM batches t WHERE t.batch_id = x.undoes AND t.undoes IS NOT NULL AND t.first_seq > s.equal_seq))
   WHERE s.list_pk = $1`;
 
-/** Notes what an undo in these lists means for their sources. Belongs behind it, into the landing transaction. */
-export function* noteUndo(lists: readonly number[]): Work<void> {
+/** Notes what an undo in these lists means for their sources. `more`: the rules that it has added. Belongs behind it, into the landing transaction. */
+export function* noteUndo(lists: readonly number[], more: number): Work<void> {
   for (const list of lists) {
-    const row = yield* one(UNDONE, list);
-    if (row === undefined) continue;
-    const { pk, batch_id: batch, first_seq: seq, landed_at: at } = row;
+    // Held until the commit: what a refresh writes waits.
+    if ((yield* run('UPDATE sources SET revision = revision WHERE list_pk = $1', list)) === 0) continue;
+    const row = (yield* one(UNDONE, list))!;
+    const { pk, batch_id: batch, first_seq: seq, landed_at: at, undone_by: before } = row;
+    const state = JSON.parse(String(row.state)) as SourceState;
+    // Whoever refreshes sources counts them again; until then this is how many there are.
+    const isCounted = lists.length === 1 && (state.countedFor ?? null) === before;
+    const counted = { ...state, entries: state.entries + more, countedFor: batch };
     const found = batch === null ? [null, 0, 0] : [String(batch), Number(seq), Number(at)];
-    yield* run('UPDATE sources SET undone_by = $2, undone_seq = $3, undone_at = $4 WHERE pk = $1', Number(pk), ...found);
+    yield* run(
+      'UPDATE sources SET state = $2, undone_by = $3, undone_seq = $4, undone_at = $5 WHERE pk = $1',
+      Number(pk),
+      JSON.stringify(isCounted ? counted : state),
+      ...found,
+    );
     yield* moveSourceRevision();
   }
 }
