@@ -37,7 +37,7 @@ export const afresh = (state: SourceState, now: number, isElsewhere: boolean): S
   changedAt: state.changedAt,
   entries: state.entries,
   countedFor: state.countedFor ?? null,
-  hasWide: !isElsewhere && state.hasWide,
+  hasBroad: !isElsewhere && state.hasBroad,
   stop: isElsewhere ? null : state.stop,
   applying: state.applying,
   replacement: state.replacement,

@@ -2,8 +2,8 @@
 import type { Source, SourceState } from './source.ts';
 
 /** How a source is, in a word; the first of these that is so. */
-export const TOLD_STATES = ['paused', 'stopped', 'expired', 'held', 'stale', 'undone', 'failing', 'new', 'ok'] as const;
-export type ToldState = (typeof TOLD_STATES)[number];
+export const LOG_STATES = ['paused', 'stopped', 'expired', 'held', 'stale', 'undone', 'failing', 'new', 'ok'] as const;
+export type LogState = (typeof LOG_STATES)[number];
 
 /** Whether its list is empty because its content was not confirmed: undoing that brings the list back. */
 const isEmptied = ({ expired, undone }: SourceState): boolean => expired && undone === null;
@@ -33,9 +33,9 @@ export function isExpiring(source: Aging, state: SourceState, now: number): bool
 }
 
 /** How a source is at `now`. */
-export function stateOf(source: Aging & Pick<Source, 'isPaused'>, state: SourceState, now: number): ToldState {
+export function stateOf(source: Aging & Pick<Source, 'isPaused'>, state: SourceState, now: number): LogState {
   const end = expiresAt(source, state);
-  const holds: Readonly<Record<ToldState, boolean>> = {
+  const holds: Readonly<Record<LogState, boolean>> = {
     paused: source.isPaused,
     stopped: state.stop !== null,
     expired: isEmptied(state),
@@ -46,5 +46,5 @@ export function stateOf(source: Aging & Pick<Source, 'isPaused'>, state: SourceS
     new: state.fetchedAt === null,
     ok: true,
   };
-  return TOLD_STATES.find((each) => holds[each])!;
+  return LOG_STATES.find((each) => holds[each])!;
 }

@@ -143,7 +143,7 @@ export interface Source extends SourceSettings {
 }
 
 /** A refresh that a guard has held back: its content waits in a replacement. */
-export interface HeldRefresh {
+export interface RefreshOnHold {
   readonly replacement: string;
   readonly since: number;
   readonly reason: string;
@@ -161,7 +161,7 @@ export interface Applying {
   readonly digest: string | null;
   /** Whether somebody has accepted it. */
   readonly isAccepted: boolean;
-  readonly hasWide: boolean;
+  readonly hasBroad: boolean;
   readonly hasEnds?: boolean;
   /** Of the source that it was read for. */
   readonly revision: number;
@@ -195,7 +195,7 @@ export interface SourceState {
   /** Whether the content that was applied ends with a whole line: one that does not is cut. */
   readonly endsWithLineFeed: boolean;
   /** Whether it had countries or ASNs, and was taken. */
-  readonly hasWide: boolean;
+  readonly hasBroad: boolean;
   /** Whether entries of it end by themselves. */
   readonly hasEnds?: boolean;
   /** Of its list. */
@@ -208,7 +208,7 @@ export interface SourceState {
   readonly fault: string | null;
   /** Nothing is fetched any more until it is resumed: its origin has refused it, or its secret is missing. */
   readonly stop: 'refused' | 'secret' | null;
-  readonly held: HeldRefresh | null;
+  readonly held: RefreshOnHold | null;
   /** SHA-256 of a content that somebody does not want. */
   readonly discarded: string | null;
   readonly applying: Applying | null;
@@ -235,7 +235,7 @@ export const newState = (now: number): SourceState => ({
   etag: null,
   lastModified: null,
   endsWithLineFeed: false,
-  hasWide: false,
+  hasBroad: false,
   entries: 0,
   countedFor: null,
   failures: 0,

@@ -4,15 +4,15 @@ import { formatNetwork } from '@weir/network/format.ts';
 import type { Network } from '@weir/network/network.ts';
 import type { Workspace } from '../account/workspace.ts';
 import { isoTime, turnOf } from '../clock.ts';
-import { leftOutText } from '../document/left-out.ts';
-import { type Trial, type TrialOptions, tryRules } from '../document/trial/trial.ts';
-import { TriedRules } from '../document/trial/tried-rules.ts';
 import { hasCode } from '../errors.ts';
+import { trimmedText } from '../feed/trim.ts';
+import { type Trial, type TrialOptions, tryRules } from '../feed/whatif/trial/trial.ts';
+import { TriedRules } from '../feed/whatif/trial/tried-rules.ts';
 import { AddressTally } from './addresses.ts';
+import { broadOf, broadText } from './broad-targets.ts';
 import type { PlacedEntry } from './readers/content.ts';
 import { type ContentOf, nothingSeen, readSource } from './refresh/content.ts';
 import { guardFaults } from './refresh/guards.ts';
-import { wideOf, wideText } from './wide.ts';
 
 /** What is tried. */
 export interface TriedSource {
@@ -96,15 +96,15 @@ export async function trySource({ workspace, content, listId }: TriedSource, por
   for (const network of [widest[4], widest[6]])
     if (network !== undefined && !isEmpty(difference(addressSet([network]), trial.before)))
       tally.noteNew({ action: purpose, target: { kind: 'ip', network } });
-  const wide = seen.wide.length === 0 ? undefined : await wideOf(seen.wide, geo, pause);
+  const wide = seen.wide.length === 0 ? undefined : await broadOf(seen.wide, geo, pause);
   const plan = {
     ...{ present, added, removed, changed: 0, unchanged: present - removed, kept: 0, listed: present + added - removed },
     ...{ addresses: await tally.change(pause), passed, faults, isLarge: false, wide: 0 },
   };
   const facts = {
     wider: { count: seen.wider, first: seen.firstWider },
-    wide: wide && wideText(wide),
-    wideBefore: listId !== null,
+    wide: wide && broadText(wide),
+    broadBefore: listId !== null,
     undone: undefined,
     hadContent: listId !== null,
   };
@@ -188,7 +188,7 @@ const trialJson = ({ overlaps, neverBlock, feeds, change, leftOut }: Trial) => (
   feeds: feeds.map(({ kind, name, action, before, after, limit, leftOut: left }) => ({
     ...{ kind, name, action, entries_before: before, entries_after: after, entry_limit: limit },
     fits: after <= limit,
-    left_out: left === undefined ? null : leftOutText(left),
+    left_out: left === undefined ? null : trimmedText(left),
   })),
   left_out: leftOut,
 });

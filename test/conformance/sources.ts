@@ -261,21 +261,21 @@ export function sourceConformance(driver: StoreDriver): void {
       const batchId = newBatchId(T0);
       const revision = await store.sourceRevision();
       await land([{ change, listId, batchId, sourceId: one.id }]);
-      return { batchId, isTold: (await store.sourceRevision()) > revision };
+      return { batchId, isPublished: (await store.sourceRevision()) > revision };
     };
     const undo = (of: string) => batch({ change: 'undo', batchId: of });
     const [first, second] = [await batch(upsert(access(ip('192.0.2.1')))), await batch(upsert(access(ip('192.0.2.2'))))];
-    assert.deepEqual([first.isTold, await undone()], [false, null]);
+    assert.deepEqual([first.isPublished, await undone()], [false, null]);
     // Not the last one only.
     const undoing = await undo(first.batchId);
     const { batch: by, at, seq } = (await undone())!;
     assert.equal((await reader.source(workspace.id, one.id))!.state.entries, -1, 'those that were counted before, and one less');
-    assert.deepEqual([by, at, seq > 0, undoing.isTold, await undone(other.id)], [undoing.batchId, T0, true, true, null]);
+    assert.deepEqual([by, at, seq > 0, undoing.isPublished, await undone(other.id)], [undoing.batchId, T0, true, true, null]);
     const redoing = await undo(undoing.batchId);
-    assert.deepEqual([redoing.isTold, await undone()], [true, null]);
+    assert.deepEqual([redoing.isPublished, await undone()], [true, null]);
     const thirdly = await undo(redoing.batchId);
     assert.equal((await undone())!.batch, undoing.batchId, 'it stands again');
-    assert.ok(thirdly.isTold);
+    assert.ok(thirdly.isPublished);
     const last = await undo(second.batchId);
     assert.equal((await undone())!.batch, last.batchId);
     // The list is equal to a content that was compared with it before the last undo, and then to one that came behind it.

@@ -1,7 +1,7 @@
 /** What broad networks would add to the addresses of a list: somebody has to be sure of more than half (SPEC D44.4). */
 import type { Caller } from '../../account/caller.ts';
 import { type AddressChange, AddressTally, addressFaults, isBroad, SURE_PERCENT } from '../../source/addresses.ts';
-import { comparedPages } from '../../source/present.ts';
+import { comparedPages } from '../../source/current-rules.ts';
 import { hasExpired, type ListEntry } from '../../source/readers/entry.ts';
 import type { ReplacementPorts } from './replacements.ts';
 

@@ -2,11 +2,11 @@
 
 import type { SourceState, Undone } from '../../account/source.ts';
 import type { SourceRun } from '../../account/source-run.ts';
-import { everyItem } from '../../ports/stored/every-item.ts';
-import type { SealedSource, SourceReads, SourceUpdate } from '../../ports/stored/source-store.ts';
+import { everyItem } from '../../ports/stored/paginate.ts';
+import type { SourceReads, SourceUpdate, SourceWithSecret } from '../../ports/stored/source-store.ts';
 
 export interface Known {
-  record: SealedSource;
+  record: SourceWithSecret;
   /** How it is now: what is in the store may be a minute older. */
   state: SourceState;
   /** Something is done with it. */

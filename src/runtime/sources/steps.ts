@@ -5,7 +5,7 @@ import { WeirError } from '../../errors.ts';
 import type { FetchedContent } from '../../fetch/content-file.ts';
 import { type Applied, type ApplyTask, applyContent, applyExpiry, applyHeld, dropHeld, resumedApply } from '../../manage/sources/apply.ts';
 import type { oneByOne } from '../../serial.ts';
-import { comparedPages } from '../../source/present.ts';
+import { comparedPages } from '../../source/current-rules.ts';
 import { type Answered, applied, type Effort, knownContent, type Outcome, runOf, settled } from '../../source/refresh/outcome.ts';
 import { readPieces } from './content-pieces.ts';
 import { type Known, moveTo, noteUndone } from './known.ts';

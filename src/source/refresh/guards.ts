@@ -1,7 +1,7 @@
 /** What holds a refresh back (SPEC D23.16)? A row for each guard. */
 import type { SourceGuards } from '../../account/source.ts';
 import { addressFaults } from '../addresses.ts';
-import type { EqualPlan } from '../equal.ts';
+import type { SyncPlan } from '../sync.ts';
 
 /** What was seen of a content besides its comparison. */
 export interface ContentFacts {
@@ -10,7 +10,7 @@ export interface ContentFacts {
   /** Countries and ASNs, in words; undefined without any. */
   readonly wide: string | undefined;
   /** Whether somebody has taken countries and ASNs of this source before. */
-  readonly wideBefore: boolean;
+  readonly broadBefore: boolean;
   /** Who undid the last refresh; undefined: it stands. */
   readonly undone: string | undefined;
   /** Whether the source had a content before. */
@@ -20,13 +20,13 @@ export interface ContentFacts {
 /** So few may come to any list, or go from one that may be empty, without a question. */
 const FEW = 100;
 
-type Guard = (plan: EqualPlan, facts: ContentFacts, guards: SourceGuards) => string | false;
+type Guard = (plan: SyncPlan, facts: ContentFacts, guards: SourceGuards) => string | false;
 
-const entriesOf = ({ added, changed, unchanged, refused, failed }: EqualPlan) => added + changed + unchanged + refused + failed;
+const entriesOf = ({ added, changed, unchanged, refused, failed }: SyncPlan) => added + changed + unchanged + refused + failed;
 const isOver = (part: number, whole: number, percent: number) => part * 100 > whole * percent;
 
 /** Whether a content is what the list has, as far as it can be taken. */
-export const isSame = ({ added, changed, removed, unchanged }: EqualPlan, { hadContent }: ContentFacts): boolean =>
+export const isSame = ({ added, changed, removed, unchanged }: SyncPlan, { hadContent }: ContentFacts): boolean =>
   added + changed + removed === 0 && (unchanged > 0 || hadContent);
 
 /** What would be done to the list. A content that the list has already never waits for these (SPEC D44.12). */
@@ -49,7 +49,7 @@ const CHANGES: readonly Guard[] = [
     addressFaults(addresses, { present, added, removed, percent: changePercent, mayLose: mayBeEmpty && removed <= FEW }).join('; ') ||
     false,
   (_plan, { wider: { count, first } }) => count > 0 && `${count} networks are wider than it may have, such as ${first}`,
-  (_plan, { wide, wideBefore }) => wide !== undefined && !wideBefore && `whole countries or ASNs: ${wide}`,
+  (_plan, { wide, broadBefore }) => wide !== undefined && !broadBefore && `whole countries or ASNs: ${wide}`,
 ];
 
 /** What of the content the list cannot have. */
@@ -63,9 +63,9 @@ const CONTENT: readonly Guard[] = [
 ];
 
 /** One of them, where all that is told are of one sort. */
-const example = ({ faults: [first] }: EqualPlan, isOneSort: boolean) =>
+const example = ({ faults: [first] }: SyncPlan, isOneSort: boolean) =>
   first !== undefined && isOneSort ? `: ${first.place}: ${first.message}` : '';
 
 /** Why a refresh that does `plan` is held back, a sentence each; none: it is taken. */
-export const guardFaults = (plan: EqualPlan, facts: ContentFacts, guards: SourceGuards): string[] =>
+export const guardFaults = (plan: SyncPlan, facts: ContentFacts, guards: SourceGuards): string[] =>
   [...(isSame(plan, facts) ? [] : CHANGES), ...CONTENT].map((guard) => guard(plan, facts, guards)).filter((fault) => fault !== false);

@@ -1,8 +1,8 @@
 /** What a refresh makes of the state of a source (SPEC D23.12 to D23.20), and how it is told. Times in ms. */
-import type { Applying, HeldRefresh, Source, SourceState } from '../../account/source.ts';
+import type { Applying, RefreshOnHold, Source, SourceState } from '../../account/source.ts';
 import type { SourceRun } from '../../account/source-run.ts';
 import { UNCOUNTED } from '../../account/source-state.ts';
-import type { EqualPlan } from '../equal.ts';
+import type { SyncPlan } from '../sync.ts';
 import { waitAfter } from './schedule.ts';
 
 /** A whole answer: its content, and what its server says of it. */
@@ -18,8 +18,8 @@ export type Outcome =
   | { readonly kind: 'unchanged'; readonly answered?: Answered }
   /** The content is one that is held, or that somebody did not want: the list stays as it is. */
   | { readonly kind: 'known'; readonly text: string; readonly answered?: Answered }
-  | { readonly kind: 'applied'; readonly applying: Applying; readonly plan: EqualPlan; readonly answered?: Answered }
-  | { readonly kind: 'held'; readonly held: HeldRefresh; readonly plan: EqualPlan; readonly answered?: Answered }
+  | { readonly kind: 'applied'; readonly applying: Applying; readonly plan: SyncPlan; readonly answered?: Answered }
+  | { readonly kind: 'held'; readonly held: RefreshOnHold; readonly plan: SyncPlan; readonly answered?: Answered }
   | { readonly kind: 'failed'; readonly text: string; readonly retryAfter?: number | undefined; readonly answered?: undefined }
   | { readonly kind: 'stopped'; readonly stop: 'refused' | 'secret'; readonly text: string; readonly answered?: undefined }
   | { readonly kind: 'discarded'; readonly answered?: undefined };
@@ -83,8 +83,8 @@ export function settled(state: SourceState, outcome: Outcome, { every, least, ra
 /** What of a state follows from a replacement that was applied, also by a process that has ended. */
 export function applied(
   state: SourceState,
-  { replacement, at, digest, hasWide, hasEnds = false, equalSeq = state.equalSeq }: Applying,
-  plan: EqualPlan,
+  { replacement, at, digest, hasBroad, hasEnds = false, equalSeq = state.equalSeq }: Applying,
+  plan: SyncPlan,
   answered?: Pick<Answered, 'endsWithLineFeed'>,
 ): SourceState {
   const isChanged = plan.added + plan.changed + plan.removed > 0;
@@ -100,7 +100,7 @@ export function applied(
     digest,
     confirmedAt: at,
     endsWithLineFeed: answered?.endsWithLineFeed ?? false,
-    hasWide,
+    hasBroad,
     hasEnds,
     replacement,
     expired: false,

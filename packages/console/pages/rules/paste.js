@@ -53,9 +53,9 @@ export function PasteForm({ names, onClose, onDone }) {
   const preview = usePreview(manage('/imports', { ...query, preview: true }), isGiven ? text : undefined);
   const takes = preview.answer?.accepted ?? 0;
   const isLarge = preview.answer?.replaced?.needs_confirmation === true;
-  const isWide = preview.answer?.wide !== undefined;
-  const asks = isLarge || isWide || preview.answer?.addresses !== undefined;
-  const sure = isWide ? 'wide' : removesMost(preview.answer?.replaced) ? 'removed' : 'changed';
+  const isBroad = preview.answer?.wide !== undefined;
+  const asks = isLarge || isBroad || preview.answer?.addresses !== undefined;
+  const sure = isBroad ? 'wide' : removesMost(preview.answer?.replaced) ? 'removed' : 'changed';
   const change = manage('/imports', { ...query, ...(asks && { confirmed: true }) });
   const submit = () =>
     run(async () => {

@@ -1,6 +1,6 @@
 /** What networks would add to the addresses of a list, asked before they are sent (SPEC D44.5). */
 import { WeirError } from '../../../errors.ts';
-import { answerOf, Type, textField, wordField } from '../../../json-schema.ts';
+import { answerOf, Type, textField, wordField } from '../../../json/schema.ts';
 import { readTarget } from '../../../signal/target.ts';
 import { findList } from '../../find.ts';
 import { addedAddresses } from '../../imports/added-addresses.ts';
