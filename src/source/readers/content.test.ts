@@ -269,6 +269,24 @@ test('D39.1 an ASN or country is no target where another column has something th
   assert.deepEqual(own, block({ country: 'US' }, { reason: 'as 192.0.2.1 did' }));
 });
 
+test('D41.1 an IPv4-mapped network or range wider than an IPv4 /8 is a fault in each form of list, also as a piece of a range', async () => {
+  const says = /covers more than an IPv4 \/8|is no network/;
+  for (const content of [
+    '192.0.2.1\n::ffff:0:0/96\n',
+    '192.0.2.1\n::ffff:0:0-::ffff:ffff:ffff\n',
+    'network\n::ffff:0:0/96\n',
+    'start,end\n::ffff:0:0,::ffff:ffff:ffff\n',
+    'ip,prefix\n::ffff:0:0,96\n',
+    '["::ffff:0.0.0.0/100"]',
+    '{"cidr":"::ffff:0:0/96"}\n',
+  ]) {
+    assert.match(String((await sent(content)).at(-1)![1]), says, content);
+  }
+  // Its pieces are IPv6, one of them ::ffff:0:0/96: the service refuses that one.
+  const pieces = (await sent('::fffe:0:0-::1:0:0:0\n')) as [string, { rule: { target: { ip: string } } }][];
+  assert.ok(!pieces.some(([, { rule }]) => rule.target.ip.endsWith('.0/0')));
+});
+
 test('D39.2 a network at the end of a content without its last line feed is a fault where it has bits behind its prefix', async () => {
   for (const [whole, cut] of [
     ['20.0.1.0/24', 3],

@@ -37,6 +37,7 @@ const PASSED: readonly (readonly [pattern: string, reason: RegExp])[] = [
   ["[ipv4-addr:resolves_to_refs[*].value = '192.0.2.1']", /^another object: ipv4-addr$/],
   ["[file:hashes.'SHA-256' = 'aa']", /^another object: file$/],
   ["[ipv4-addr:value = '2001:db8::1']", /^a value of the other family$/],
+  ["[ipv6-addr:value = '::ffff:0:0/96']", /^a value that is no network$/],
   ["[ipv4-addr:value = '192.0.2.1:80']", /^a value that is no network$/],
   ["[ipv4-addr:value = 'don\\'t']", /^a value that is no network$/],
   ['[ipv4-addr:value = 192]', /^a pattern that cannot be read$/],
