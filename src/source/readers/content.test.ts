@@ -398,14 +398,8 @@ test('D11.1 JSON by paths: what stands nowhere, twice as deep or beside a condit
 
 test('D1.11, D11.3 what is no text in UTF-8 is one sentence for the whole file; a CR within a line is a fault of the line', async () => {
   const lines = '192.0.2.1\r\n192.0.2.2\r\n';
-  const utf16 = { code: 'USAGE', message: 'the file is UTF-16 or no text: save it as UTF-8' };
-  for (const content of [
-    Buffer.from(lines, 'utf16le'),
-    Buffer.from(`\uFEFF${lines}`, 'utf16le'),
-    Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0]),
-  ]) {
-    await assert.rejects(sent(content), utf16);
-  }
+  for (const content of [Buffer.from(lines, 'utf16le'), Buffer.from(`\uFEFF${lines}`, 'utf16le')])
+    await assert.rejects(sent(content), { code: 'USAGE', message: 'the file is UTF-16: save it as text in UTF-8' });
   assert.deepEqual(await sent('192.0.2.1\r192.0.2.2\r\n192.0.2.3\r\n'), [
     ['line 1', 'a CR stands within this line: end lines with LF or CR LF'],
     ['line 2', block({ ip: '192.0.2.3' })],

@@ -7,7 +7,10 @@ import { csvRows } from './csv.ts';
 import { type PlacedRow, rowsByPath } from './documents.ts';
 import { type ListDefaults, type ListEntry, readRow, signalOf } from './entry.ts';
 import { findForm, type Given } from './form.ts';
+import { mispRows, stixRows } from './intelligence.ts';
 import { type FileSignal, type Item, items, type LineFault, readSignals } from './items.ts';
+import type { LineEntry } from './line-forms/line-form.ts';
+import { lineFormOf } from './line-forms/table.ts';
 import { isComment, readLines, readUtf8 } from './lines.ts';
 import type { Condition, Path } from './paths.ts';
 import { namesTarget, type Row, rowOf, shown, wholeRow } from './row.ts';
@@ -50,7 +53,7 @@ export async function readContent(bytes: AsyncIterable<Buffer>, reading: Reading
   const { paths = [], condition, mostLines, onWhole } = reading;
   const { format, chunks, header } = await findForm(bytes, reading);
   const entries = (rows: AsyncIterable<PlacedRow>): Content => ({ entries: entriesOf(rows, defaults) });
-  const isJson = format === 'json' || format === 'ndjson';
+  const isJson = format !== 'text' && format !== 'csv';
   if (paths.length > 0) {
     if (!isJson) throw new WeirError('USAGE', 'paths are for JSON, and this file is none');
     return entries(rowsByPath(chunks, paths, condition));
@@ -63,6 +66,10 @@ export async function readContent(bytes: AsyncIterable<Buffer>, reading: Reading
       return entries(csvRows(chunks, header, mostLines));
     case 'suricata':
       return entries(alertRows(items(chunks, 'ndjson', mostLines)));
+    case 'stix':
+      return entries(stixRows(chunks, Date.now()));
+    case 'misp':
+      return entries(mispRows(chunks));
     case 'json':
     case 'ndjson': {
       const { first, all } = await peek(items(chunks, format, mostLines));
@@ -106,7 +113,7 @@ export async function* entrySignals(
 
 async function* entriesOf(rows: AsyncIterable<PlacedRow>, defaults: ListDefaults): AsyncGenerator<PlacedEntry | LineFault | PassedRow> {
   for await (const { row, place } of rows) {
-    const read = typeof row === 'string' ? { fault: row } : readRow(row, defaults);
+    const read = typeof row === 'string' ? { fault: row } : 'passed' in row ? row : readRow(row, defaults);
     if ('entries' in read) for (const entry of read.entries) yield { entry, place };
     else yield { ...read, place };
   }
@@ -120,6 +127,7 @@ const COUNTED = /^#\s*Entries\s*:\s*([\d,]+)/i;
 async function* textRows(chunks: AsyncIterable<Buffer>, most: number | undefined, onWhole: Reading['onWhole']): AsyncGenerator<PlacedRow> {
   let said: number | undefined;
   let lines = 0;
+  let read: ReturnType<typeof readerOf> | undefined;
   const saysNothing = (bytes: Uint8Array): boolean => {
     if (!isComment(bytes)) return false;
     if (lines === 0 && said === undefined) said = countOf(bytes);
@@ -129,12 +137,29 @@ async function* textRows(chunks: AsyncIterable<Buffer>, most: number | undefined
     const line = readUtf8(bytes)?.trim();
     if (line === '') continue;
     lines += 1;
-    const row = line === undefined ? NOT_UTF8 : rowOfLine(line);
-    yield { row: isOpen ? wholeRow(row) : row, place: `line ${number}` };
+    const place = `line ${number}`;
+    if (line === undefined) yield { row: NOT_UTF8, place };
+    else {
+      read ??= readerOf(line);
+      const found = read(line);
+      if (!Array.isArray(found)) yield { row: isOpen ? wholeRow(found) : found, place };
+      else for (const [i, row] of found.entries()) yield { row: isOpen && i === found.length - 1 ? wholeRow(row) : row, place };
+    }
   }
   if (said !== undefined && lines < said) throw cut(said, lines);
   if (said !== undefined) onWhole?.(said);
 }
+
+/** How the lines of a text are read, by the first of them. */
+function readerOf(first: string): (line: string) => PlacedRow['row'] | PlacedRow['row'][] {
+  const form = lineFormOf(first);
+  if (form === undefined) return rowOfLine;
+  const read = form.open();
+  return (line) => read(line).map((said) => (typeof said === 'object' && 'value' in said ? rowOfEntry(said) : said));
+}
+
+/** A country or AS number in such a line is the name of something else. */
+const rowOfEntry = (entry: LineEntry) => (/[.:]/.test(entry.value) ? rowOf(entry) : `${shown(entry.value)} is no address`);
 
 function countOf(bytes: Uint8Array): number | undefined {
   const [, count] = bytes.length > 200 ? [] : (COUNTED.exec(readUtf8(bytes) ?? '') ?? []);

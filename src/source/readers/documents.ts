@@ -1,6 +1,7 @@
 /** The entries of JSON whose places are known by paths, piece by piece: one object, an array, or one value a line. */
 import { Tokenizer, TokenParser, TokenType } from '@streamparser/json';
 import { WeirError } from '../../errors.ts';
+import type { Passed } from './line-forms/line-form.ts';
 import { type Condition, type Path, rowsAt } from './paths.ts';
 import type { Row } from './row.ts';
 
@@ -8,7 +9,8 @@ import type { Row } from './row.ts';
 const MOST_DEPTH = 64;
 
 export interface PlacedRow {
-  readonly row: Row | string;
+  /** Its cells, what is wrong with it, or why it asks for nothing. */
+  readonly row: Row | Passed | string;
   readonly place: string;
 }
 
@@ -40,6 +42,13 @@ interface Piece {
   readonly value: unknown;
   readonly paths: readonly Path[];
   readonly place: string;
+}
+
+/** The values that the first `[]` of each path stands for, one by one. Throws USAGE at what is no JSON. */
+export async function* valuesByPath(chunks: AsyncIterable<Buffer>, paths: readonly Path[]): AsyncGenerator<Piece> {
+  const pieces = pieceReader(paths);
+  for await (const chunk of chunks) yield* pieces.push(chunk);
+  yield* pieces.end();
 }
 
 const noJson = (why: string) => new WeirError('USAGE', `the file is not JSON: ${why}`);

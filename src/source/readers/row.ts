@@ -3,6 +3,7 @@ import { parseNetwork } from '@weir/network/parse.ts';
 import { rangeNetworks } from '@weir/network/range.ts';
 import type { Target } from '../../rule.ts';
 import { readTarget } from '../../signal/target.ts';
+import { plainly, undefanged } from './notation.ts';
 
 /** The cells of a row by the letters of their columns' names. */
 export type Row = ReadonlyMap<string, unknown>;
@@ -29,8 +30,8 @@ export function rowOfCells(names: readonly string[], cells: readonly unknown[]):
 }
 
 /** The last row of a content that ends within its line, unless its last cell is what a cut leaves of a network: `20.0.1.0/2` of `20.0.1.0/24`. */
-export function wholeRow(row: Row | string): Row | string {
-  const last = typeof row === 'string' ? undefined : [...row.values()].filter(isGiven).at(-1);
+export function wholeRow<T extends object | string>(row: Row | T): Row | T | string {
+  const last = !(row instanceof Map) ? undefined : [...row.values()].filter(isGiven).at(-1);
   if (typeof last !== 'string' || !last.includes('/') || asNetwork(...(last.split('/', 2) as [string, string])) !== undefined) return row;
   return typeof parseNetwork(last) === 'string' ? row : `${shown(last)} is cut: the content ends within this line, and it is no network`;
 }
@@ -193,13 +194,9 @@ function inFull(column: string, value: string): string {
 
 /** Something in a cell that looks like an address. */
 function addressAmong(cell: unknown): string | undefined {
-  const text = (typeof cell === 'object' ? JSON.stringify(cell) : String(cell)).replace(DEFANGED, (mark) =>
-    mark.includes(':') ? ':' : '.',
-  );
+  const text = undefanged(typeof cell === 'object' ? JSON.stringify(cell) : String(cell));
   return text.split(/[\s"'|,;()<>{}[\]]+/).find(looksLikeAddress) ?? OCTETS.exec(text)?.[0];
 }
-/** Marks as reports write them so that nothing is a link: `192[.]0[.]2[.]1`. */
-const DEFANGED = /[[({](?:\.|:|dot)[\])}]/gi;
 /** Within a URL, say. */
 const OCTETS = /(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.])/;
 
@@ -209,22 +206,21 @@ export const looksLikeAddress = (text: string): boolean =>
   (text.includes(':') && /^[\da-f:]+(\/\d+)?$/i.test(text) && typeof parseNetwork(text) !== 'string');
 
 const RANGE = /^([\da-f.:]+)\s*-\s*([\da-f.:]+)$/i;
-/** An address with a port, as MISP writes it. */
-const WITH_PORT = /^([\da-f.:]+)\|\d{1,5}$/i;
 
 /** The targets that a text is by its form: an address, a network, a range of them, an AS number, a country; or what is wrong with it. */
 export function readTargets(value: string): Target[] | string {
   // Most of a list: digits, dots and a slash are one network or none.
-  if (!PLAIN.test(value)) return readOthers(value);
-  const found = readTarget('ip', value);
-  return typeof found === 'string' ? `${shown(value)}: ${found}` : [found];
+  const found = PLAIN.test(value) ? readTarget('ip', value) : undefined;
+  return found === undefined || typeof found === 'string' ? readOthers(value) : [found];
 }
 const PLAIN = /^[\d./]+$/;
 
 function readOthers(value: string): Target[] | string {
-  const [, first, last] = RANGE.exec(value) ?? [];
+  const plain = plainly(value);
+  if (typeof plain !== 'string') return `${shown(value)}: ${plain.fault}`;
+  const [, first, last] = RANGE.exec(plain) ?? [];
   if (first !== undefined) return readRange(first, last);
-  const found = readValue(WITH_PORT.exec(value)?.[1] ?? value);
+  const found = readValue(plain);
   return typeof found === 'string' ? `${shown(value)}: ${found}` : [found];
 }
 
