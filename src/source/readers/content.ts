@@ -3,6 +3,7 @@
 import { WeirError } from '../../errors.ts';
 import { parsedJson } from '../../json.ts';
 import { isObject } from '../../signal/normalize.ts';
+import { columnOf, namesTarget } from './columns.ts';
 import { csvRows } from './csv.ts';
 import { type PlacedRow, rowsByPath } from './documents.ts';
 import { type ListDefaults, type ListEntry, readRow, signalOf } from './entry.ts';
@@ -10,7 +11,7 @@ import { findForm, type Given } from './form.ts';
 import { type FileSignal, type Item, items, type LineFault, readSignals } from './items.ts';
 import { isComment, readLines, readUtf8 } from './lines.ts';
 import type { Condition, Path } from './paths.ts';
-import { namesTarget, type Row, rowOf, shown, wholeRow } from './row.ts';
+import { type Row, rowOf, rowOfText, shown, wholeRow } from './row.ts';
 import { rowOfLine } from './text.ts';
 
 /** How a list is read. */
@@ -34,6 +35,8 @@ export type Content =
 export interface PlacedEntry {
   readonly entry: ListEntry;
   readonly place: string;
+  /** What was cut or left out of what its row says of it, in sentences that are the same for all such rows. */
+  readonly warnings?: readonly string[];
 }
 
 /** A row that asks for nothing, and why. */
@@ -106,10 +109,18 @@ export async function* entrySignals(
 
 async function* entriesOf(rows: AsyncIterable<PlacedRow>, defaults: ListDefaults): AsyncGenerator<PlacedEntry | LineFault | PassedRow> {
   for await (const { row, place } of rows) {
-    const read = typeof row === 'string' ? { fault: row } : readRow(row, defaults);
-    if ('entries' in read) for (const entry of read.entries) yield { entry, place };
-    else yield { ...read, place };
+    if (typeof row === 'string') yield { fault: row, place };
+    else yield* placed(row, defaults, place);
   }
+}
+
+/** What a row is at its place; the warnings of a row stand with its first entry. */
+export function placed(row: Row, defaults: ListDefaults, place: string): readonly (PlacedEntry | LineFault | PassedRow)[] {
+  const read = readRow(row, defaults);
+  if (!('entries' in read)) return [{ ...read, place }];
+  return read.entries.map((entry, i) =>
+    i === 0 && read.warnings.length > 0 ? { entry, place, warnings: read.warnings } : { entry, place },
+  );
 }
 
 const NOT_UTF8 = 'this is not UTF-8';
@@ -161,7 +172,7 @@ async function* jsonRows(found: AsyncIterable<Item>, onWhole: Reading['onWhole']
 
 function rowOfValue(value: unknown): Row | string {
   if (value === undefined) return 'this is not JSON in UTF-8';
-  if (typeof value === 'string') return new Map([['value', value.trim()]]);
+  if (typeof value === 'string') return rowOfText(value.trim());
   if (!isObject(value)) return 'this is neither text nor an object';
   return isSignal(value) ? 'this is a signal among the entries of a list; send it in a file of its own' : rowOf(value);
 }
@@ -179,11 +190,7 @@ async function* alertRows(found: AsyncIterable<Item>): AsyncGenerator<PlacedRow>
     const source = isObject(alert.source) ? alert.source.ip : event.src_ip;
     const labels = { source: 'suricata', signature_id: alert.signature_id };
     yield {
-      row: new Map<string, unknown>([
-        ['ip', source],
-        ['reason', alert.signature],
-        ['labels', labels],
-      ]),
+      row: rowOf({ ip: source, reason: alert.signature, labels }),
       place,
     };
   }
@@ -194,7 +201,8 @@ function refuseObject({ json }: Item): void {
   const text = readUtf8(json)?.trim() ?? '';
   const value = parsedJson(readUtf8(json));
   const isOpen = value === undefined && /^\{\s*("([^"\\]|\\.)*"\s*:\s*[[{"\d\w.,\s-]*)?$/.test(text);
-  const isHolder = isObject(value) && !isSignal(value) && !namesTarget(rowOf(value)) && Object.values(value).some(Array.isArray);
+  const isHolder =
+    isObject(value) && !isSignal(value) && !namesTarget(Object.keys(value).map(columnOf)) && Object.values(value).some(Array.isArray);
   if (!isOpen && !isHolder) return;
   const names = isObject(value) ? `, with ${shown(Object.keys(value).join(', '))}` : '';
   throw new WeirError(
@@ -207,7 +215,7 @@ function refuseObject({ json }: Item): void {
 function isListItem({ json }: Item): boolean {
   const value = parsedJson(readUtf8(json));
   if (typeof value === 'string') return true;
-  return isObject(value) && !isSignal(value) && namesTarget(rowOf(value));
+  return isObject(value) && !isSignal(value) && namesTarget(Object.keys(value).map(columnOf));
 }
 
 async function peek<T>(source: AsyncGenerator<T>): Promise<{ first: T | undefined; all: AsyncGenerator<T> }> {

@@ -1,6 +1,8 @@
 /** In which form is a list? */
 import { WeirError } from '../../errors.ts';
-import { columnName, KNOWN_COLUMNS, namesTarget, shown, targetsOf } from './row.ts';
+import { columnOf, KNOWN_COLUMNS, namesTarget } from './columns.ts';
+import { looksLikeAddress, shown } from './row.ts';
+import { targetsOf } from './targets.ts';
 import { COMMENT, columnsOf, isWide, rowOfLine } from './text.ts';
 import { atMost, gunzip, isGzip } from './unpack.ts';
 
@@ -145,7 +147,8 @@ const CELLS: Readonly<Record<string, RegExp>> = {
   '\t': /(?<=^|\t)("[^"]*"|[^\t])*/g,
 };
 
-const isHeader = (columns: readonly string[]): boolean => namesTarget(new Set(columns.map(columnName)));
+/** A row that contains an address is none. */
+const isHeader = (columns: readonly string[]): boolean => namesTarget(columns.map(columnOf)) && !columns.some(looksLikeAddress);
 
 /** Refuses a header that names no column with addresses. */
 export function requireTargets(header: readonly string[]): void {

@@ -1,7 +1,7 @@
 /** A line of a text list: its first column, a range, or the first address, the last and the prefix length of a network. */
 import { addressSet, overlaps } from '@weir/network/address-set.ts';
 import { parseNetwork } from '@weir/network/parse.ts';
-import { looksLikeAddress, type Row, readValue, shown } from './row.ts';
+import { looksLikeAddress, type Row, readValue, rowOf, rowOfText, shown } from './row.ts';
 
 /** A line that begins with one of these says nothing. */
 export const COMMENT = /^(#|;|\/\/)/;
@@ -39,11 +39,7 @@ export function rowOfLine(line: string): Row | string {
   if (second === undefined) return value(first);
   if (isAddress(first) && looksLikeAddress(second)) {
     if (isAddress(second) && third !== undefined && PREFIX.test(third)) {
-      return new Map([
-        ['start', first],
-        ['end', second],
-        ['netmask', third],
-      ]);
+      return rowOf({ start: first, end: second, netmask: third });
     }
     return `a second address stands behind ${shown(first)}: ${ONE_EACH}`;
   }
@@ -77,7 +73,7 @@ export const columnsOf = (line: string): string[] => {
   return columns.length === 0 ? [''] : columns;
 };
 
-const value = (text: string): Row => new Map([['value', text]]);
+const value: (text: string) => Row = rowOfText;
 const isAddress = (text: string) => !text.includes('/') && typeof parseNetwork(text) !== 'string';
 
 /** Whether a text is an AS number or a country. */
