@@ -126,7 +126,7 @@ const lineOf = ({ target, action, expiry, reason, labels, config, ruleRef, name 
   place,
   value: formatTarget(target),
   action,
-  ...(expiry !== undefined && ('at' in expiry ? { expires_at: new Date(expiry.at).toISOString() } : { expires_in: expiry.seconds })),
+  ...(expiry !== undefined && ('at' in expiry ? { expires_at: new Date(expiry.at).toISOString() } : { expires_in: `${expiry.seconds}s` })),
   reason,
   labels,
   config,

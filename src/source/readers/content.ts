@@ -2,8 +2,9 @@
 
 import { WeirError } from '../../errors.ts';
 import { parsedJson } from '../../json.ts';
-import { isObject } from '../../signal/normalize.ts';
-import { columnOf, namesTarget } from './columns.ts';
+import { KINDS } from '../../rule.ts';
+import { type Fields, isObject } from '../../signal/normalize.ts';
+import { columnOf, KNOWN_COLUMNS, namesTarget } from './columns.ts';
 import { csvRows } from './csv.ts';
 import { type PlacedRow, rowsByPath } from './documents.ts';
 import { type ListDefaults, type ListEntry, readRow, signalOf } from './entry.ts';
@@ -69,9 +70,8 @@ export async function readContent(bytes: AsyncIterable<Buffer>, reading: Reading
     case 'json':
     case 'ndjson': {
       const { first, all } = await peek(items(chunks, format, mostLines));
-      if (first !== undefined && format === 'ndjson') await refuseObject(first);
-      if (first === undefined || !isListItem(first)) return { signals: readSignals(all) };
-      return entries(jsonRows(all, onWhole));
+      if (first === undefined || isSignal(parsedJson(readUtf8(first.json)))) return { signals: readSignals(all) };
+      return entries(jsonRows(format === 'ndjson' ? await severalOf(first, all) : all, onWhole));
     }
   }
 }
@@ -174,11 +174,18 @@ function rowOfValue(value: unknown): Row | string {
   if (value === undefined) return 'this is not JSON in UTF-8';
   if (typeof value === 'string') return rowOfText(value.trim());
   if (!isObject(value)) return 'this is neither text nor an object';
-  return isSignal(value) ? 'this is a signal among the entries of a list; send it in a file of its own' : rowOf(value);
+  if (isSignal(value)) return 'this is a signal among the entries of a list; send it in a file of its own';
+  const row = rowOf(value);
+  return namesTarget(row.map(([column]) => column))
+    ? row
+    : `no field is called ${KNOWN_COLUMNS}, and it is no signal, which has kind or type`;
 }
 
-/** MISP's attributes have a `type` too. */
-const isSignal = (value: object) => 'kind' in value || ('type' in value && !('to_ids' in value));
+/** Entries of lists may have a kind and a type of their own. */
+const isSignal = (value: unknown): boolean =>
+  isObject(value) &&
+  ('kind' in value ? isKind(value.kind) || 'op' in value || 'rule' in value : /^(access|waf|smart)_/i.test(String(value.type)));
+const isKind = (kind: unknown) => KINDS.some((known) => known === kind);
 
 /** The alerts among the events of Suricata's eve.json: their source, which some rules name. */
 async function* alertRows(found: AsyncIterable<Item>): AsyncGenerator<PlacedRow> {
@@ -196,27 +203,33 @@ async function* alertRows(found: AsyncIterable<Item>): AsyncGenerator<PlacedRow>
   }
 }
 
-/** Refuses one object over several lines, or one whose lists stand within it. */
-function refuseObject({ json }: Item): void {
-  const text = readUtf8(json)?.trim() ?? '';
-  const value = parsedJson(readUtf8(json));
-  const isOpen = value === undefined && /^\{\s*("([^"\\]|\\.)*"\s*:\s*[[{"\d\w.,\s-]*)?$/.test(text);
-  const isHolder =
-    isObject(value) && !isSignal(value) && !namesTarget(Object.keys(value).map(columnOf)) && Object.values(value).some(Array.isArray);
-  if (!isOpen && !isHolder) return;
+/** The objects of lines. Throws USAGE where they are one object over several lines, or a single one that is no entry. */
+async function severalOf(first: Item, all: AsyncGenerator<Item>): Promise<AsyncGenerator<Item>> {
+  const text = readUtf8(first.json);
+  const value = parsedJson(text);
+  const isOpen = value === undefined && /^\{\s*("([^"\\]|\\.)*"\s*:\s*[[{"\d\w.,\s-]*)?$/.test(text?.trim() ?? '');
+  const isEntry = isObject(value) && namesTarget(Object.keys(value).map(columnOf)) && !isError(value);
+  if (isEntry || (value !== undefined && !isObject(value)) || (value === undefined && !isOpen)) return all;
+  // Only what may be no list is waited for: what comes through a pipe is sent at once.
+  const [one, other] = [await all.next(), isOpen ? undefined : await all.next()];
+  if (!isOpen && !other!.done) return behind(one.value!, behind(other!.value, all));
   const names = isObject(value) ? `, with ${shown(Object.keys(value).join(', '))}` : '';
+  if (isObject(value) && isError(value)) throw new WeirError('USAGE', `the file is no list, but tells of an error: ${shown(value)}`);
+  if (isObject(value) && !Object.values(value).some((each) => typeof each === 'object'))
+    throw new WeirError('USAGE', `the file is one JSON object${names}, and neither an entry of a list nor a signal`);
   throw new WeirError(
     'USAGE',
     `the file is one JSON object${names}: say where its entries stand with a path, such as prefixes[].ip_prefix`,
   );
 }
 
-/** Whether the first value of a file makes it a list: a text, or an object that names an address and is no signal. */
-function isListItem({ json }: Item): boolean {
-  const value = parsedJson(readUtf8(json));
-  if (typeof value === 'string') return true;
-  return isObject(value) && !isSignal(value) && namesTarget(Object.keys(value).map(columnOf));
-}
+/** Whether an object says that something has failed. */
+const isError = ({ error, errors, exception, success, status }: Fields): boolean =>
+  [error, errors, exception].some(
+    (each) => each !== undefined && each !== null && each !== false && !(Array.isArray(each) && each.length === 0),
+  ) ||
+  success === false ||
+  /^(error|fail|failed)$/i.test(String(status));
 
 async function peek<T>(source: AsyncGenerator<T>): Promise<{ first: T | undefined; all: AsyncGenerator<T> }> {
   const next = await source.next();

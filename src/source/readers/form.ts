@@ -117,14 +117,22 @@ function quotedForm(content: string, isWhole: boolean): Omit<FormedInput, 'chunk
 /** The form by the first line that is no comment, and the comments before it. */
 function formOfLine(line: string, comments: readonly string[], named: Form | undefined): Omit<FormedInput, 'chunks'> {
   const columns = headerOf(line);
-  const header = comments.map((each) => headerOf(each.replace(COMMENT, ''))).findLast((each) => each.length > 1 && isHeader(each));
+  const header = comments.map((each) => headerOf(each.replace(IN_COMMENT, ''))).findLast((each) => each.length > 1 && isHeader(each));
   if (header !== undefined && header.length === columns.length) return { format: 'csv', header };
+  if (TYPED.test(columns[1] ?? '') && !isHeader(columns)) return { format: 'csv', header: INDICATOR };
   if (isEntry(line)) return { format: 'text' };
   if (isHeader(columns) || named === 'csv') return { format: 'csv' };
   if (named !== undefined) return { format: named };
   const message = `the first line is neither an address, nor a header with a column that is called ${KNOWN_COLUMNS}, nor JSON: ${shown(line)}`;
   throw new WeirError('USAGE', message);
 }
+
+/** A header in a comment; Zeek has a word before it. */
+const IN_COMMENT = /^#fields\t|^(#|;|\/\/)/;
+
+/** The columns of `csv_indicator` and of Check Point's indicator files, which have no header, and the types that stand there. */
+const INDICATOR = ['value', 'type', 'confidence', 'severity'];
+const TYPED = /^(ip|ip range|ipv[46]|url|domain|hostname|md5|sha\d+|mail-[a-z-]+)$/i;
 
 /** Whether a line names a target. A header may begin with a word of two letters: a country counts where it stands alone. */
 function isEntry(line: string): boolean {
@@ -153,6 +161,8 @@ const isHeader = (columns: readonly string[]): boolean => namesTarget(columns.ma
 /** Refuses a header that names no column with addresses. */
 export function requireTargets(header: readonly string[]): void {
   if (isHeader(header)) return;
+  const address = header.find(looksLikeAddress);
+  if (address !== undefined) throw new WeirError('USAGE', `the first line has an address, ${shown(address)}, and so is no header`);
   throw new WeirError(
     'USAGE',
     `the first line is a header, and none of its columns is called ${KNOWN_COLUMNS}: ${shown(header.join(', '))}`,

@@ -58,6 +58,14 @@ export function* rowsAt(value: unknown, { steps, text }: Path, condition: Condit
   );
 }
 
+/** Whether something stands at a path within a value, be it an empty array. */
+export const reaches = (value: unknown, { steps }: Pick<Path, 'steps'>): boolean => {
+  const [step, ...others] = steps;
+  if (step === undefined) return value !== undefined && value !== null;
+  if (step === EACH) return Array.isArray(value) && (value.length === 0 || value.some((each) => reaches(each, { steps: others })));
+  return isObject(value) && Object.hasOwn(value, step) && reaches(value[step], { steps: others });
+};
+
 /** A condition, and what the innermost object around says of it. */
 interface Asked extends Condition {
   readonly said: string | undefined;
