@@ -18,8 +18,9 @@ import { formatTarget } from '../signal/target.ts';
 import { expiryOf, isOutlived } from './outlived.ts';
 import { COMPARED, type Compared, type PresentRule, PresentRules } from './present.ts';
 import type { PassedRow, PlacedEntry } from './readers/content.ts';
-import { hasExpired, type ListAction, type ListEntry, signalOf } from './readers/entry.ts';
+import { hasExpired, type ListEntry, signalOf } from './readers/entry.ts';
 import { arrayOf, type FileSignal, type LineFault } from './readers/items.ts';
+import type { ListAction } from './readers/verdict.ts';
 import { wideTarget } from './wide.ts';
 
 /** What comparing works with. */

@@ -5,8 +5,9 @@ import { WeirError } from '../../errors.ts';
 import { formatTarget } from '../../signal/target.ts';
 import type { EqualPlan } from '../../source/equal.ts';
 import type { PassedRow, PlacedEntry } from '../../source/readers/content.ts';
-import type { ListAction, ListEntry } from '../../source/readers/entry.ts';
+import type { ListEntry } from '../../source/readers/entry.ts';
 import type { LineFault } from '../../source/readers/items.ts';
+import type { ListAction } from '../../source/readers/verdict.ts';
 import { ask, SendFailure } from './post.ts';
 import { type Destination, type Sender, sayLeftOut } from './sender.ts';
 
@@ -125,7 +126,7 @@ const lineOf = ({ target, action, expiry, reason, labels, config, ruleRef, name 
   place,
   value: formatTarget(target),
   action,
-  ...(expiry !== undefined && ('at' in expiry ? { expires_at: new Date(expiry.at).toISOString() } : { expires_in: expiry.seconds })),
+  ...(expiry !== undefined && ('at' in expiry ? { expires_at: new Date(expiry.at).toISOString() } : { expires_in: `${expiry.seconds}s` })),
   reason,
   labels,
   config,

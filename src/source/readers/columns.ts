@@ -32,6 +32,8 @@ export type Role =
   | 'simulated'
   | 'detection'
   | 'deleted'
+  /** Whether its source lets the address through. */
+  | 'allowed'
   /** The sort of the target, which has to be known; `sort` may also hold anything else. */
   | 'type'
   | 'sort'
@@ -100,6 +102,7 @@ const NAMES: Readonly<Partial<Record<Role, readonly string[]>>> = {
   simulated: words('simulated simulation'),
   detection: words('toids'),
   deleted: words('deleted revoked'),
+  allowed: words('whitelisted iswhitelisted allowlisted isallowlisted'),
   type: words('indicatortype ioctype itype observabletype entitytype attributetype threattype targettype addresstype valuetype'),
   sort: words('type scope kind datatype sort'),
   instant: words(

@@ -2,10 +2,10 @@
 import { Readable } from 'node:stream';
 import { parse } from 'csv-parse';
 import { WeirError } from '../../errors.ts';
-import type { PlacedRow } from './documents.ts';
+import { columnOf } from './columns.ts';
 import { delimiterOf, requireTargets } from './form.ts';
 import { tooManyLines } from './lines.ts';
-import { columnName, rowOfCells, wholeRow } from './row.ts';
+import { type PlacedRow, rowOfCells, wholeRow } from './row.ts';
 import { COMMENT } from './text.ts';
 
 /** Bytes of a row of CSV: a quote that is never closed must not swallow a file. */
@@ -39,14 +39,14 @@ export async function* csvRows(
     skip_empty_lines: true,
   });
   const source = Readable.from(texts).on('error', (error) => parser.destroy(error));
-  let columns = given?.map(columnName);
+  let columns = given?.map(columnOf);
   let last: PlacedRow | undefined;
   try {
     for await (const { record, info } of source.pipe(parser) as AsyncIterable<CsvRecord>) {
       if (delimiter !== ';' && COMMENT.test(record[0])) continue;
       if (columns === undefined) {
         requireTargets(record);
-        columns = record.map(columnName);
+        columns = record.map(columnOf);
       } else {
         if (last !== undefined) yield last;
         last = { row: rowOfCells(columns, record), place: `line ${info.lines}` };

@@ -1,9 +1,11 @@
 /** In which form is a list? */
 import { WeirError } from '../../errors.ts';
+import { columnOf, KNOWN_COLUMNS, namesTarget } from './columns.ts';
 import { documentForm } from './intelligence.ts';
 import { isGzip, isZip, kindOf, packedBytes } from './kinds.ts';
 import { lineFormOf } from './line-forms/table.ts';
-import { columnName, KNOWN_COLUMNS, namesTarget, shown, targetsOf } from './row.ts';
+import { looksLikeAddress, shown } from './row.ts';
+import { targetsOf } from './targets.ts';
 import { COMMENT, columnsOf, isWide, rowOfLine } from './text.ts';
 import { atMost, gunzip } from './unpack.ts';
 import { unzip } from './zip.ts';
@@ -137,14 +139,22 @@ function quotedForm(content: string, isWhole: boolean): Omit<FormedInput, 'chunk
 function formOfLine(line: string, comments: readonly string[], named: Form | undefined): Omit<FormedInput, 'chunks'> {
   if (lineFormOf(line) !== undefined) return { format: 'text' };
   const columns = headerOf(line);
-  const header = comments.map((each) => headerOf(each.replace(COMMENT, ''))).findLast((each) => each.length > 1 && isHeader(each));
+  const header = comments.map((each) => headerOf(each.replace(IN_COMMENT, ''))).findLast((each) => each.length > 1 && isHeader(each));
   if (header !== undefined && header.length === columns.length) return { format: 'csv', header };
+  if (TYPED.test(columns[1] ?? '') && !isHeader(columns)) return { format: 'csv', header: INDICATOR };
   if (isEntry(line)) return { format: 'text' };
   if (isHeader(columns) || named === 'csv') return { format: 'csv' };
   if (named !== undefined) return { format: named };
   const message = `the first line is neither an address, nor a header with a column that is called ${KNOWN_COLUMNS}, nor JSON: ${shown(line)}`;
   throw new WeirError('USAGE', message);
 }
+
+/** A header in a comment; Zeek has a word before it. */
+const IN_COMMENT = /^#fields\t|^(#|;|\/\/)/;
+
+/** The columns of `csv_indicator` and of Check Point's indicator files, which have no header, and the types that stand there. */
+const INDICATOR = ['value', 'type', 'confidence', 'severity'];
+const TYPED = /^(ip|ip range|ipv[46]|url|domain|hostname|md5|sha\d+|mail-[a-z-]+)$/i;
 
 /** Whether a line names a target. A header may begin with a word of two letters: a country counts where it stands alone. */
 function isEntry(line: string): boolean {
@@ -167,11 +177,14 @@ const CELLS: Readonly<Record<string, RegExp>> = {
   '\t': /(?<=^|\t)("[^"]*"|[^\t])*/g,
 };
 
-const isHeader = (columns: readonly string[]): boolean => namesTarget(new Set(columns.map(columnName)));
+/** A row that contains an address is none. */
+const isHeader = (columns: readonly string[]): boolean => namesTarget(columns.map(columnOf)) && !columns.some(looksLikeAddress);
 
 /** Refuses a header that names no column with addresses. */
 export function requireTargets(header: readonly string[]): void {
   if (isHeader(header)) return;
+  const address = header.find(looksLikeAddress);
+  if (address !== undefined) throw new WeirError('USAGE', `the first line has an address, ${shown(address)}, and so is no header`);
   throw new WeirError(
     'USAGE',
     `the first line is a header, and none of its columns is called ${KNOWN_COLUMNS}: ${shown(header.join(', '))}`,

@@ -4,9 +4,9 @@ import { parsedJson } from '../../json.ts';
 import { isObject } from '../../signal/normalize.ts';
 import { readObject } from '../taxii/indicator.ts';
 import { listOf, objectKeeper } from '../taxii/known.ts';
-import { type PlacedRow, valuesByPath } from './documents.ts';
+import { valuesByPath } from './documents.ts';
 import { readPath, rowsAt } from './paths.ts';
-import { rowOf } from './row.ts';
+import { type PlacedRow, rowOf } from './row.ts';
 
 /** Bytes of a document that tell whether it is one of these. */
 const TELLING = 1024;

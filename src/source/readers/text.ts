@@ -5,7 +5,7 @@ import { parseNetwork } from '@weir/network/parse.ts';
 import { rangeNetworks } from '@weir/network/range.ts';
 import { WeirError } from '../../errors.ts';
 import { plainly, prefixOfMask, undefanged } from './notation.ts';
-import { looksLikeAddress, type Row, readValue, rowOf, shown } from './row.ts';
+import { looksLikeAddress, type Row, readValue, rowOf, rowOfText, shown } from './row.ts';
 import { clearVerdictOf, verdictOf } from './verdict.ts';
 
 /** A line that begins with one of these says nothing. */
@@ -50,11 +50,7 @@ export function rowOfLine(line: string): Row | string {
   refuseHosts(first, second);
   if (isAddress(first) && looksLikeAddress(second)) {
     if (isAddress(second) && third !== undefined && PREFIX.test(third)) {
-      return new Map([
-        ['start', first],
-        ['end', second],
-        ['netmask', third],
-      ]);
+      return rowOf({ start: first, end: second, netmask: third });
     }
     const isRange = isAddress(second) && areBounds(first, second) && !columns.slice(2).some(looksLikeAddress);
     return isRange ? value(`${first}-${second}`) : `a second address stands behind ${shown(first)}: ${ONE_EACH}`;
@@ -132,7 +128,7 @@ const inPlain = (column: string): string => {
   return typeof plain === 'string' ? plain : column;
 };
 
-const value = (text: string): Row => new Map([['value', text]]);
+const value: (text: string) => Row = rowOfText;
 const isAddress = (text: string) => !text.includes('/') && typeof parseNetwork(text) !== 'string';
 
 /** Whether a text is an AS number or a country. */

@@ -1,5 +1,8 @@
 /** The verdict of a row or line: whether its source lets the address through (SPEC D40.8). */
-import type { ListAction } from './entry.ts';
+
+/** What an entry asks for: a rule, or the end of those that block its value. */
+export const LIST_ACTIONS = ['block', 'allow', 'unblock'] as const;
+export type ListAction = (typeof LIST_ACTIONS)[number];
 
 /** `other`: what is done to the address is neither a block nor an allow, such as a captcha. */
 export type Verdict = ListAction | 'other';
@@ -35,7 +38,3 @@ export const verdictOf = (text: string): Verdict | undefined => WORDS.get(wordOf
 
 /** The same in a column that need not hold verdicts, such as `status`: only words that mean nothing else. */
 export const clearVerdictOf = (text: string): Verdict | undefined => CLEAR_WORDS.get(wordOf(text));
-
-/** Why a row with this verdict is not imported; undefined where its verdict is the action that the import asks for. */
-export const contrary = (text: string, verdict: Verdict, asked: ListAction): { readonly passed: string } | undefined =>
-  verdict === asked ? undefined : { passed: `its verdict is ${text.trim().toLowerCase().slice(0, 40)}, and the import is for ${asked}` };

@@ -1,5 +1,6 @@
 /** What a STIX 2.1 indicator asks for: networks, for how long, and what is said of them (SPEC D23.32, D23.33). */
 import { isObject } from '../../signal/normalize.ts';
+import { levelOf } from '../readers/describe.ts';
 import { networksOfPattern } from './pattern.ts';
 
 /** One version of an object of a collection, as it is kept between pulls. */
@@ -55,12 +56,6 @@ export function readObject(object: unknown): KnownObject | undefined {
 }
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
-
-/** The scale of STIX 2.1, appendix A: low up to 29, medium up to 69. */
-function levelOf(confidence: unknown): KnownObject['confidence'] {
-  if (typeof confidence !== 'number' || confidence < 0 || confidence > 100) return undefined;
-  return confidence < 30 ? 'low' : confidence < 70 ? 'medium' : 'high';
-}
 
 /** Whether a version comes after another of the same object: instants are compared as text of one length, since a Date loses microseconds. */
 export const isLater = (one: string, other: string): boolean => padded(one) > padded(other);
