@@ -65,7 +65,7 @@ export async function readContent(bytes: AsyncIterable<Buffer>, reading: Reading
   if (condition !== undefined) throw new WeirError('USAGE', 'a condition needs a path beside it');
   switch (format) {
     case 'text':
-      return entries(textRows(chunks, mostLines, onWhole));
+      return entries(textRows(chunks, reading));
     case 'csv':
       return entries(csvRows(chunks, header, mostLines));
     case 'suricata':
@@ -136,7 +136,7 @@ const NOT_UTF8 = 'this is not UTF-8';
 /** How FireHOL's lists say in a comment how many entries they have. */
 const COUNTED = /^#\s*Entries\s*:\s*([\d,]+)/i;
 
-async function* textRows(chunks: AsyncIterable<Buffer>, most: number | undefined, onWhole: Reading['onWhole']): AsyncGenerator<PlacedRow> {
+async function* textRows(chunks: AsyncIterable<Buffer>, { file, mostLines: most, onWhole }: Reading): AsyncGenerator<PlacedRow> {
   let said: number | undefined;
   let lines = 0;
   let statement: ReturnType<typeof statementReader> | undefined;
@@ -152,7 +152,7 @@ async function* textRows(chunks: AsyncIterable<Buffer>, most: number | undefined
     const place = `line ${number}`;
     if (line === undefined) yield { row: NOT_UTF8, place };
     else {
-      statement ??= statementReader(line);
+      statement ??= statementReader(line, file);
       if (statement === 'none') yield { row: isOpen ? wholeRow(rowOfLine(line)) : rowOfLine(line), place };
       else for (const row of statement(line)) yield { row: isOpen ? wholeRow(row) : row, place };
     }
@@ -162,8 +162,8 @@ async function* textRows(chunks: AsyncIterable<Buffer>, most: number | undefined
 }
 
 /** What reads the lines of a text whose first one is a statement of a program. */
-function statementReader(first: string): 'none' | ((line: string) => PlacedRow['row'][]) {
-  const read = lineFormOf(first)?.open();
+function statementReader(first: string, file: string): 'none' | ((line: string) => PlacedRow['row'][]) {
+  const read = lineFormOf(first)?.open(file);
   return read === undefined
     ? 'none'
     : (line) => read(line).map((said) => (typeof said === 'object' && 'value' in said ? rowOfEntry(said) : said));

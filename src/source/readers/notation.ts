@@ -25,7 +25,7 @@ const NOTATIONS: readonly Notation[] = [
 
 /** A text in the strict form, or as it is where it has none of these notations. */
 export function plainly(text: string): string | NotationFault {
-  if (PLAIN.test(text)) return text;
+  if (PLAIN.test(text) || !MARKED.test(text)) return text;
   const bare = undefanged(text);
   for (const { pattern, read } of NOTATIONS) {
     const [, one, other] = pattern.exec(bare) ?? [];
@@ -34,6 +34,8 @@ export function plainly(text: string): string | NotationFault {
   return bare;
 }
 const PLAIN = /^[\d.]*(\/\d+)?$/;
+/** What each notation has. */
+const MARKED = /[*|[({-]|\..*[:/]/;
 
 /** A text without the marks that reports put into addresses so that nothing is a link: `192[.]0[.]2[.]1`, `192(dot)0(dot)2(dot)1`. */
 export const undefanged = (text: string): string =>

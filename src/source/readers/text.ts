@@ -19,8 +19,8 @@ const ONE_EACH = 'write a range as FIRST-LAST, and one network a line';
 const ADDRESSES = /^[\da-f.:/]*-[\da-f.:/]*$/i;
 const PREFIX = /^\d{1,3}$/;
 
-/** An IPv4 address or network, or what cannot be one. */
-const ALONE = /^[\d.]+(\/\d+)?$/;
+/** An address or a network, or what cannot be one, and nothing else. */
+const ALONE = /^[\d.]+(\/\d+)?$|^[\da-f]*:[\da-f:]*(\/\d+)?$/i;
 
 /** `NO DATA AVAILABLE`: a country's code with another word behind it. */
 const WORDS = /^[A-Z]{2} +[^\s,;|#/-]/;
@@ -118,6 +118,7 @@ export const columnsOf = (line: string): string[] => {
     .replace(/#.*$|(?<=^|\s)(;|\/\/).*$/, '')
     .replace(/[\u2010-\u2015\u2212]/g, '-')
     .trim();
+  if (ALONE.test(content)) return [content];
   const columns = content.split(/[\s",;|]+/).filter((column) => column !== '');
   return columns.length === 0 ? [''] : columns.map(inPlain);
 };

@@ -24,8 +24,8 @@ export interface LineForm {
   readonly name: string;
   /** The first line of such a file that is no comment. */
   readonly first: RegExp;
-  /** Begins to read a file: a reader of its lines, which knows what stood before. */
-  open(): (line: string) => Said;
+  /** Begins to read a file with a name: a reader of its lines, which knows what stood before. */
+  open(file: string): (line: string) => Said;
 }
 
 /** What stands between words and marks, for lines that are read by words; text in quotes is one. */

@@ -52,11 +52,12 @@ export const APACHE: LineForm = {
 export const HOSTS_DENY: LineForm = {
   name: 'hosts.deny',
   first: /^[a-z@][\w@.-]*([,\s]+[\w@.-]+)*\s*:\s*(ALL\b|\[|\d{1,3}\.|\.\w)/i,
-  open: () => (line) => {
+  open: (file) => (line) => {
     const [, clients, option] = /^[\w@.-]+(?:[\s,]+[\w@.-]+)*\s*:\s*((?:\[[^\]]*\]|[^[:])+)(?::\s*(.*))?$/.exec(line) ?? [];
     if (clients === undefined || line.endsWith('\\')) return [`this is no line of hosts.deny: ${JSON.stringify(line.slice(0, 60))}`];
     if (/\bEXCEPT\b/.test(clients)) return ['a line with EXCEPT is no entry of a list'];
-    const verdict = option?.trim();
+    // Its lines look alike.
+    const verdict = option?.trim() ?? (/(^|\/)hosts\.allow$/.test(file) ? 'allow' : undefined);
     if (verdict !== undefined && !/^(allow|deny)$/i.test(verdict)) return [`the option ${verdict.slice(0, 40)} is neither allow nor deny`];
     const values = clients.split(/[\s,]+/).filter((value) => value !== '');
     return values.map((value) => ({ value: partOf(value.replace(/^\[(.*)\]/, '$1')), verdict }));

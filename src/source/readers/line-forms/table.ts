@@ -10,6 +10,9 @@ const LINE_FORMS: readonly LineForm[] = [NFT, IPSET, IPTABLES, NGINX, NGINX_GEO,
 /** Most lists begin with an address or a header of some words. */
 const BEGINS_PLAIN = /^[\d.]+(\/\d+)?$/;
 
-/** The form of a file by its first line that is no comment; undefined for a list of addresses. */
-export const lineFormOf = (first: string): LineForm | undefined =>
-  BEGINS_PLAIN.test(first) ? undefined : LINE_FORMS.find((form) => form.first.test(first));
+/** The form of a file by its first line that is no comment, with or without the comment behind it; undefined for a list of addresses. */
+export function lineFormOf(first: string): LineForm | undefined {
+  if (BEGINS_PLAIN.test(first)) return undefined;
+  const bare = first.replace(/\s+#.*$/, '');
+  return LINE_FORMS.find((form) => form.first.test(first) || form.first.test(bare));
+}
