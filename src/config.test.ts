@@ -106,6 +106,15 @@ test('D1 settings: every fault is listed at once, one readable line each', () =>
   assert.ok(!faults.join().includes('secret') && !faults.join().includes('short'), 'secrets are not shown');
 });
 
+test('D41.1 settings: an IPv4-mapped network wider than a /8 is a fault, and trusts nobody', () => {
+  for (const name of ['TRUST_PROXY', 'SOURCE_NETWORKS', 'WEBHOOK_NETWORKS', 'PROTECTED_NETWORKS'])
+    assert.match(
+      faultsOf({ [name]: '::ffff:0:0/96' }).join(),
+      /^\w+ must be a list of (addresses or )?networks such as 10\.0\.0\.0\/8/,
+      name,
+    );
+});
+
 test('D1 settings: an empty variable is an unset one; any subset of roles is taken', () => {
   assert.equal(configOf({ PORT: '', DATABASE_URL: '' }).port, 8080);
   assert.deepEqual(configOf({ ROLES: 'feeds' }).roles, ['feeds']);

@@ -1,5 +1,5 @@
 /** What can be set of the service, and how the text of a setting is read. */
-import { isIP } from 'node:net';
+import { parseNetwork } from '@weir/network/parse.ts';
 import { PROTECT_RULE, protectedWord } from '../account/guard-rails.ts';
 
 /** The parts of the service that a process may run. */
@@ -73,11 +73,9 @@ export const broker: Parse<string> = (value) => {
 };
 
 export const cidr: Parse<string> = (value) => {
-  const [address, prefix, more] = value.split('/');
-  const family = isIP(address);
-  const fits = prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128));
-  if (family === 0 || !fits || more !== undefined)
-    throw new Error('must be a list of addresses or networks such as 10.0.0.0/8, separated by commas');
+  const network = parseNetwork(value);
+  if (typeof network === 'string')
+    throw new Error(`must be a list of addresses or networks such as 10.0.0.0/8, separated by commas (${network})`);
   return value;
 };
 

@@ -157,6 +157,15 @@ test('2.1 ip: strict text, canonical in v2, as sent in v1', () => {
   assert.deepEqual(accepted(1, v1({ ip: '10.1.2.3/8' })), { version: 1, event: v1({ ip: '10.1.2.3/8' }) });
 });
 
+test('D41.1 an IPv4-mapped network wider than a /8 is a fault in v1, v2, unblocks and deletes', () => {
+  const says = 'covers more than an IPv4 /8; send the IPv4 network itself';
+  for (const ip of ['::ffff:0:0/96', '::ffff:198.51.100.7/103']) {
+    for (const action of ['block', 'unblock']) assert.equal(fault(1, { ...v1({ ip }), action }), `ip: ${says}`);
+    for (const op of ['upsert', 'delete']) assert.equal(fault(2, access({ op }, { target: { ip } })), `rule.target.ip: ${says}`);
+  }
+  assert.equal(fault(1, { ...v1({ ip: '0.0.0.0/0' }), action: 'unblock' }), '');
+});
+
 test('2.1 asn and country: any letter case, must exist', () => {
   assert.equal(envelope(access({}, { target: { asn: 'as00064500' } })).rule.target.asn, 'AS64500');
   assert.equal(fault(1, v1({ asn: 'AS2' })), 'asn: AS2 does not exist in the ASN data');

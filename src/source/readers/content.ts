@@ -7,13 +7,16 @@ import { KINDS } from '../../rule.ts';
 import { type Fields, isObject } from '../../signal/normalize.ts';
 import { columnOf, KNOWN_COLUMNS, namesTarget } from './columns.ts';
 import { csvRows } from './csv.ts';
-import { type PlacedRow, rowsByPath } from './documents.ts';
+import { rowsByPath } from './documents.ts';
 import { type ListDefaults, type ListEntry, readRow, signalOf } from './entry.ts';
 import { findForm, type Given } from './form.ts';
+import { mispRows, stixRows } from './intelligence.ts';
 import { type FileSignal, type Item, items, type LineFault, readSignals } from './items.ts';
+import type { LineEntry } from './line-forms/line-form.ts';
+import { lineFormOf } from './line-forms/table.ts';
 import { isComment, readLines, readUtf8 } from './lines.ts';
 import type { Condition, Path } from './paths.ts';
-import { type Row, rowOf, rowOfText, shown, wholeRow } from './row.ts';
+import { type PlacedRow, type Row, rowOf, rowOfText, shown, wholeRow } from './row.ts';
 import { rowOfLine } from './text.ts';
 
 /** How a list is read. */
@@ -55,7 +58,7 @@ export async function readContent(bytes: AsyncIterable<Buffer>, reading: Reading
   const { paths = [], condition, mostLines, onWhole } = reading;
   const { format, chunks, header } = await findForm(bytes, reading);
   const entries = (rows: AsyncIterable<PlacedRow>): Content => ({ entries: entriesOf(rows, defaults) });
-  const isJson = format === 'json' || format === 'ndjson';
+  const isJson = format !== 'text' && format !== 'csv';
   if (paths.length > 0) {
     if (!isJson) throw new WeirError('USAGE', 'paths are for JSON, and this file is none');
     return entries(rowsByPath(chunks, paths, condition));
@@ -63,11 +66,15 @@ export async function readContent(bytes: AsyncIterable<Buffer>, reading: Reading
   if (condition !== undefined) throw new WeirError('USAGE', 'a condition needs a path beside it');
   switch (format) {
     case 'text':
-      return entries(textRows(chunks, mostLines, onWhole));
+      return entries(textRows(chunks, reading));
     case 'csv':
       return entries(csvRows(chunks, header, mostLines));
     case 'suricata':
       return entries(alertRows(items(chunks, 'ndjson', mostLines)));
+    case 'stix':
+      return entries(stixRows(chunks, Date.now()));
+    case 'misp':
+      return entries(mispRows(chunks));
     case 'json':
     case 'ndjson': {
       const { first, all } = await peek(items(chunks, format, mostLines));
@@ -111,6 +118,7 @@ export async function* entrySignals(
 async function* entriesOf(rows: AsyncIterable<PlacedRow>, defaults: ListDefaults): AsyncGenerator<PlacedEntry | LineFault | PassedRow> {
   for await (const { row, place } of rows) {
     if (typeof row === 'string') yield { fault: row, place };
+    else if ('passed' in row) yield { ...row, place };
     else yield* placed(row, defaults, place);
   }
 }
@@ -141,9 +149,10 @@ const NOT_UTF8 = 'this is not UTF-8';
 /** How FireHOL's lists say in a comment how many entries they have. */
 const COUNTED = /^#\s*Entries\s*:\s*([\d,]+)/i;
 
-async function* textRows(chunks: AsyncIterable<Buffer>, most: number | undefined, onWhole: Reading['onWhole']): AsyncGenerator<PlacedRow> {
+async function* textRows(chunks: AsyncIterable<Buffer>, { file, mostLines: most, onWhole }: Reading): AsyncGenerator<PlacedRow> {
   let said: number | undefined;
   let lines = 0;
+  let statement: ReturnType<typeof statementReader> | undefined;
   const saysNothing = (bytes: Uint8Array): boolean => {
     if (!isComment(bytes)) return false;
     if (lines === 0 && said === undefined) said = countOf(bytes);
@@ -153,12 +162,28 @@ async function* textRows(chunks: AsyncIterable<Buffer>, most: number | undefined
     const line = readUtf8(bytes)?.trim();
     if (line === '') continue;
     lines += 1;
-    const row = line === undefined ? NOT_UTF8 : rowOfLine(line);
-    yield { row: isOpen ? wholeRow(row) : row, place: `line ${number}` };
+    const place = `line ${number}`;
+    if (line === undefined) yield { row: NOT_UTF8, place };
+    else {
+      statement ??= statementReader(line, file);
+      if (statement === 'none') yield { row: isOpen ? wholeRow(rowOfLine(line)) : rowOfLine(line), place };
+      else for (const row of statement(line)) yield { row: isOpen ? wholeRow(row) : row, place };
+    }
   }
   if (said !== undefined && lines < said) throw cut(said, lines);
   if (said !== undefined) onWhole?.(said);
 }
+
+/** What reads the lines of a text whose first one is a statement of a program. */
+function statementReader(first: string, file: string): 'none' | ((line: string) => PlacedRow['row'][]) {
+  const read = lineFormOf(first)?.open(file);
+  return read === undefined
+    ? 'none'
+    : (line) => read(line).map((said) => (typeof said === 'object' && 'value' in said ? rowOfEntry(said) : said));
+}
+
+/** A country or AS number in such a line is the name of something else. */
+const rowOfEntry = (entry: LineEntry) => (/[.:]/.test(entry.value) ? rowOf(entry) : `${shown(entry.value)} is no address`);
 
 function countOf(bytes: Uint8Array): number | undefined {
   const [, count] = bytes.length > 200 ? [] : (COUNTED.exec(readUtf8(bytes) ?? '') ?? []);

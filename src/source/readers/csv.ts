@@ -3,10 +3,9 @@ import { Readable } from 'node:stream';
 import { parse } from 'csv-parse';
 import { WeirError } from '../../errors.ts';
 import { columnOf } from './columns.ts';
-import type { PlacedRow } from './documents.ts';
 import { delimiterOf, type Header, requireTargets } from './form.ts';
 import { tooManyLines } from './lines.ts';
-import { rowOfCells, wholeRow } from './row.ts';
+import { type PlacedRow, rowOfCells, wholeRow } from './row.ts';
 import { COMMENT } from './text.ts';
 
 /** Bytes of a row of CSV: a quote that is never closed must not swallow a file. */

@@ -2,15 +2,10 @@
 import { Tokenizer, TokenParser, TokenType } from '@streamparser/json';
 import { WeirError } from '../../errors.ts';
 import { type Condition, type Path, reaches, rowsAt } from './paths.ts';
-import type { Row } from './row.ts';
+import type { PlacedRow } from './row.ts';
 
 /** Levels of arrays and objects. */
 const MOST_DEPTH = 64;
-
-export interface PlacedRow {
-  readonly row: Row | string;
-  readonly place: string;
-}
 
 /** The rows at paths. Throws USAGE at what is no JSON, and where a path leads nowhere in all of it. */
 export async function* rowsByPath(
@@ -40,6 +35,13 @@ interface Piece {
   readonly value: unknown;
   readonly paths: readonly Path[];
   readonly place: string;
+}
+
+/** The values that the first `[]` of each path stands for, one by one. Throws USAGE at what is no JSON. */
+export async function* valuesByPath(chunks: AsyncIterable<Buffer>, paths: readonly Path[]): AsyncGenerator<Piece> {
+  const pieces = pieceReader(paths, new Set());
+  for await (const chunk of chunks) yield* pieces.push(chunk);
+  yield* pieces.end();
 }
 
 const noJson = (why: string) => new WeirError('USAGE', `the file is not JSON: ${why}`);

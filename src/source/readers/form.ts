@@ -1,13 +1,17 @@
 /** In which form is a list? */
 import { WeirError } from '../../errors.ts';
 import { columnOf, KNOWN_COLUMNS, namesTarget } from './columns.ts';
+import { documentForm } from './intelligence.ts';
+import { isGzip, isZip, kindOf, packedBytes } from './kinds.ts';
+import { lineFormOf } from './line-forms/table.ts';
 import { looksLikeAddress, shown } from './row.ts';
 import { targetsOf } from './targets.ts';
 import { COMMENT, columnsOf, isWide, rowOfLine } from './text.ts';
-import { atMost, gunzip, isGzip } from './unpack.ts';
+import { atMost, gunzip } from './unpack.ts';
+import { unzip } from './zip.ts';
 
 /** The forms that the content of a file can have; `suricata` is told by the command line only. */
-export const FORMS = ['text', 'csv', 'json', 'ndjson', 'suricata'] as const;
+export const FORMS = ['text', 'csv', 'json', 'ndjson', 'stix', 'misp', 'suricata'] as const;
 export type Form = (typeof FORMS)[number];
 
 /** What the end of a file's name says; JSON is told by its first character. */
@@ -44,20 +48,25 @@ export interface Given {
 
 /**
  * Finds the form by what is given, the end of the file's name, or the first line that is no comment, of which no more is read than
- * needed; unpacks gzip. Throws USAGE at what is no list.
+ * needed; unpacks gzip, and a zip of one file. Throws USAGE at what is no list.
  */
 export async function findForm(chunks: AsyncIterable<Buffer>, given: Given): Promise<FormedInput> {
-  const { head, rest } = await withHead(chunks, (bytes) => bytes.length >= 2);
+  const { head, rest } = await withHead(chunks, (bytes) => bytes.length >= packedBytes(bytes[0]));
   const whole = joined(head, rest);
-  if (!isGzip(head)) return formed(whole, given, given.file);
-  const unpacked = gunzip(whole);
-  return formed(given.mostBytes === undefined ? unpacked : atMost(unpacked, given.mostBytes), given, given.file.replace(/\.gz$/i, ''));
+  const bounded = (unpacked: AsyncGenerator<Buffer>) => (given.mostBytes === undefined ? unpacked : atMost(unpacked, given.mostBytes));
+  if (isZip(head)) {
+    const { name, chunks: unpacked } = await unzip(whole);
+    return formed(bounded(unpacked), given, name);
+  }
+  return isGzip(head) ? formed(bounded(gunzip(whole)), given, given.file.replace(/\.gz$/i, '')) : formed(whole, given, given.file);
 }
 
 async function formed(chunks: AsyncIterable<Buffer>, { format: given }: Given, file: string): Promise<FormedInput> {
   let found: Omit<FormedInput, 'chunks'> | undefined;
   const { head, rest } = await withHead(chunks, (bytes, isWhole) => {
-    if (bytes.includes(0)) throw new WeirError('USAGE', 'the file is UTF-16 or no text: save it as UTF-8');
+    const kind = kindOf(bytes, isWhole);
+    if (kind !== undefined) throw new WeirError('USAGE', `the file is ${kind}: save it as text in UTF-8`);
+    if (bytes.includes(0)) return false;
     if (bytes.length < BYTE_ORDER_MARK.length && !isWhole) return false;
     found = given === undefined ? formOf(bytes, file, isWhole) : { format: given };
     return found !== undefined || bytes.length > MOST_HEAD;
@@ -101,9 +110,11 @@ function formOf(head: Buffer, file: string, isWhole: boolean): Omit<FormedInput,
     if (isWhole) throw new WeirError('USAGE', 'the file is empty');
     return undefined;
   }
-  if (first === '[') return { format: 'json' };
+  if (first === '[') return bracketForm(content.trimStart(), isWhole);
   if (first === '{' || first === '"') return quotedForm(content, isWhole);
-  if (first === '<') throw new WeirError('USAGE', `the file is a web page or XML, and no list: it begins with ${shown(content.trim())}`);
+  if (first === '<' && !isWhole && !content.trimStart().includes('\n')) return undefined;
+  if (first === '<' && lineFormOf(content.trim().split('\n', 1)[0]!) === undefined)
+    throw new WeirError('USAGE', `the file is a web page or XML, and no list: it begins with ${shown(content.trim())}`);
   const lines = content.split('\n');
   const whole = (isWhole ? lines : lines.slice(0, -1)).map((each) => each.replace(/^[ \r]+|[ \r]+$/g, ''));
   const at = whole.findIndex((each) => each !== '' && !COMMENT.test(each));
@@ -112,10 +123,20 @@ function formOf(head: Buffer, file: string, isWhole: boolean): Omit<FormedInput,
   return formOfLine(whole[at], whole.slice(0, at), named);
 }
 
+/** An IPv6 address in brackets, as it stands before a port, or a JSON array. */
+function bracketForm(content: string, isWhole: boolean): Omit<FormedInput, 'chunks'> | undefined {
+  const [, address, end] = /^\[([\da-f:.]*)([\s\S]?)/i.exec(content)!;
+  if (end === '' && !isWhole && address.length <= 45) return undefined;
+  return { format: end === ']' && address.includes(':') ? 'text' : 'json' };
+}
+
 /** JSON texts one a line, objects, or the quoted first cell of CSV. */
 function quotedForm(content: string, isWhole: boolean): Omit<FormedInput, 'chunks'> | undefined {
   const [line, ...more] = content.trimStart().split('\n');
-  if (line.startsWith('{')) return { format: 'ndjson' };
+  if (line.startsWith('{')) {
+    const format = documentForm(content.trimStart(), isWhole);
+    return format && { format };
+  }
   if (more.length === 0 && !isWhole) return undefined;
   return /^"(\\.|[^"\\])*"\s*$/.test(line) && !isHeader(headerOf(line)) ? { format: 'ndjson' } : formOfLine(line, [], undefined);
 }
@@ -124,6 +145,7 @@ function quotedForm(content: string, isWhole: boolean): Omit<FormedInput, 'chunk
 function formOfLine(line: string, comments: readonly string[], named: Form | undefined): Omit<FormedInput, 'chunks'> {
   const zeek = comments.findLast((each) => ZEEK.test(each));
   if (zeek !== undefined) return { format: 'csv', header: { names: zeek.split('\t').slice(1), delimiter: '\t' } };
+  if (lineFormOf(line) !== undefined) return { format: 'text' };
   const columns = headerOf(line);
   const delimiter = delimiterOf(line);
   const names = comments.map((each) => headerOf(each.replace(COMMENT, ''))).findLast((each) => each.length > 1 && isHeader(each));

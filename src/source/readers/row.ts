@@ -5,9 +5,16 @@ import { WeirError } from '../../errors.ts';
 import type { Target } from '../../rule.ts';
 import { readTarget } from '../../signal/target.ts';
 import { type Column, columnOf, type Role } from './columns.ts';
+import { plainly } from './notation.ts';
 
 /** The cells of a row, each with its column. */
 export type Row = readonly (readonly [column: Column, value: unknown])[];
+
+/** A row where it stands: its cells, what is wrong with it, or why it asks for nothing. */
+export interface PlacedRow {
+  readonly row: Row | { readonly passed: string } | string;
+  readonly place: string;
+}
 
 /** The row of a JSON object. */
 export const rowOf = (object: object): Row => Object.entries(object).map(([name, value]) => [columnOf(name), value]);
@@ -22,8 +29,8 @@ const VALUE = columnOf('value');
 export const rowOfText = (text: unknown): Row => [[VALUE, text]];
 
 /** The last row of a content that ends within its line, unless its last cell is what a cut leaves of a network: `20.0.1.0/2` of `20.0.1.0/24`. */
-export function wholeRow(row: Row | string): Row | string {
-  const [, last] = typeof row === 'string' ? [] : (row.findLast(([, value]) => isGiven(value)) ?? []);
+export function wholeRow(row: PlacedRow['row']): PlacedRow['row'] {
+  const [, last] = typeof row === 'string' || 'passed' in row ? [] : (row.findLast(([, value]) => isGiven(value)) ?? []);
   if (typeof last !== 'string' || !last.includes('/')) return row;
   const [network, host] = [parseNetwork(last), parseNetwork(last.split('/', 1)[0])];
   if (typeof network === 'string' || typeof host === 'string' || String(network.address) === String(host.address)) return row;
@@ -54,22 +61,21 @@ export const looksLikeAddress = (text: string): boolean =>
   (text.includes(':') && /^[\da-f:]+(\/\d+)?$/i.test(text) && typeof parseNetwork(text) !== 'string');
 
 const RANGE = /^([\da-f.:]+)\s*-\s*([\da-f.:]+)$/i;
-/** An address with a port, as MISP writes it. */
-const WITH_PORT = /^([\da-f.:]+)\|\d{1,5}$/i;
 
 /** The targets that a text is by its form: an address, a network, a range of them, an AS number, a country; or what is wrong with it. */
 export function readTargets(value: string): Target[] | string {
   // Most of a list: digits, dots and a slash are one network or none.
-  if (!PLAIN.test(value)) return readOthers(value);
-  const found = readTarget('ip', value);
-  return typeof found === 'string' ? `${shown(value)}: ${found}` : [found];
+  const found = PLAIN.test(value) ? readTarget('ip', value) : '';
+  return typeof found === 'string' ? readOthers(value) : [found];
 }
 const PLAIN = /^[\d./]+$/;
 
 function readOthers(value: string): Target[] | string {
-  const [, first, last] = RANGE.exec(value) ?? [];
+  const plain = plainly(value);
+  if (typeof plain !== 'string') return `${shown(value)}: ${plain.fault}`;
+  const [, first, last] = RANGE.exec(plain) ?? [];
   if (first !== undefined) return readRange(first, last);
-  const found = readValue(WITH_PORT.exec(value)?.[1] ?? value);
+  const found = readValue(plain);
   return typeof found === 'string' ? `${shown(value)}: ${found}` : [found];
 }
 

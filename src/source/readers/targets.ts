@@ -1,8 +1,10 @@
 /** Which targets a row names: every cell that may change them is understood, or the row is an error that names the cell (SPEC D40.1). */
+import { WIDE_MAPPED } from '@weir/network/faults.ts';
 import { hasCode } from '../../errors.ts';
 import type { Target } from '../../rule.ts';
 import type { Column, Role } from './columns.ts';
 import * as extent from './extent.ts';
+import { undefanged } from './notation.ts';
 import { cellFault, isGiven, looksLikeAddress, type Row, readTargets, shown, textOf } from './row.ts';
 import { DOMAIN_AND_ADDRESS } from './sorts.ts';
 
@@ -139,6 +141,9 @@ function oneEach(found: readonly Found[]): readonly Found[] {
   return chosen;
 }
 
+/** Addresses of an IPv4 /8: no IPv4-mapped range is wider (D41.1). */
+const ADDRESSES_OF_8 = 1n << 24n;
+
 /** The addresses with the mask, prefix length, size or end that stands in another column. All of these have to agree. */
 function extended(found: Found, chosen: readonly Found[], cells: readonly Cell[]): Found {
   let whole: Found | undefined = found.isBare ? undefined : found;
@@ -151,8 +156,11 @@ function extended(found: Found, chosen: readonly Found[], cells: readonly Cell[]
     if ((role === 'size' || role === 'measure') && !found.isBare) continue;
     if (family !== undefined && family !== found.family) continue;
     if (chosen.length > 1 && family === undefined) throw fault(`${at(cell)} stands beside two targets: ${UNCLEAR}`);
+    const isMapped = found.family === 4 && `${found.cell.text} ${cell.text}`.includes(':');
+    if (isMapped && read !== extent.readLast) throw fault(`${at(cell)} stands beside an IPv4-mapped address: write it as IPv4`);
     const span = read(cell.text, found);
     if (typeof span === 'string') throw fault(`${at(cell)} ${span}`);
+    if (isMapped && span.last - span.first >= ADDRESSES_OF_8) throw fault(`${at(found.cell)} to ${at(cell)} ${WIDE_MAPPED}`);
     if (whole !== undefined && !extent.isSame(span, whole)) throw fault(`${at(cell)} and ${at(by)} do not agree`);
     if (whole === undefined) by = cell;
     whole ??= { ...found, ...span, targets: extent.networksOf(span).map((network) => ({ kind: 'ip', network })), isBare: false };
@@ -234,10 +242,8 @@ function addressBeside(cells: readonly Cell[]): { readonly name: string; readonl
 
 /** Something in a text that looks like an address. */
 function addressAmong(text: string): string | undefined {
-  const plain = text.replace(DEFANGED, (mark) => (mark.includes(':') ? ':' : '.'));
+  const plain = undefanged(text);
   return plain.split(/[\s"'|,;()<>{}[\]]+/).find(looksLikeAddress) ?? OCTETS.exec(plain)?.[0];
 }
-/** Marks as reports write them so that nothing is a link: `192[.]0[.]2[.]1`. */
-const DEFANGED = /[[({](?:\.|:|dot)[\])}]/gi;
 /** Within a URL, say. */
 const OCTETS = /(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.])/;

@@ -36,6 +36,7 @@ export function readObject(object: unknown): KnownObject | undefined {
   if (revoked === true) return without('revoked');
   if (language !== undefined && language !== 'stix') return without(`a pattern in another language: ${String(language).slice(0, 40)}`);
   if (typeof pattern !== 'string') return without('an indicator without a pattern');
+  if ([object.indicator_types, object.labels].flat().includes('benign')) return without('benign');
   for (const instant of [from, until])
     if (instant !== undefined && !(typeof instant === 'string' && INSTANT.test(instant) && !Number.isNaN(Date.parse(instant))))
       return without('an instant that cannot be read');
