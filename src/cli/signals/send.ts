@@ -2,7 +2,15 @@
 import { plural } from '../../count-text.ts';
 import { WeirError } from '../../errors.ts';
 import type { JsonObject } from '../../rule.ts';
-import { entrySignals, NO_ENTRIES, type PlacedEntry, type Reading, readContent } from '../../source/readers/content.ts';
+import {
+  countingWarnings,
+  entrySignals,
+  NO_ENTRIES,
+  type PlacedEntry,
+  type Reading,
+  readContent,
+  warningTexts,
+} from '../../source/readers/content.ts';
 import { type ListDefaults, signalOf } from '../../source/readers/entry.ts';
 import { FORMS, type Form } from '../../source/readers/form.ts';
 import { faultlessSignals } from '../../source/readers/items.ts';
@@ -80,7 +88,8 @@ export function sendCommand(add: AddCommand): void {
             await lifts.say(sender, destination);
             return;
           }
-          const entries = lifts.noting(told(content.entries, sender));
+          const warnings = new Map<string, number>();
+          const entries = lifts.noting(countingWarnings(told(content.entries, sender), warnings));
           const held: PlacedEntry[] = [];
           if (options.replace) {
             await replaceList(sender, options.yes ? entries : withoutWide(entries, held), {
@@ -93,6 +102,7 @@ export function sendCommand(add: AddCommand): void {
             const meant = options.yes || options.dryRun ? entries : withoutWide(entries, held);
             await sender.send(entrySignals(meant, sayLeftOut(sender)));
           }
+          for (const text of warningTexts(warnings)) sender.say(text);
           if (held.length > 0) await sayHeld(sender, held);
           await lifts.say(sender, destination);
         });

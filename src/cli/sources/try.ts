@@ -85,6 +85,7 @@ function contentText(content: Content): string {
     ['twice', content.doubled > 0 && countText(content.doubled)],
     ['expired', content.expired > 0 && countText(content.expired)],
     ...Object.entries(passed).map(([reason, count]) => ['passed over', `${countText(count)}: ${printable(reason)}`] as const),
+    ...content.warnings.map((text) => ['warning', printable(text)] as const),
     ...toldLines('not readable', faults),
     ...toldLines('refused', refused),
     ['protected', content.protected.length > 0 && content.protected.join(', ')],

@@ -53,7 +53,7 @@ export interface Imported extends ForecastFields, StillBlockedOfFields {
   readonly wide?: Wide;
   readonly errors: readonly ImportFault[];
   readonly errors_left_out: number;
-  /** What agents would silently ignore; previews only. */
+  /** What was cut or left out of what entries say of their targets, and in previews what agents would silently ignore. */
   readonly warnings: readonly string[];
   readonly batches: readonly string[];
   readonly replaced?: Replaced;
@@ -94,7 +94,7 @@ async function replaced(ports: ImportPorts, request: ImportRequest, content: Imp
     passed: Object.entries(passed).map(([reason, rows]) => ({ reason, rows })),
     errors: faults,
     errors_left_out: failed + refused - faults.length,
-    warnings: [],
+    warnings: content.warnings,
     batches,
     replaced: { id: id ?? null, removed, added, changed, unchanged, kept, refused, needs_confirmation: isLarge },
     ...feeds,
@@ -121,7 +121,10 @@ async function sent(ports: ImportPorts, request: ImportRequest, content: ImportC
     passed: [...left.passed].map(([reason, rows]) => ({ reason, rows })),
     errors: errors.slice(0, MOST_TOLD),
     errors_left_out: Math.max(0, errors.length - MOST_TOLD),
-    warnings: results.flatMap((result) => (result.refused === undefined ? result.warnings : [])).slice(0, MOST_TOLD),
+    warnings: [...content.warnings, ...results.flatMap((result) => (result.refused === undefined ? result.warnings : []))].slice(
+      0,
+      MOST_TOLD,
+    ),
     batches: results.flatMap((result) => result.batchId ?? []),
     ...done.feeds,
   };

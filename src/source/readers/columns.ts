@@ -21,6 +21,8 @@ export type Role =
   | 'wildcard'
   | 'length'
   | 'size'
+  /** By its name a mask or a prefix length, of which it is not known what it belongs to. */
+  | 'measure'
   | 'asn'
   | 'country'
   /** A verdict, which has to be known; `action` is that of weir's own export. */
@@ -41,6 +43,8 @@ export type Role =
   | 'instant'
   | 'lifetime'
   | 'expiry'
+  /** By its name an expiry, of which it is not known in what unit it is. */
+  | 'unit'
   | 'ref'
   | 'reason'
   | 'labels'
@@ -101,14 +105,16 @@ const NAMES: Readonly<Partial<Record<Role, readonly string[]>>> = {
   status: words('status policy state result outcome rule mode listtype'),
   simulated: words('simulated simulation'),
   detection: words('toids'),
-  deleted: words('deleted revoked'),
+  deleted: words('deleted revoked expired isexpired'),
   allowed: words('whitelisted iswhitelisted allowlisted isallowlisted'),
   type: words('indicatortype ioctype itype observabletype entitytype attributetype threattype targettype addresstype valuetype'),
   sort: words('type scope kind datatype sort'),
   instant: words(
     'expiresat expireat validuntil validto enddate expirydate expirationdate expiredate expirytime expirationtime expiresdate expireson expdate until banneduntil blockeduntil banuntil blockuntil',
   ),
-  lifetime: words('expiresin expirein ttl duration lifetime banduration blockduration bantime timetolive'),
+  lifetime: words(
+    'expiresin expirein ttl duration lifetime banduration blockduration bantime timetolive ttlseconds durationseconds expiresinseconds',
+  ),
   expiry: words('expires expire expiry expiration'),
   ref: words('ruleref'),
   reason: words('reason description comment'),
@@ -123,12 +129,20 @@ const ROLES: ReadonlyMap<string, Role> = new Map(
   Object.entries(NAMES).flatMap(([role, names]) => names.map((name) => [name, role as Role] as const)),
 );
 
+/** What unknown names mean by what they end with, or have in them. */
+const LIKE: readonly (readonly [RegExp, Role])[] = [
+  [/(mask|cidr|prefix|pfx|subnet)(bits|len|length|size)?$/, 'measure'],
+  [/expir|(ttl|duration|lifetime)(in)?(seconds|secs|minutes|mins|hours|days)$/, 'unit'],
+  [/(action|verdict|decision|disposition)$/, 'status'],
+];
+
 /** What the name of a column means: `IP Address`, `ip_address` and `ipAddress` are one, as are `ip_1` and `ip_2`; `ipv6` is an `ip`. */
 export function columnOf(name: string): Column {
   const known = /^[a-z]+$/.test(name) ? name : bareName(name);
   const [, family] = /(?:ipv?|v)([46])(?!\d)/.exec(known) ?? [];
   const base = known.replace(/(?<=ip)v?[46](?!\d)|v[46]$/, '').replace(/\d+$/, '');
-  return { name, base, role: ROLES.get(base) ?? 'unknown', family: family === undefined ? undefined : family === '4' ? 4 : 6 };
+  const role = ROLES.get(base) ?? LIKE.find(([like]) => like.test(base))?.[1] ?? 'unknown';
+  return { name, base, role, family: family === undefined ? undefined : family === '4' ? 4 : 6 };
 }
 const bareName = (name: string) =>
   name

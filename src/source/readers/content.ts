@@ -1,5 +1,6 @@
 /** Reads a list, or a file of signals, as it comes in: for imports, `weir send` and whatever is pulled. */
 
+import { plural } from '../../count-text.ts';
 import { WeirError } from '../../errors.ts';
 import { parsedJson } from '../../json.ts';
 import { KINDS } from '../../rule.ts';
@@ -121,6 +122,18 @@ async function* entriesOf(rows: AsyncIterable<PlacedRow>, defaults: ListDefaults
     else yield* placed(row, defaults, place);
   }
 }
+
+/** The same entries; `counts` gets the rows of each warning. */
+export async function* countingWarnings<T extends object>(entries: AsyncIterable<T>, counts: Map<string, number>): AsyncGenerator<T> {
+  for await (const each of entries) {
+    if ('warnings' in each) for (const warning of each.warnings as readonly string[]) counts.set(warning, (counts.get(warning) ?? 0) + 1);
+    yield each;
+  }
+}
+
+/** A sentence for each warning. */
+export const warningTexts = (counts: ReadonlyMap<string, number>): string[] =>
+  [...counts].map(([warning, count]) => `${plural(count, 'row')}: ${warning}`);
 
 /** What a row is at its place; the warnings of a row stand with its first entry. */
 export function placed(row: Row, defaults: ListDefaults, place: string): readonly (PlacedEntry | LineFault | PassedRow)[] {

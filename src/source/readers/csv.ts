@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { parse } from 'csv-parse';
 import { WeirError } from '../../errors.ts';
 import { columnOf } from './columns.ts';
-import { delimiterOf, requireTargets } from './form.ts';
+import { delimiterOf, type Header, requireTargets } from './form.ts';
 import { tooManyLines } from './lines.ts';
 import { type PlacedRow, rowOfCells, wholeRow } from './row.ts';
 import { COMMENT } from './text.ts';
@@ -18,15 +18,15 @@ interface CsvRecord {
   readonly info: { readonly lines: number };
 }
 
-/** The rows; the line of a row is the one that it ends on: quoted cells may hold line breaks. `given` is the header where it is a comment. */
+/** The rows; the line of a row is the one that it ends on: quoted cells may hold line breaks. `given` is the header where it is no line of its own. */
 export async function* csvRows(
   chunks: AsyncIterable<Buffer>,
-  given: readonly string[] | undefined,
+  given: Header | undefined,
   mostLines: number | undefined,
 ): AsyncGenerator<PlacedRow> {
   const end = { isOpen: false };
   const { header, texts } = await readHeader(utf8(chunks, mostLines, end));
-  const delimiter = delimiterOf(header);
+  const delimiter = given?.delimiter ?? delimiterOf(header);
   const parser = parse({
     delimiter,
     trim: true,
@@ -39,7 +39,7 @@ export async function* csvRows(
     skip_empty_lines: true,
   });
   const source = Readable.from(texts).on('error', (error) => parser.destroy(error));
-  let columns = given?.map(columnOf);
+  let columns = given?.names.map(columnOf);
   let last: PlacedRow | undefined;
   try {
     for await (const { record, info } of source.pipe(parser) as AsyncIterable<CsvRecord>) {

@@ -73,7 +73,7 @@ export function describe(row: Row, labels: JsonObject, warn: Warn): Description 
 
   function fitting(field: 'labels' | 'config', value: JsonObject | undefined): JsonObject | undefined {
     const [fault] = value === undefined ? [] : faultsOf[field](value);
-    if (fault !== undefined) warn(`${field} are left out: ${[fault.field, fault.message].filter(Boolean).join(' ')}`);
+    if (fault !== undefined) warn(`${field} is left out: it ${fault.message}`);
     return fault === undefined ? value : undefined;
   }
 }

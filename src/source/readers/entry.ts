@@ -7,7 +7,7 @@ import { writeTarget } from '../../signal/target.ts';
 import { describe, type Warn } from './describe.ts';
 import { type Expiry, instantOf, readExpiry } from './expiry.ts';
 import type { FileSignal } from './items.ts';
-import { judge, requireSort } from './judge.ts';
+import { judge, requireSorts } from './judge.ts';
 import { cellFault, firstGiven, isGiven, type Row, shown } from './row.ts';
 import { targetsOf } from './targets.ts';
 import type { ListAction } from './verdict.ts';
@@ -68,11 +68,11 @@ export function readRow(row: Row, defaults: ListDefaults): ReadRow {
 
 /** The entries of a row, or why it asks for nothing. Throws USAGE with the field that is at fault. */
 function entriesOf(row: Row, defaults: ListDefaults, warn: Warn): ListEntry[] | { readonly passed: string } {
-  const { passed, sort, action = defaults.action } = judge(row, defaults.action);
+  const { passed, sorts = [], action = defaults.action } = judge(row, defaults.action);
   if (passed !== undefined) return { passed };
   const targets = targetsOf(row);
   if (typeof targets === 'string') throw cellFault('value', targets);
-  requireSort(sort, targets);
+  requireSorts(sorts, targets);
   const { reason = defaults.reason, ...description } = describe(row, defaults.labels, warn);
   const expiry = expiryOf(row) ?? (defaults.expiresIn === undefined ? undefined : { seconds: defaults.expiresIn });
   const ruleRef = refOf(row);
@@ -92,6 +92,8 @@ function expiryOf(row: Row): Expiry | undefined {
   let earliest: Expiry | undefined;
   const now = Date.now();
   for (const [{ name, role }, value] of row) {
+    if (role === 'unit' && /\d/.test(String(value)))
+      throw cellFault('expires', `${shown(value)} in "${name}" may be an expiry: call that column expires_in or expires_at`);
     if ((role !== 'instant' && role !== 'lifetime' && role !== 'expiry') || !isGiven(value)) continue;
     const found = readExpiry(value, role);
     if (typeof found === 'string') throw cellFault('expires', `${shown(value)} in "${name}" ${found}`);

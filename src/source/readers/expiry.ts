@@ -12,7 +12,7 @@ const NEVER = /^(never|permanent(ly)?|forever|infinite|indefinite(ly)?|unlimited
 const NOT_GIVEN = /^(|0|-1|-+|n\/a|na|null|nil|nan|none|unknown|\(empty\))$/i;
 /** Plain numbers from here on are instants: seconds to 11 digits, milliseconds from 13 to 14. */
 const FIRST_INSTANT = 1e9;
-const DAY_NUMBER = /^((?:19|20)\d\d)(0[1-9]|1[0-2])([0-2]\d|3[01])(\d{6})?$/;
+const DAY_NUMBER = /^((?:19|20)\d\d)(\d\d)(\d\d)(\d{6})?$/;
 
 const UNITS: Readonly<Record<string, number>> = { w: 604_800, d: 86_400, h: 3600, m: 60, s: 1, ms: 1e-3, us: 1e-6, µs: 1e-6, ns: 1e-9 };
 const SPAN = /(\d+(?:\.\d+)?)(ms|us|µs|ns|[wdhms])/g;

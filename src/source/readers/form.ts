@@ -30,9 +30,15 @@ const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
 /** The content from its first byte on, unpacked and without a byte order mark, and its form. */
 export interface FormedInput {
   readonly format: Form;
-  /** The header of CSV where it stands in a comment. */
-  readonly header?: readonly string[] | undefined;
+  /** The header of CSV where it is no line of its own. */
+  readonly header?: Header | undefined;
   readonly chunks: AsyncIterable<Buffer>;
+}
+
+/** The names of columns, and the mark between the cells. */
+export interface Header {
+  readonly names: readonly string[];
+  readonly delimiter: string;
 }
 
 /** What is known of a list before it is read. */
@@ -119,7 +125,7 @@ function formOf(head: Buffer, file: string, isWhole: boolean): Omit<FormedInput,
   if (first === '<' && lineFormOf(content.trim().split('\n', 1)[0]!) === undefined)
     throw new WeirError('USAGE', `the file is a web page or XML, and no list: it begins with ${shown(content.trim())}`);
   const lines = content.split('\n');
-  const whole = (isWhole ? lines : lines.slice(0, -1)).map((each) => each.trim());
+  const whole = (isWhole ? lines : lines.slice(0, -1)).map((each) => each.replace(/^[ \r]+|[ \r]+$/g, ''));
   const at = whole.findIndex((each) => each !== '' && !COMMENT.test(each));
   const named = BY_NAME[/\.([a-z]+)$/i.exec(file)?.[1].toLowerCase() ?? ''];
   if (at < 0) return named === 'text' || isWhole ? { format: 'text' } : undefined;
@@ -146,11 +152,14 @@ function quotedForm(content: string, isWhole: boolean): Omit<FormedInput, 'chunk
 
 /** The form by the first line that is no comment, and the comments before it. */
 function formOfLine(line: string, comments: readonly string[], named: Form | undefined): Omit<FormedInput, 'chunks'> {
+  const zeek = comments.findLast((each) => ZEEK.test(each));
+  if (zeek !== undefined) return { format: 'csv', header: { names: zeek.split('\t').slice(1), delimiter: '\t' } };
   if (lineFormOf(line) !== undefined) return { format: 'text' };
   const columns = headerOf(line);
-  const header = comments.map((each) => headerOf(each.replace(IN_COMMENT, ''))).findLast((each) => each.length > 1 && isHeader(each));
-  if (header !== undefined && header.length === columns.length) return { format: 'csv', header };
-  if (TYPED.test(columns[1] ?? '') && !isHeader(columns)) return { format: 'csv', header: INDICATOR };
+  const delimiter = delimiterOf(line);
+  const names = comments.map((each) => headerOf(each.replace(COMMENT, ''))).findLast((each) => each.length > 1 && isHeader(each));
+  if (names?.length === columns.length) return { format: 'csv', header: { names, delimiter } };
+  if (TYPED.test(columns[1] ?? '') && !isHeader(columns)) return { format: 'csv', header: { names: INDICATOR, delimiter } };
   if (isEntry(line)) return { format: 'text' };
   if (isHeader(columns) || named === 'csv') return { format: 'csv' };
   if (named !== undefined) return { format: named };
@@ -158,8 +167,8 @@ function formOfLine(line: string, comments: readonly string[], named: Form | und
   throw new WeirError('USAGE', message);
 }
 
-/** A header in a comment; Zeek has a word before it. */
-const IN_COMMENT = /^#fields\t|^(#|;|\/\/)/;
+/** The header of Zeek's tables. */
+const ZEEK = /^#fields\t/;
 
 /** The columns of `csv_indicator` and of Check Point's indicator files, which have no header, and the types that stand there. */
 const INDICATOR = ['value', 'type', 'confidence', 'severity'];

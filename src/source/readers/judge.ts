@@ -8,7 +8,7 @@ import { clearVerdictOf, LIST_ACTIONS, type ListAction, type Verdict, verdictOf 
 /** What a row says of itself: the action of a row of our own export, the sort of its target; or why it is not imported. */
 export interface Judged {
   readonly action?: ListAction;
-  readonly sort?: Sort | undefined;
+  readonly sorts?: readonly Sort[];
   readonly passed?: string | undefined;
 }
 
@@ -37,23 +37,24 @@ const NO_VERDICT = `is no known verdict, such as ${LIST_ACTIONS.join(', ')}`;
 
 /** Judges a row. Throws USAGE at a cell that has to be understood and is not. */
 export function judge(row: Row, asked: ListAction): Judged {
-  const all: { action: ListAction; sort?: Sort | undefined } = { action: asked };
+  let action = asked;
+  const sorts: Sort[] = [];
   for (const [column, value] of row) {
     const read = JUDGES[column.role];
     const text = read !== undefined && isGiven(value) ? textOf(value) : '';
     const judged = /^-*$/.test(text) ? undefined : read?.({ column, text, row, asked });
     if (judged?.passed !== undefined) return judged;
-    Object.assign(all, judged);
+    if (judged?.action !== undefined) action = judged.action;
+    sorts.push(...(judged?.sorts ?? []));
   }
-  return all;
+  return { action, sorts };
 }
 
 /** Refuses targets that are of another sort than their row says. */
-export function requireSort(sort: Sort | undefined, targets: readonly Target[]): void {
-  if (sort === undefined) return;
-  const other = targets.find((target) => sort !== target.kind && !(target.kind === 'ip' && sort === target.network.family));
-  if (other !== undefined)
-    throw cellFault('type', `the type is ${typeof sort === 'number' ? `IPv${sort}` : sort}, and the target is another`);
+export function requireSorts(sorts: readonly Sort[], targets: readonly Target[]): void {
+  for (const sort of sorts)
+    if (targets.some((target) => sort !== target.kind && !(target.kind === 'ip' && sort === target.network.family)))
+      throw cellFault('type', `the type is ${typeof sort === 'number' ? `IPv${sort}` : sort}, and the target is another`);
 }
 
 function unknown({ column, text }: JudgedCell, why: string): never {
@@ -66,7 +67,7 @@ const BOOLEANS: Readonly<Record<string, boolean | undefined>> = { '1': true, tru
 const isOfMisp = (row: Row): boolean => row.some(([{ role }, value]) => role === 'detection' && isGiven(value));
 
 const ofSort = ({ text }: JudgedCell, sort: Sort | undefined): Judged | undefined =>
-  sort === 'other' ? { passed: `the type ${text.slice(0, 40)} is no address` } : sort && { sort };
+  sort === 'other' ? { passed: `the type ${text.slice(0, 40)} is no address` } : sort && { sorts: [sort] };
 
 /** A row of `weir rule export` names its target `value` and its action `action`, in our words: it is as it was exported. */
 function ownAction({ text, row }: JudgedCell): Judged | undefined {

@@ -19,8 +19,9 @@ export interface PlacedRow {
 /** The row of a JSON object. */
 export const rowOf = (object: object): Row => Object.entries(object).map(([name, value]) => [columnOf(name), value]);
 
-/** The row of cells below their columns; cells beyond them are none. */
-export const rowOfCells = (columns: readonly Column[], cells: readonly unknown[]): Row => columns.map((column, i) => [column, cells[i]]);
+/** The row of cells below their columns; cells beyond them are of no known column. */
+export const rowOfCells = (columns: readonly Column[], cells: readonly unknown[]): Row =>
+  Array.from({ length: Math.max(columns.length, cells.length) }, (_, i) => [columns[i] ?? columnOf(`column ${i + 1}`), cells[i]]);
 
 const VALUE = columnOf('value');
 

@@ -32,6 +32,7 @@ const EXTENTS: Readonly<Partial<Record<Role, extent.ReadExtent>>> = {
   length: extent.readLength,
   size: extent.readSize,
   last: extent.readLast,
+  measure: () => 'may be its mask or prefix length: call that column prefix_length',
 };
 /** What is written in a cell that is left empty. */
 const EMPTY = /^(-*|n\/a|null|nil|nan|none|\(empty\))$/i;
@@ -82,6 +83,7 @@ function roleOf({ column: { role, base }, text }: Cell): Role {
   if (role === 'start') return looksLikeAddress(text) ? 'first' : 'text';
   // An end in digits that is no address may be one of a range or of time.
   if (role === 'end') return looksLikeAddress(text) || (/^(end|stop)$/.test(base) && /\d/.test(text)) ? 'last' : 'text';
+  if (role === 'measure') return extent.isLengthOrMask(text) ? 'measure' : 'unknown';
   return (role === 'network' || role === 'route') && (extent.isLengthOrMask(text) || text === '0.0.0.0') ? 'mask' : role;
 }
 
@@ -105,6 +107,7 @@ function requireOneMentioned(row: Row): void {
 }
 
 function targetsIn(cell: Cell, cells: readonly Cell[]): readonly Target[] {
+  if (roleOf(cell) === 'mask') throw fault(`${at(cell)} has no address beside it`);
   const isOfDomain = cells.some(({ column: { role }, text }) => (role === 'sort' || role === 'type') && DOMAIN_AND_ADDRESS.test(text));
   const targets = readTargets(isOfDomain ? cell.text.replace(/^[^|]*\|/, '') : cell.text);
   if (typeof targets === 'string') throw fault(targets);
@@ -125,20 +128,18 @@ const otherFamily = (found: readonly Found[], cells: readonly Cell[]): Found[] =
     .filter((cell) => isCandidate(cell) && !found.some(({ cell: other, family }) => other === cell || family === cell.column.family))
     .map((cell) => foundIn(cell, targetsIn(cell, [])));
 
-/** The targets of one row: one, or one of each family in columns that say so. */
+/** The targets of one row: one, or one of each family in columns of which one says so. */
 function oneEach(found: readonly Found[]): readonly Found[] {
   const chosen: Found[] = [];
   for (const each of found) {
     const same = chosen.findIndex((other) => extent.isSame(each, other));
-    const other =
-      chosen.find(({ family }) => family === each.family) ?? (chosen.length > 0 && !isNamed([...chosen, each]) ? chosen[0] : undefined);
-    if (same >= 0) chosen[same] = each.isBare ? chosen[same] : each;
-    else if (other !== undefined) throw fault(`${at(each.cell)} stands beside ${at(other.cell)}, and a row names one target`);
-    else chosen.push(each);
+    if (same < 0) chosen.push(each);
+    else if (!each.isBare) chosen[same] = each;
   }
+  const isPair = chosen.length === 2 && chosen[0].family !== chosen[1].family && found.some(({ cell }) => cell.column.family !== undefined);
+  if (chosen.length > 1 && !isPair) throw fault(`${at(chosen[1].cell)} stands beside ${at(chosen[0].cell)}, and a row names one target`);
   return chosen;
 }
-const isNamed = (found: readonly Found[]) => found.some(({ cell }) => cell.column.family !== undefined);
 
 /** Addresses of an IPv4 /8: no IPv4-mapped range is wider (D41.1). */
 const ADDRESSES_OF_8 = 1n << 24n;
@@ -150,8 +151,9 @@ function extended(found: Found, chosen: readonly Found[], cells: readonly Cell[]
   for (const cell of cells) {
     const read = EXTENTS[roleOf(cell)];
     const { family, role } = cell.column;
-    // A size beside a network that has a prefix length is that of something else.
-    if (cell === found.cell || read === undefined || (role === 'size' && !found.isBare)) continue;
+    if (cell === found.cell || read === undefined) continue;
+    // Beside a network that has a prefix length these are of something else.
+    if ((role === 'size' || role === 'measure') && !found.isBare) continue;
     if (family !== undefined && family !== found.family) continue;
     if (chosen.length > 1 && family === undefined) throw fault(`${at(cell)} stands beside two targets: ${UNCLEAR}`);
     const isMapped = found.family === 4 && `${found.cell.text} ${cell.text}`.includes(':');
@@ -172,8 +174,8 @@ function requireDescribing(cell: Cell, whole: readonly Found[]): void {
   const role = roleOf(cell);
   if (role === 'first' && !whole.some(({ first }) => first === firstOf(cell)))
     throw fault(`${at(cell)} is not the first address of ${at(whole[0].cell)}`);
-  if (!RANKS.includes(role) && role !== 'unknown') return;
-  for (const text of role === 'unknown' && Array.isArray(cell.value) ? cell.value.map(textOf) : [cell.text]) {
+  if (role === 'first' || EXTENTS[role] !== undefined || TELLING.includes(role)) return;
+  for (const text of !RANKS.includes(role) && Array.isArray(cell.value) ? cell.value.map(textOf) : [cell.text]) {
     const targets = readTargets(text);
     const isRead = typeof targets !== 'string' && targets[0].kind === 'ip';
     if (role === 'value' && !isRead && typeof targets !== 'string')
@@ -198,7 +200,7 @@ const firstOf = ({ text }: Cell): bigint | undefined => {
 
 /** Whether a text in a column of addresses would be one but for a fault in it. */
 const isBroken = (text: string, role: Role): boolean =>
-  role === 'network' ? /^[{[]/.test(text) || /^[\da-f.:/-]*[.:/][\da-f.:/-]*$/i.test(text) : role !== 'unknown' && looksLikeAddress(text);
+  role === 'network' ? /^[{[]/.test(text) || /^[\da-f.:/-]*[.:/][\da-f.:/-]*$/i.test(text) : RANKS.includes(role) && looksLikeAddress(text);
 
 // ---------------------------------------------------------------- ASNs and countries
 

@@ -81,7 +81,7 @@ export async function* readSource(
       yield { fault: `it asks to ${each.entry.action}, and the source is for ${purpose}`, place: each.place };
     else {
       see(each.entry.target, each.entry);
-      yield { place: each.place, entry: kept(each.entry) };
+      yield { ...each, entry: kept(each.entry) };
     }
   }
 

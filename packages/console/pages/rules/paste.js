@@ -31,7 +31,7 @@ const SURE = {
 /** Faults that are shown; the answer has more. */
 const SHOWN = 50;
 
-/** @typedef {{ accepted: number, failed: number, expired: number, errors: { place: string, message: string }[], errors_left_out: number, warnings: string[], wide?: { countries: number, asns: number, networks: number }, replaced?: { removed: number, kept: number, needs_confirmation: boolean } }} ImportAnswer */
+/** @typedef {{ accepted: number, failed: number, expired: number, passed: { reason: string, rows: number }[], errors: { place: string, message: string }[], errors_left_out: number, warnings: string[], wide?: { countries: number, asns: number, networks: number }, replaced?: { removed: number, kept: number, needs_confirmation: boolean } }} ImportAnswer */
 
 /** @param {{ names: import('../../names.js').Names, onClose: () => void, onDone: () => void }} props */
 export function PasteForm({ names, onClose, onDone }) {
@@ -97,7 +97,7 @@ export function PasteForm({ names, onClose, onDone }) {
 }
 
 /** @param {{ answer: ImportAnswer }} props */
-function Judged({ answer: { accepted, failed, expired, errors, errors_left_out: leftOut, warnings, replaced, wide } }) {
+function Judged({ answer: { accepted, failed, expired, passed, errors, errors_left_out: leftOut, warnings, replaced, wide } }) {
   const more = Math.max(0, errors.length - SHOWN) + leftOut;
   return html`
     <p role="status">
@@ -114,6 +114,7 @@ function Judged({ answer: { accepted, failed, expired, errors, errors_left_out: 
       keyOf=${(/** @type {any} */ { place, message }) => place + message} /></div>`
     }
     ${more > 0 && html`<p class="small soft">And ${counted(more, 'more entry', 'more entries')}.</p>`}
+    ${passed.map(({ reason, rows }) => html`<p class="small soft" key=${reason}>Left out: ${counted(rows, 'row', 'rows')}: ${reason}.</p>`)}
     ${warnings.slice(0, 5).map((warning) => html`<${Notice} kind="warn" key=${warning}><span class="text">${warning}</span><//>`)}
   `;
 }
