@@ -162,3 +162,25 @@ export function namesTarget(columns: Iterable<Column>): boolean {
   const has = (...names: readonly Role[]) => names.some((role) => roles.has(role));
   return has(...TARGETS) || (has('first', 'start') && has('last', 'end'));
 }
+
+/** Roles of which a chosen column takes the place: what else they hold is description. */
+const REPLACED: readonly Role[] = ['address', 'value', 'mentioned', 'asn', 'country'];
+
+/** The columns of which one, by its name or its number from 1, has the targets (SPEC D41.17); undefined where there is none. */
+export function columnsWith(names: readonly string[], chosen: string): readonly Column[] | undefined {
+  const named = names.findIndex((name) => name.trim().toLowerCase() === chosen.trim().toLowerCase());
+  const at = named >= 0 ? named : Number(chosen) - 1;
+  if (names[at] === undefined) return undefined;
+  return names.map((name, i): Column => {
+    const column = columnOf(name);
+    if (i === at) return { ...column, role: 'address', family: undefined };
+    return REPLACED.includes(column.role) ? { ...column, role: 'text' } : column;
+  });
+}
+
+/** The columns of rows without a header, by the number of the one that has the targets. Of the others only verdicts are understood. */
+export const numberedColumns = (count: number, chosen: number): readonly Column[] =>
+  Array.from({ length: Math.max(count, chosen) }, (_, i): Column => {
+    const name = `column ${i + 1}`;
+    return { name, base: name, role: i === chosen - 1 ? 'address' : 'status', family: undefined };
+  });
