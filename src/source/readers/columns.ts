@@ -54,6 +54,8 @@ export type Role =
   | 'name'
   /** Text in which addresses mean nothing. */
   | 'text'
+  /** A column beside the one that was chosen by its name or number: only a clear verdict means something there. */
+  | 'aside'
   /** Any other column: an address there that has nothing to do with the target is an error. */
   | 'unknown';
 
@@ -174,7 +176,7 @@ export function columnsWith(names: readonly string[], chosen: string): readonly 
   return names.map((name, i): Column => {
     const column = columnOf(name);
     if (i === at) return { ...column, role: 'address', family: undefined };
-    return REPLACED.includes(column.role) ? { ...column, role: 'text' } : column;
+    return REPLACED.includes(column.role) ? { ...column, role: 'aside' } : column;
   });
 }
 
@@ -182,5 +184,5 @@ export function columnsWith(names: readonly string[], chosen: string): readonly 
 export const numberedColumns = (count: number, chosen: number): readonly Column[] =>
   Array.from({ length: Math.max(count, chosen) }, (_, i): Column => {
     const name = `column ${i + 1}`;
-    return { name, base: name, role: i === chosen - 1 ? 'address' : 'status', family: undefined };
+    return { name, base: name, role: i === chosen - 1 ? 'address' : 'aside', family: undefined };
   });
