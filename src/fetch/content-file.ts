@@ -9,7 +9,7 @@ import about from '../../package.json' with { type: 'json' };
 import { WeirError } from '../errors.ts';
 import { type FetchLimits, fetchInto, type Validators } from './fetch.ts';
 import { publicInternet } from './reach.ts';
-import { KNOWN_END, taxiiFile } from './taxii.ts';
+import { type CollectionForm, KNOWN_END, taxiiFile } from './taxii.ts';
 import type { Via } from './via.ts';
 
 /** What the operator says of downloads whose addresses others name. */
@@ -32,8 +32,8 @@ export interface SourceRequest {
   /** Headers that show who asks. */
   readonly credentials: Readonly<Record<string, string>>;
   readonly known: Validators | undefined;
-  /** It is a collection of TAXII: which, where its address has several. */
-  readonly taxii?: { readonly collection: string | undefined } | undefined;
+  /** It is of several answers. */
+  readonly taxii?: CollectionForm | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -83,7 +83,7 @@ export function sourceFetch({ folder, networks, via, ca, contact, limits, now }:
     const hash = createHash('sha256');
     let [bytes, last, head] = [0, LF, Buffer.alloc(0)];
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    if (taxii !== undefined) return await taxiiFile(request, taxii.collection, { folder, now });
+    if (taxii !== undefined) return await taxiiFile(request, taxii, { folder, now });
     const file = await open(path, 'wx', 0o600);
     const remove = () => rm(path, { force: true });
     try {

@@ -1,6 +1,7 @@
 /** What is wrong with what somebody sets of a source, in the words of the field; and what is set where he says nothing (SPEC D23.1). */
 import { parseNetwork } from '@weir/network/parse.ts';
 import {
+  collectionOf,
   DEFAULT_GUARDS,
   EVERY,
   GUARD_NAMES,
@@ -17,7 +18,7 @@ import { FORMS, MOST_SKIPPED } from '../../source/readers/form.ts';
 import { readCondition, readPath } from '../../source/readers/paths.ts';
 
 /** The forms that a source can have; `suricata` is a log, and no list. */
-export const SOURCE_FORMATS = [...FORMS.filter((form) => form !== 'suricata'), 'taxii'] as const;
+export const SOURCE_FORMATS = [...FORMS.filter((form) => form !== 'suricata'), 'taxii', 'misp-feed'] as const;
 
 /** Why an address may not be reached, to stand behind it in a sentence; undefined when it may. */
 export type Reach = (address: string) => string | undefined;
@@ -114,7 +115,12 @@ function readingFaults({ format, paths, condition, collection, column, skip }: S
     ['paths', paths.length > 0 && !isJson ? `is for JSON, and the format is ${format}` : undefined],
     ['where', condition !== null && paths.length === 0 ? 'needs a path beside it' : undefined],
     ['column', column !== null && (paths.length > 0 || !HAS_COLUMNS.includes(format)) ? 'is for CSV and JSON without paths' : undefined],
-    ['skip', skip > MOST_SKIPPED || (skip > 0 && format === 'taxii') ? `must be at most ${MOST_SKIPPED}, and is for files` : undefined],
+    [
+      'skip',
+      skip > MOST_SKIPPED || (skip > 0 && collectionOf({ ...PLAIN_READING, format }) !== undefined)
+        ? `must be at most ${MOST_SKIPPED}, and is for files`
+        : undefined,
+    ],
     ['collection', collection !== null && format !== 'taxii' ? 'is for the format taxii' : undefined],
   ];
 }

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { blockGuards, type ServiceGuardRails } from '../../account/guard-rails.ts';
+import { collectionOf } from '../../account/source.ts';
 import { systemClock } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
@@ -32,7 +33,6 @@ export async function runTrial(job: TryJob, { settings, store, geo, guardRails, 
   try {
     const seconds = Math.min(FETCH_SECONDS, settings.sourceSeconds);
     const fetch = fetchOf({ ...settings, sourceSeconds: seconds }, folder, systemClock.now);
-    const { format, collection } = content.reading;
     return await trySource(
       { workspace, content, listId },
       {
@@ -41,7 +41,7 @@ export async function runTrial(job: TryJob, { settings, store, geo, guardRails, 
         async fetch() {
           const answer = await fetch({
             ...{ url: content.url, credentials, known: undefined, signal: new AbortController().signal },
-            taxii: format === 'taxii' ? { collection: collection ?? undefined } : undefined,
+            taxii: collectionOf(content.reading),
           });
           if (answer.kind === 'unchanged') return { kind: 'refused', status: 304 };
           if (answer.kind === 'refused') return answer;

@@ -62,7 +62,7 @@ export async function* readSource(
     },
   };
   const content =
-    format === 'taxii'
+    format === 'taxii' || format === 'misp-feed'
       ? { entries: taxiiEntries(bytes, defaults) }
       : await readContent(bytes, { ...given, format: format ?? undefined }, defaults);
   if ('signals' in content) {
