@@ -5,7 +5,7 @@ import { WeirError } from '../../errors.ts';
 import { parsedJson } from '../../json.ts';
 import { KINDS } from '../../rule.ts';
 import { type Fields, isObject } from '../../signal/normalize.ts';
-import { columnOf, KNOWN_COLUMNS, namesTarget } from './columns.ts';
+import { columnMemory, columnOf, KNOWN_COLUMNS, namesTarget } from './columns.ts';
 import { csvRows } from './csv.ts';
 import { rowsByPath } from './documents.ts';
 import { type ListDefaults, type ListEntry, readRow, signalOf } from './entry.ts';
@@ -195,6 +195,7 @@ const cut = (said: number, read: number) =>
 
 async function* jsonRows(found: AsyncIterable<Item>, onWhole: Reading['onWhole']): AsyncGenerator<PlacedRow> {
   let read = 0;
+  const column = columnMemory();
   for await (const { json, place } of found) {
     const value = parsedJson(readUtf8(json));
     // The last line of Spamhaus's lists says when they were made, and how many entries they have.
@@ -204,16 +205,16 @@ async function* jsonRows(found: AsyncIterable<Item>, onWhole: Reading['onWhole']
       continue;
     }
     read += 1;
-    yield { row: rowOfValue(value), place };
+    yield { row: rowOfValue(value, column), place };
   }
 }
 
-function rowOfValue(value: unknown): Row | string {
+function rowOfValue(value: unknown, column: typeof columnOf): Row | string {
   if (value === undefined) return 'this is not JSON in UTF-8';
   if (typeof value === 'string') return rowOfText(value.trim());
   if (!isObject(value)) return 'this is neither text nor an object';
   if (isSignal(value)) return 'this is a signal among the entries of a list; send it in a file of its own';
-  const row = rowOf(value);
+  const row = rowOf(value, column);
   return namesTarget(row.map(([column]) => column))
     ? row
     : `no field is called ${KNOWN_COLUMNS}, and it is no signal, which has kind or type`;

@@ -6,7 +6,7 @@ import { isObject } from '../../signal/normalize.ts';
 import { ENVELOPES } from '../../signal/schema.ts';
 import { compile } from '../../signal/validate.ts';
 import type { Role } from './columns.ts';
-import { firstGiven, isGiven, type Row } from './row.ts';
+import { isGiven, type Row } from './row.ts';
 
 /** The descriptive fields of an entry. */
 export interface Description {
@@ -19,14 +19,22 @@ export interface Description {
 /** Is told what was cut or left out, in a sentence without values. */
 export type Warn = (warning: string) => void;
 
+const ROLES: readonly Role[] = ['reason', 'name', 'labels', 'config', 'confidence', 'severity'];
 const { labels: LABELS, rule: RULE } = ENVELOPES.access_rule.properties;
 const faultsOf = { labels: compile(LABELS), config: compile(RULE.properties.config) };
 
 /** Reads the descriptive cells of a row; `labels` are those of all entries. */
 export function describe(row: Row, labels: JsonObject, warn: Warn): Description {
-  // Nearly all rows of plain lists have a target and nothing else.
-  if (row.length === 1) return { reason: undefined, name: undefined, labels: orNone(labels), config: undefined };
-  const cell = (role: Role) => firstGiven(row, role);
+  const cells: Partial<Record<Role, unknown>> = {};
+  let isSilent = true;
+  // What is called as we call it comes before other names.
+  for (const [{ role, base }, value] of row)
+    if (ROLES.includes(role) && isGiven(value) && (cells[role] === undefined || base === role)) {
+      cells[role] = value;
+      isSilent = false;
+    }
+  if (isSilent) return { reason: undefined, name: undefined, labels: orNone(labels), config: undefined };
+  const cell = (role: Role) => cells[role];
   const config = configOf(cell('config'));
   const levels = { ...level('confidence'), ...level('severity') };
   const own = cell('labels') === undefined ? undefined : labelsOf(cell('labels'));

@@ -4,7 +4,7 @@ import { columnOf, KNOWN_COLUMNS, namesTarget } from './columns.ts';
 import { documentForm } from './intelligence.ts';
 import { isGzip, isZip, kindOf, packedBytes } from './kinds.ts';
 import { lineFormOf } from './line-forms/table.ts';
-import { looksLikeAddress, shown } from './row.ts';
+import { isAddress, shown } from './row.ts';
 import { targetsOf } from './targets.ts';
 import { COMMENT, columnsOf, isWide, rowOfLine } from './text.ts';
 import { atMost, gunzip } from './unpack.ts';
@@ -187,12 +187,12 @@ const CELLS: Readonly<Record<string, RegExp>> = {
 };
 
 /** A row that contains an address is none. */
-const isHeader = (columns: readonly string[]): boolean => namesTarget(columns.map(columnOf)) && !columns.some(looksLikeAddress);
+const isHeader = (columns: readonly string[]): boolean => namesTarget(columns.map(columnOf)) && !columns.some(isAddress);
 
 /** Refuses a header that names no column with addresses. */
 export function requireTargets(header: readonly string[]): void {
   if (isHeader(header)) return;
-  const address = header.find(looksLikeAddress);
+  const address = header.find(isAddress);
   if (address !== undefined) throw new WeirError('USAGE', `the first line has an address, ${shown(address)}, and so is no header`);
   throw new WeirError(
     'USAGE',
