@@ -203,7 +203,7 @@ suite('management of rules', () => {
       [{ value: 'AS99999999' }, 'value', /./],
       [{ value: 'example.org' }, 'value', /must be an address, a network, an AS number or a country/],
       [{ value: '192.0.2.1', expires: '2020-01-01' }, 'expires', /past/],
-      [{ value: '192.0.2.1', expires: 'soon' }, 'expires', /neither a duration/],
+      [{ value: '192.0.2.1', expires: 'soon' }, 'expires', /is neither an instant in ISO 8601, nor a duration/],
       [{ value: '192.0.2.1', expires: '99999999999' }, 'expires', /./],
       [{ value: '192.0.2.1', list: '' }, 'list', /must not be empty/],
       [{ value: '192.0.2.1', name: 'n', labels: { source: 'soc' } }, 'name', /none of labels, config/],
@@ -524,12 +524,9 @@ suite('management of rules', () => {
       assert.deepEqual([answer.status, answer.body.details[0]!.field], [400, 'file']);
       assert.match(answer.body.details[0]!.message, /^has no entries: comments, a header and an empty array are none$/);
     }
-    const odd = await done('/imports', '{"a":1}');
+    const odd = await done('/imports', '[{"a":1}]');
     assert.deepEqual([odd.accepted, odd.failed], [0, 1]);
-    assert.match(
-      odd.errors[0]!.message,
-      /^has neither "kind" \(v2\) nor "type" \(v1\), so it is no signal; an entry of a list has a field that is called ip,/,
-    );
+    assert.match(odd.errors[0]!.message, /^no field is called ip, .* and it is no signal, which has kind or type$/);
     assert.deepEqual((await targetsOf('')).sort(), ['192.0.2.1', '192.0.2.2']);
   });
 

@@ -78,7 +78,7 @@ export async function readContent(bytes: AsyncIterable<Buffer>, reading: Reading
     case 'json':
     case 'ndjson': {
       const { first, all } = await peek(items(chunks, format, mostLines));
-      if (first === undefined || isSignal(parsedJson(readUtf8(first.json)))) return { signals: readSignals(all) };
+      if (first === undefined || isSignal(parsedJson(readUtf8(first.json)) ?? brokenSignal(first))) return { signals: readSignals(all) };
       return entries(jsonRows(format === 'ndjson' ? await severalOf(first, all) : all, onWhole));
     }
   }
@@ -219,6 +219,10 @@ function rowOfValue(value: unknown, column: typeof columnOf): Row | string {
     ? row
     : `no field is called ${KNOWN_COLUMNS}, and it is no signal, which has kind or type`;
 }
+
+/** What a first value that is not JSON seems to be: a signal where it names a type of signals. */
+const brokenSignal = ({ json }: Item): Fields | undefined =>
+  /"(access|waf|smart)_/.test(json.toString('latin1')) ? { type: 'access_rules' } : undefined;
 
 /** Entries of lists may have a kind and a type of their own. */
 const isSignal = (value: unknown): boolean =>

@@ -16,8 +16,8 @@ export interface Description {
   readonly config: JsonObject | undefined;
 }
 
-/** Is told what was cut or left out, in a sentence without values. */
-export type Warn = (warning: string) => void;
+/** Is told what was cut or left out, in a sentence without values; undefined: nothing is, and the service judges it. */
+export type Warn = ((warning: string) => void) | undefined;
 
 const ROLES: readonly Role[] = ['reason', 'name', 'labels', 'config', 'confidence', 'severity'];
 const { labels: LABELS, rule: RULE } = ENVELOPES.access_rule.properties;
@@ -53,6 +53,7 @@ export function describe(row: Row, labels: JsonObject, warn: Warn): Description 
     // Most texts are short: characters are counted where they may be too many.
     const characters = clean.length > most ? Array.from(clean) : [];
     if (characters.length <= most) return clean === '' ? undefined : clean;
+    if (warn === undefined) return clean;
     warn(`${role} is cut to ${most} characters`);
     return characters.slice(0, most).join('');
   }
@@ -65,7 +66,7 @@ export function describe(row: Row, labels: JsonObject, warn: Warn): Description 
     const known =
       LEVELS.find((each) => each === word) ??
       (role === 'confidence' && /^\d+(\.0+)?%?$/.test(word) ? levelOf(Number.parseInt(word, 10)) : undefined);
-    if (known !== undefined) return { [role]: known };
+    if (known !== undefined || warn === undefined) return { [role]: known ?? word };
     const allowed = role === 'confidence' ? ', or a number from 0 to 100' : '';
     warn(`${role} is left out: it must be one of ${LEVELS.join(', ')}${allowed}`);
     delete config[role];
@@ -75,13 +76,13 @@ export function describe(row: Row, labels: JsonObject, warn: Warn): Description 
   function configOf(value: unknown): JsonObject {
     const found = typeof value === 'string' ? parsedJson(value) : value;
     if (isObject(found)) return { ...found } as JsonObject;
-    if (value !== undefined) warn('config is left out: it must be a JSON object');
+    if (value !== undefined) warn?.('config is left out: it must be a JSON object');
     return {};
   }
 
   function fitting(field: 'labels' | 'config', value: JsonObject | undefined): JsonObject | undefined {
-    const [fault] = value === undefined ? [] : faultsOf[field](value);
-    if (fault !== undefined) warn(`${field} is left out: it ${fault.message}`);
+    const [fault] = value === undefined || warn === undefined ? [] : faultsOf[field](value);
+    if (fault !== undefined) warn?.(`${field} is left out: it ${fault.message}`);
     return fault === undefined ? value : undefined;
   }
 }

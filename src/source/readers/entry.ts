@@ -39,9 +39,7 @@ export interface ListEntry {
 
 /** The entry of a request. Throws USAGE with the field that is at fault. */
 export function entryOf(row: Row, defaults: ListDefaults): ListEntry {
-  const warnings: string[] = [];
-  const read = entriesOf(row, defaults, (warning) => warnings.push(warning));
-  if (warnings.length > 0) throw cellFault(warnings[0].split(' ', 1)[0], warnings[0]);
+  const read = entriesOf(row, defaults, undefined);
   if ('passed' in read) throw cellFault('value', read.passed);
   const [only, ...others] = read;
   if (only === undefined || others.length > 0) throw cellFault('value', 'must be one address or network, and no range');
