@@ -15,7 +15,14 @@ export interface SourceReading {
   readonly condition: string | null;
   /** Of a TAXII server. */
   readonly collection: string | null;
+  /** The name or number of the column that has the targets; null: found out. */
+  readonly column: string | null;
+  /** Lines at the beginning that are not read. */
+  readonly skip: number;
 }
+
+/** A reading that finds everything out. */
+export const PLAIN_READING: SourceReading = { format: null, paths: [], condition: null, collection: null, column: null, skip: 0 };
 
 /** What holds a refresh back (SPEC D23.10 and following). */
 export interface SourceGuards {

@@ -4,7 +4,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
 import { NO_GUARD_RAILS } from '../../src/account/guard-rails.ts';
 import { NO_SETTINGS } from '../../src/account/list.ts';
-import { DEFAULT_GUARDS, newState } from '../../src/account/source.ts';
+import { DEFAULT_GUARDS, newState, PLAIN_READING } from '../../src/account/source.ts';
 import { DELIVERIES_KEPT, MOST_WEBHOOKS } from '../../src/account/webhook.ts';
 import { readConfig } from '../../src/config.ts';
 import type { ProcessStatus } from '../../src/manage/status.ts';
@@ -342,7 +342,7 @@ const SOURCE = {
   url: 'https://lists.example/drop',
   purpose: 'block',
   every: 3600,
-  reading: { format: null, paths: [], condition: null, collection: null },
+  reading: PLAIN_READING,
   guards: DEFAULT_GUARDS,
   credential: null,
   copies: [],

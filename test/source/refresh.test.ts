@@ -1,7 +1,7 @@
 /** Lists that come by themselves (SPEC D23.10 and following), from good, careless and hostile servers, over the embedded engine. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { stateOf } from '../../src/account/source.ts';
+import { PLAIN_READING, stateOf } from '../../src/account/source.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import {
   type Answer,
@@ -188,7 +188,7 @@ test('D23.16 comments only, faults among entries, wide networks and countries ar
   const sources = new Map<string, Awaited<ReturnType<typeof world.add>>>();
   for (const [name, [before]] of Object.entries(cases)) {
     server.set(`/held/${name.replace(' ', '-')}`, list(before));
-    const reading = { format: name === 'countries' ? ('csv' as const) : null, paths: [], condition: null, collection: null };
+    const reading = { ...PLAIN_READING, format: name === 'countries' ? ('csv' as const) : null };
     sources.set(name, await world.add(`held ${name}`, { url: `${server.url}/held/${name.replace(' ', '-')}`, reading }));
   }
   await world.run();

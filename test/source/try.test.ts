@@ -1,7 +1,7 @@
 /** Sources that are tried: over HTTP on a thread of its own, and at the command line. Nothing of them is kept. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { DEFAULT_GUARDS } from '../../src/account/source.ts';
+import { DEFAULT_GUARDS, PLAIN_READING } from '../../src/account/source.ts';
 import { readConfig } from '../../src/config.ts';
 import { listWorthJson, worthJson } from '../../src/manage/worth.ts';
 import { runTrial } from '../../src/runtime/sources/try-job.ts';
@@ -43,7 +43,7 @@ const job = (path: string, more: Partial<TryJob['content']> = {}, listId: string
     url: server.url + path,
     purpose: 'block',
     guards: DEFAULT_GUARDS,
-    reading: { format: null, paths: [], condition: null, collection: null },
+    reading: PLAIN_READING,
     ...more,
   },
 });

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { Client } from 'pg';
 import { NO_GUARD_RAILS } from '../../src/account/guard-rails.ts';
 import { NO_SETTINGS } from '../../src/account/list.ts';
-import { DEFAULT_GUARDS, type Source, type SourceGuards, type SourceSettings, type SourceState } from '../../src/account/source.ts';
+import { DEFAULT_GUARDS, PLAIN_READING, type Source, type SourceGuards, type SourceSettings, type SourceState } from '../../src/account/source.ts';
 import { readConfig } from '../../src/config.ts';
 import { activityCounter } from '../../src/http/activity.ts';
 import { newHttpCounts } from '../../src/http/counts.ts';
@@ -116,7 +116,7 @@ export async function sourceWorld(settings: Readonly<Record<string, string>>): P
           url: 'http://127.0.0.1:9/',
           purpose: 'block',
           every: HOUR / 1000,
-          reading: { format: null, paths: [], condition: null, collection: null },
+          reading: PLAIN_READING,
           guards: { ...DEFAULT_GUARDS, ...guards },
           credential: null,
           copies: [],

@@ -16,6 +16,7 @@ import { sourceSettingsJson } from '../../account/source-change.ts';
 import { isoTime } from '../../clock.ts';
 import { answerOf, type Fields, nullable, Type } from '../../json-schema.ts';
 import type { SourceRecord } from '../../ports/stored/source-store.ts';
+import { COLUMN_HELP, MOST_SKIPPED, SKIP_HELP } from '../../source/readers/form.ts';
 import { SOURCE_FORMATS } from './source-settings.ts';
 import type { WantedSource } from './sources.ts';
 
@@ -80,6 +81,8 @@ const SETTABLE: Readonly<Record<string, TSchema>> = {
     description: 'With `paths`: only entries of objects that say so: service=CLOUDFRONT.',
   }),
   collection: orNull('string', { maxLength: 300, format: 'text', description: 'Id, alias or title of the collection of a TAXII server.' }),
+  column: orNull('string', { minLength: 1, maxLength: 200, format: 'text', description: COLUMN_HELP }),
+  skip: Type.Integer({ minimum: 0, maximum: MOST_SKIPPED, description: SKIP_HELP }),
   auth: orNull('string', {
     enum: [...AUTH_KINDS, null],
     description: 'As what the secret is sent: Basic or Bearer, or in a header of its own; null takes it away.',
@@ -101,8 +104,8 @@ export const SOURCE_BODY = optional(SETTABLE);
 
 /** What the fields of a body ask for. */
 export function wantedOf(body: Readonly<Record<string, unknown>>): WantedSource {
-  const { url, purpose, every, copies, format, paths, where, collection, auth, auth_header: authHeader, secret } = body;
-  const reading = { format, paths, condition: where, collection };
+  const { url, purpose, every, copies, format, paths, where, collection, column, skip, auth, auth_header: authHeader, secret } = body;
+  const reading = { format, paths, condition: where, collection, column, skip };
   const guards = GUARD_NAMES.flatMap((name) => {
     const value = body[SOURCE_GUARDS[name].field];
     return value === undefined ? [] : [[name, value ?? DEFAULT_GUARDS[name]]];
@@ -136,6 +139,8 @@ export const SOURCE: Fields = {
   paths: [[], SETTABLE.paths!],
   where: [null, SETTABLE.where!],
   collection: [null, SETTABLE.collection!],
+  column: [null, SETTABLE.column!],
+  skip: [0, SETTABLE.skip!],
   ...Object.fromEntries(
     GUARD_NAMES.map((name) => [SOURCE_GUARDS[name].field, [DEFAULT_GUARDS[name], guardSchemas[SOURCE_GUARDS[name].field]!]]),
   ),

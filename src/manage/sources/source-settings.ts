@@ -4,6 +4,7 @@ import {
   DEFAULT_GUARDS,
   EVERY,
   GUARD_NAMES,
+  PLAIN_READING,
   SOURCE_GUARDS,
   type SourceGuards,
   type SourceReading,
@@ -12,7 +13,7 @@ import {
 import { hasCode } from '../../errors.ts';
 import type { FieldFault } from '../../signal/validate.ts';
 import { leastInterval } from '../../source/catalogue.ts';
-import { FORMS } from '../../source/readers/form.ts';
+import { FORMS, MOST_SKIPPED } from '../../source/readers/form.ts';
 import { readCondition, readPath } from '../../source/readers/paths.ts';
 
 /** The forms that a source can have; `suricata` is a log, and no list. */
@@ -29,8 +30,6 @@ export type GivenSettings = Partial<Omit<OpenSettings, 'reading' | 'guards'>> & 
   readonly reading?: Partial<SourceReading>;
   readonly guards?: Partial<SourceGuards>;
 };
-
-const NOTHING_READ: SourceReading = { format: null, paths: [], condition: null, collection: null };
 
 /** Seconds in the largest unit that has them whole. */
 export function durationText(seconds: number): string {
@@ -55,7 +54,7 @@ export function newSettings(given: GivenSettings & { readonly url: string }): Op
     catalogue: null,
     ...others,
     every,
-    reading: { ...NOTHING_READ, ...reading },
+    reading: { ...PLAIN_READING, ...reading },
     guards: { ...DEFAULT_GUARDS, staleAfter, ...guards },
   };
 }
@@ -106,11 +105,16 @@ function everyFault(url: string, every: number): string | undefined {
   return undefined;
 }
 
-function readingFaults({ format, paths, condition, collection }: SourceReading): [string, string | undefined][] {
+/** Formats in which a column can be named. */
+const HAS_COLUMNS: readonly SourceReading['format'][] = [null, 'csv', 'json', 'ndjson'];
+
+function readingFaults({ format, paths, condition, collection, column, skip }: SourceReading): [string, string | undefined][] {
   const isJson = format === null || format === 'json' || format === 'ndjson';
   return [
     ['paths', paths.length > 0 && !isJson ? `is for JSON, and the format is ${format}` : undefined],
     ['where', condition !== null && paths.length === 0 ? 'needs a path beside it' : undefined],
+    ['column', column !== null && (paths.length > 0 || !HAS_COLUMNS.includes(format)) ? 'is for CSV and JSON without paths' : undefined],
+    ['skip', skip > MOST_SKIPPED || (skip > 0 && format === 'taxii') ? `must be at most ${MOST_SKIPPED}, and is for files` : undefined],
     ['collection', collection !== null && format !== 'taxii' ? 'is for the format taxii' : undefined],
   ];
 }

@@ -14,6 +14,11 @@ import { unzip } from './zip.ts';
 export const FORMS = ['text', 'csv', 'json', 'ndjson', 'stix', 'misp', 'suricata'] as const;
 export type Form = (typeof FORMS)[number];
 
+/** Lines that may be skipped. */
+export const MOST_SKIPPED = 10_000;
+export const COLUMN_HELP = 'The column or field that has the targets, by its name, or by its number from 1 where there is no header.';
+export const SKIP_HELP = 'Lines at the beginning that are not read.';
+
 /** What the end of a file's name says; JSON is told by its first character. */
 const BY_NAME: Readonly<Record<string, Form>> = { csv: 'csv', tsv: 'csv', txt: 'text', list: 'text', ipset: 'text', netset: 'text' };
 
@@ -42,6 +47,10 @@ export interface Given {
   readonly file: string;
   /** undefined: found out. */
   readonly format?: Form | undefined;
+  /** The name of the column that has the targets, or its number from 1; undefined: found out (SPEC D41.17). */
+  readonly column?: string | undefined;
+  /** Lines at the beginning that are not read. */
+  readonly skip?: number | undefined;
   /** Bytes at most once it is unpacked; undefined: any number. */
   readonly mostBytes?: number | undefined;
 }

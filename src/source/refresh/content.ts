@@ -48,12 +48,14 @@ export async function* readSource(
   mayBeBlocked: (network: Network) => boolean,
   seen: Seen,
 ): Entries {
-  const { format, paths, condition } = reading;
+  const { format, paths, condition, column, skip } = reading;
   const defaults = { action: purpose, expiresIn: undefined, reason: undefined, labels: {} };
   const given = {
     file: new URL(url).pathname,
     paths: paths.map(readPath),
     condition: condition === null ? undefined : readCondition(condition),
+    column: column ?? undefined,
+    skip,
     mostBytes,
     onWhole: (said: number) => {
       seen.said = said;

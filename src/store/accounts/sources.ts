@@ -1,6 +1,6 @@
 /** Sources: reading them, and every change of one as a transaction with its audit row, the same in both dialects (SPEC D23). */
 import type { Author } from '../../account/caller.ts';
-import { newState, type Source, type SourceAsk, type SourceSettings, type SourceState } from '../../account/source.ts';
+import { newState, PLAIN_READING, type Source, type SourceAsk, type SourceSettings, type SourceState } from '../../account/source.ts';
 import { afresh, isReadAnew, resumed, type SavedSource, sourceSettingsJson } from '../../account/source-change.ts';
 import { WeirError } from '../../errors.ts';
 import type { SealedSource, SourceReads, SourceRecord, SourceWrites } from '../../ports/stored/source-store.ts';
@@ -30,7 +30,11 @@ const SELECT = `SELECT s.*, l.id AS list_id, l.name, w.id AS workspace_id
   FROM sources s JOIN lists l ON l.pk = s.list_pk JOIN workspaces w ON w.pk = s.workspace_pk`;
 const ONE = `${SELECT} WHERE s.id = $2 AND s.workspace_pk = ${WORKSPACE_PK}`;
 
-const settingsOf = (row: Row) => JSON.parse(String(row.settings)) as SourceSettings;
+/** An older weir wrote a reading without what it did not know. */
+function settingsOf(row: Row): SourceSettings {
+  const settings = JSON.parse(String(row.settings)) as SourceSettings;
+  return { ...settings, reading: { ...PLAIN_READING, ...settings.reading } };
+}
 const stateOf = (row: Row) => JSON.parse(String(row.state)) as SourceState;
 const secretOf = (row: Row) => (row.secret === null ? null : (row.secret as Uint8Array));
 
