@@ -6,7 +6,14 @@ import { DatabaseSync } from 'node:sqlite';
 import { Client } from 'pg';
 import { NO_GUARD_RAILS } from '../../src/account/guard-rails.ts';
 import { NO_SETTINGS } from '../../src/account/list.ts';
-import { DEFAULT_GUARDS, PLAIN_READING, type Source, type SourceGuards, type SourceSettings, type SourceState } from '../../src/account/source.ts';
+import {
+  DEFAULT_GUARDS,
+  PLAIN_READING,
+  type Source,
+  type SourceGuards,
+  type SourceSettings,
+  type SourceState,
+} from '../../src/account/source.ts';
 import { readConfig } from '../../src/config.ts';
 import { activityCounter } from '../../src/http/activity.ts';
 import { newHttpCounts } from '../../src/http/counts.ts';

@@ -1,6 +1,14 @@
 /** The line of a source in a workspace's file (docs/moving.md): all that is set of it but its secret, of which only the kind is told. */
 
-import { AUTH_KINDS, type Credential, GUARD_NAMES, PLAIN_READING, SOURCE_GUARDS, SOURCE_PURPOSES, type SourceGuards } from '../../account/source.ts';
+import {
+  AUTH_KINDS,
+  type Credential,
+  GUARD_NAMES,
+  PLAIN_READING,
+  SOURCE_GUARDS,
+  SOURCE_PURPOSES,
+  type SourceGuards,
+} from '../../account/source.ts';
 import { type SavedSource, sourceSettingsJson } from '../../account/source-change.ts';
 import { isoTime } from '../../clock.ts';
 import { nullable, type Static, Type } from '../../json-schema.ts';
@@ -55,7 +63,22 @@ export const SOURCE_LINE: Line<SavedSource> = {
 };
 
 function savedOf(line: Given): SavedSource {
-  const { id, url, purpose, every, format, paths, where: condition, collection, column, skip, auth, auth_header: header, copies, catalogue } = line;
+  const {
+    id,
+    url,
+    purpose,
+    every,
+    format,
+    paths,
+    where: condition,
+    collection,
+    column,
+    skip,
+    auth,
+    auth_header: header,
+    copies,
+    catalogue,
+  } = line;
   const credential: Credential | null = auth === null ? null : auth === 'header' ? { kind: auth, name: header ?? '' } : { kind: auth };
   return {
     ...{ id, url, purpose, every, copies, catalogue, credential },

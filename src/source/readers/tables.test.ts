@@ -266,6 +266,22 @@ test('D40.4 masks, prefix lengths, sizes and last addresses in other columns', a
   );
 });
 
+test('D40.4 a number behind the address of a line is none of its network, or an error', async () => {
+  for (const mark of [' ', ',', ';', '\t', '|', ', ']) {
+    for (const [address, number] of [
+      ['198.51.100.0', '24'],
+      ['198.51.100.4', '30'],
+      ['2001:db8::', '32'],
+    ])
+      assert.match((await said(`203.0.113.9\n${address}${mark}${number}${mark}x\n`))[1]!, /^! .* may be a port or a prefix length/, mark);
+    assert.deepEqual(await said(`198.51.100.7${mark}24\n198.51.100.0${mark}33\n198.51.100.0/24${mark}25\n`), [
+      '198.51.100.7',
+      '198.51.100.0',
+      '198.51.100.0/24',
+    ]);
+  }
+});
+
 test('D40.5 first and last addresses that are the bounds of the network describe it; otherwise they are the range, or an error', () =>
   hold({
     'network,first,last': [
@@ -411,7 +427,7 @@ test('D40.7 expiry in files: instants, durations, words for never and for nothin
 test('D40.7, D40.8 decisions of CrowdSec keep their durations; captcha, throttle and simulated ones are skipped', async () => {
   const header = 'id,source,ip,reason,action,country,as,events_count,expiration,simulated,alert_id';
   const decision = (ip: string, action: string, expiration: string, simulated: string) =>
-    `1,crowdsec,Ip:${ip},crowdsecurity/ssh-bf,${action},US,64500 EXAMPLE,6,${expiration},${simulated},7`.replace('Ip:', '');
+    `1,crowdsec,Ip:${ip},crowdsecurity/ssh-bf,${action},US,64500 EXAMPLE,6,${expiration},${simulated},7`;
   const rows = [
     decision('198.51.100.1', 'ban', '167h59m12.5s', 'false'),
     decision('198.51.100.2', 'captcha', '3h', 'false'),

@@ -82,9 +82,13 @@ const fault = (message: string) => cellFault('value', message);
 const at = ({ column, text }: Cell) => `${shown(text)} in "${column.name}"`;
 
 function cellOf(column: Column, value: unknown): Cell | undefined {
-  const text = isGiven(value) ? undefanged(textOf(value)) : '';
+  const text = isGiven(value) ? withoutScope(undefanged(textOf(value)), column.role) : '';
   return EMPTY.test(text) ? undefined : { column, role: roleOf(column, text), value, text };
 }
+
+/** `Ip:192.0.2.1`, as CrowdSec's table of decisions has it. */
+const withoutScope = (text: string, role: Role): string =>
+  RANKS.includes(role) ? text.replace(/^(ip|range|country):(?=\S)/i, '').replace(/^as:(?=\d)/i, 'AS') : text;
 
 function roleOf({ role, base }: Column, text: string): Role {
   if (role === 'start') return isAddress(text) ? 'first' : 'text';
@@ -216,7 +220,9 @@ const firstOf = ({ text }: Cell): bigint | undefined => {
 
 /** Whether a text in a column of addresses would be one but for a fault in it. */
 const isBroken = (text: string, role: Role): boolean =>
-  role === 'network' ? /^[{[]/.test(text) || /^[\da-f.:/-]*[.:/][\da-f.:/-]*$/i.test(text) : RANKS.includes(role) && looksLikeAddress(text);
+  role === 'network' || role === 'route'
+    ? /^[{[]/.test(text) || /^[\da-f.:/-]*[.:/][\da-f.:/-]*$/i.test(text)
+    : RANKS.includes(role) && looksLikeAddress(text);
 
 // ---------------------------------------------------------------- ASNs and countries
 
