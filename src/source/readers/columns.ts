@@ -107,7 +107,7 @@ const NAMES: Readonly<Partial<Record<Role, readonly string[]>>> = {
   detection: words('toids'),
   deleted: words('deleted revoked expired isexpired'),
   allowed: words('whitelisted iswhitelisted allowlisted isallowlisted'),
-  type: words('indicatortype ioctype itype observabletype entitytype attributetype threattype targettype addresstype valuetype'),
+  type: words('indicatortype ioctype itype observabletype entitytype attributetype'),
   sort: words('type scope kind datatype sort'),
   instant: words(
     'expiresat expireat validuntil validto enddate expirydate expirationdate expiredate expirytime expirationtime expiresdate expireson expdate until banneduntil blockeduntil banuntil blockuntil',

@@ -13,6 +13,8 @@ const MOST_ROW = 1 << 20;
 
 const LF = 0x0a;
 
+const CUT = 'this row is cut: the content ends within it, and cells are missing';
+
 interface CsvRecord {
   readonly record: readonly string[];
   readonly info: { readonly lines: number };
@@ -24,7 +26,7 @@ export async function* csvRows(
   given: Header | undefined,
   mostLines: number | undefined,
 ): AsyncGenerator<PlacedRow> {
-  const end = { isOpen: false };
+  const end = { isOpen: false, isShort: false };
   const { header, texts } = await readHeader(utf8(chunks, mostLines, end));
   const delimiter = given?.delimiter ?? delimiterOf(header);
   const parser = parse({
@@ -50,9 +52,10 @@ export async function* csvRows(
       } else {
         if (last !== undefined) yield last;
         last = { row: rowOfCells(columns, record), place: `line ${info.lines}` };
+        end.isShort = record.length < columns.length;
       }
     }
-    if (last !== undefined) yield end.isOpen ? { ...last, row: wholeRow(last.row) } : last;
+    if (last !== undefined) yield end.isOpen ? { ...last, row: end.isShort ? CUT : wholeRow(last.row) } : last;
   } catch (error) {
     if (!/^CSV_/.test((error as NodeJS.ErrnoException).code ?? '')) throw error;
     throw new WeirError('USAGE', `the file is not CSV: ${(error as Error).message}`);

@@ -185,7 +185,7 @@ function isEntry(line: string): boolean {
 
 /** The mark that separates the columns of a header. */
 export const delimiterOf = (header: string): string =>
-  [',', ';', '\t'].reduce((best, mark) => (header.split(mark).length > header.split(best).length ? mark : best));
+  [',', ';', '\t', '|'].reduce((best, mark) => (header.split(mark).length > header.split(best).length ? mark : best));
 
 /** The names of a header; of other lines about as many as they have cells. */
 const headerOf = (line: string): string[] => (line.match(CELLS[delimiterOf(line)]) ?? []).map((cell) => cell.trim().replace(/^"|"$/g, ''));
@@ -193,6 +193,7 @@ const CELLS: Readonly<Record<string, RegExp>> = {
   ',': /(?<=^|,)("[^"]*"|[^,])*/g,
   ';': /(?<=^|;)("[^"]*"|[^;])*/g,
   '\t': /(?<=^|\t)("[^"]*"|[^\t])*/g,
+  '|': /(?<=^|\|)("[^"]*"|[^|])*/g,
 };
 
 /** A row that contains an address is none. */

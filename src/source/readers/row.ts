@@ -30,7 +30,8 @@ export const rowOfText = (text: unknown): Row => [[VALUE, text]];
 
 /** The last row of a content that ends within its line, unless its last cell is what a cut leaves of a network: `20.0.1.0/2` of `20.0.1.0/24`. */
 export function wholeRow(row: PlacedRow['row']): PlacedRow['row'] {
-  const [, last] = typeof row === 'string' || 'passed' in row ? [] : (row.findLast(([, value]) => isGiven(value)) ?? []);
+  if (typeof row === 'string' || 'passed' in row) return row;
+  const [, last] = row.findLast(([, value]) => isGiven(value)) ?? [];
   if (typeof last !== 'string' || !last.includes('/')) return row;
   const [network, host] = [parseNetwork(last), parseNetwork(last.split('/', 1)[0])];
   if (typeof network === 'string' || typeof host === 'string' || String(network.address) === String(host.address)) return row;

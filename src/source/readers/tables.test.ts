@@ -520,6 +520,14 @@ test("D40.9 a row that has an address is no header, a comment before Zeek's tabl
   assert.deepEqual(await said('#fields\tindicator\n198.51.100.7\n'), ['198.51.100.7']);
   // A cell that is empty at the end of a row is a cell.
   assert.deepEqual(await said('# id\tip\tname\n7\t198.51.100.7\t\n'), ['198.51.100.7']);
+  assert.deepEqual(await said('network|mask\n198.51.100.0|255.255.255.0\n198.51.100.7|443\n'), [
+    '198.51.100.0/24',
+    '! "443" in "mask" is no prefix length from 1 to 32',
+  ]);
+  assert.deepEqual(await said('ip,netmask\n198.51.100.7\n198.51.100.0'), [
+    '198.51.100.7',
+    '! this row is cut: the content ends within it, and cells are missing',
+  ]);
   assert.deepEqual(await said('ip,reason\n198.51.100.7,a, b\n198.51.100.8,a,203.0.113.9\n'), [
     '198.51.100.7',
     '! "203.0.113.9" in "column 3" stands beside "198.51.100.8" in "ip": which of them is meant cannot be told',
