@@ -602,6 +602,29 @@ suite('management of rules', () => {
     }
   });
 
+  test('D40.1, D40.8, D40.12 an import of a table: rows that are skipped, not understood, or described by what cannot be used', async () => {
+    const { done, targetsOf } = await space('table');
+    const rows = [
+      '198.51.100.0,255.255.255.0,ip,deny,very-high',
+      '198.51.100.7/8,,url,deny,',
+      '198.51.100.8,,ip,accept,',
+      '198.51.100.9,255.0.255.0,ip,deny,',
+      '198.51.101.9,,,deny,other',
+    ];
+    const table = ['ip,mask,indicator_type,action,severity', ...rows, ''].join('\n');
+    for (const query of ['?preview=1', '?replace=1&preview=1&confirmed=1', '']) {
+      const { accepted, failed, errors, passed, warnings } = await done(`/imports${query}`, table);
+      assert.deepEqual([accepted, failed, errors[0]!.place], [2, 1, 'line 5'], query);
+      assert.match(errors[0]!.message, /^"255\.0\.255\.0" in "mask" is no mask/);
+      assert.deepEqual(passed, [
+        { reason: 'the type url is no address', rows: 1 },
+        { reason: 'its verdict is accept, and the import is for block', rows: 1 },
+      ]);
+      assert.deepEqual(warnings, ['2 rows: severity is left out: it must be one of low, medium, high, critical']);
+    }
+    assert.deepEqual((await targetsOf('')).sort(), ['198.51.100.0/24', '198.51.101.9']);
+  });
+
   test('D11.13, D15.36 a table with an unknown address column blocks no country; countries and ASNs of a file are told first and asked for', async () => {
     const { done, post, targetsOf } = await space('wide');
     const dshield =
