@@ -218,10 +218,10 @@ const firstOf = ({ text }: Cell): bigint | undefined => {
   return typeof targets === 'string' || targets[0].kind !== 'ip' ? undefined : extent.spanOf([targets[0].network]).first;
 };
 
-/** Whether a text in a column of addresses would be one but for a fault in it. */
+/** Whether a text in a column of addresses would be one but for a fault in it; in one of networks, has one among other things. */
 const isBroken = (text: string, role: Role): boolean =>
   role === 'network' || role === 'route'
-    ? /^[{[]/.test(text) || /^[\da-f.:/-]*[.:/][\da-f.:/-]*$/i.test(text)
+    ? /^[{[]|^[\da-f.:/-]*[.:/][\da-f.:/-]*$/i.test(text) || addressAmong(text) !== undefined
     : RANKS.includes(role) && looksLikeAddress(text);
 
 // ---------------------------------------------------------------- ASNs and countries
