@@ -117,6 +117,13 @@ suite('plain lists', () => {
     await landed(of, ['192.0.2.1', '192.0.2.2', '192.0.2.3']);
   });
 
+  test('D41.17 weir send --column --skip: the column that has the targets, behind lines that are not read', async () => {
+    const of = await tenant();
+    const { code } = await send(of, file('report.csv', 'Report\n7,192.0.2.7,192.0.2.9\n'), '--column', '2', '--skip', '1');
+    assert.equal(code, 0);
+    await landed(of, ['192.0.2.7']);
+  });
+
   test('D11.2 weir send: options of plain lists are refused for a file of signals, which is sent as it is', async () => {
     const of = await tenant();
     const path = file('signals', JSON.stringify([{ type: 'access_rules', action: 'block', ip: '192.0.2.1' }]));
@@ -128,7 +135,7 @@ suite('plain lists', () => {
     for (const [option, value, says] of [
       ['--label', 'x', /--label must be name=value/],
       ['--expires-in', 'soon', /--expires-in must be a number of seconds, or one with a unit/],
-      ['--format', 'xml', /--format must be one of: text, csv, json, ndjson, suricata/],
+      ['--format', 'xml', /--format must be one of: text, csv, json, ndjson, stix, misp, suricata/],
     ] as const) {
       const { code, stderr } = await send(of, path, option, value);
       assert.equal(code, 2);

@@ -424,7 +424,7 @@ suite('management of rules', () => {
     assert.deepEqual(await targetsOf(''), ['192.0.2.3', '192.0.2.4']);
   });
 
-  test('D15.36 a file is imported line by line: what is wrong is told by its line, the rest is taken; a preview counts all batches together', async () => {
+  test('D15.36, D41.17 a file is imported line by line: what is wrong is told by its line, the rest is taken; a preview counts all batches together', async () => {
     const { get, done, post, targetsOf } = await space('import');
     const csv = 'ip,reason\n192.0.2.1,scan\nnonsense,x\n10.0.0.1,inside\nAS64500,net\n';
     const path = '/imports?format=csv&label=source:feed&expires_in=7d&confirmed=1';
@@ -451,6 +451,8 @@ suite('management of rules', () => {
         ['AS64500', 'net', { source: 'feed' }, true],
       ],
     );
+    const chosen = await done('/imports?preview=1&column=2&skip=1', 'a, report\n7,198.51.100.7,x\n8,198.51.100.8,y\n');
+    assert.deepEqual([chosen.accepted, chosen.failed], [2, 0]);
     const hosts = Array.from({ length: 2500 }, (_, n) => `198.18.${n >> 8}.${n & 255}`);
     const large = await done('/imports?preview=1', hosts.join('\n'));
     assert.deepEqual([large.accepted, large.feeds.map((feed) => Number(feed.entries_after) - Number(feed.entries_before))], [2500, [5, 5]]);

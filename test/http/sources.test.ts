@@ -209,7 +209,7 @@ suite('sources', () => {
     assert.deepEqual([open.auth, open.auth_header, open.url], [null, null, `${origin.url}/drop`]);
   });
 
-  test('D23.7 what is wrong with a source is told at its field, by keys and by commands in the same words', async () => {
+  test('D23.7, D41.17 what is wrong with a source is told at its field, by keys and by commands in the same words', async () => {
     const url = 'https://lists.example/a';
     const wrong: [given: Json, field: string, message: RegExp][] = [
       [{ url: 'ftp://lists.example/a' }, 'url', /^must begin with https:\/\/ or http:\/\/, not ftp:$/],
@@ -227,7 +227,10 @@ suite('sources', () => {
       [{ url, where: 'a=b' }, 'where', /^needs a path beside it$/],
       [{ url, paths: ['a[]'], where: 'ab' }, 'where', /^"ab" is no condition/],
       [{ url, collection: 'c' }, 'collection', /^is for the format taxii$/],
-      [{ url, format: 'xml' }, 'format', /^must be one of: text, csv, json, ndjson, taxii/],
+      [{ url, format: 'xml' }, 'format', /^must be one of: text, csv, json, ndjson, stix, misp, taxii/],
+      [{ url, column: 'ip', format: 'text' }, 'column', /^is for CSV and JSON without paths$/],
+      [{ url, skip: 10_001 }, 'skip', /^must be an integer from 0 to 10000$/],
+      [{ url, skip: 1, format: 'taxii' }, 'skip', /is for files$/],
       [{ url, purpose: 'deny' }, 'purpose', /^must be one of: block, allow$/],
       [{ url, change_percent: 0 }, 'change_percent', /^must be an integer from 1 to 1000000/],
       [{ url, min_prefix_v4: 33 }, 'min_prefix_v4', /^must be an integer from 0 to 32/],

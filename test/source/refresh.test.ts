@@ -54,6 +54,13 @@ test('D23.10, D23.20 a list is what its origin has, as changes; what has not cha
   assert.deepEqual([run!.outcome, run!.added, run!.removed], ['applied', 10, 10]);
 });
 
+test('D41.17 a source reads the column, and skips the lines, that it is set to', async () => {
+  server.set('/report', list(`Report, of today\nnothing else\nsrc_ip,dst_ip\n198.51.100.1,192.0.2.1\n198.51.100.2,192.0.2.1\n`));
+  const source = await world.add('report', { url: `${server.url}/report`, reading: { ...PLAIN_READING, column: 'src_ip', skip: 2 } });
+  await world.run();
+  assert.deepEqual(await world.rules(source), ['198.51.100.1', '198.51.100.2']);
+});
+
 test('D23.12, D23.22 after a clock that was ahead was set back, what is asked is fetched at once, and the next fetch comes after the interval', async () => {
   server.set('/ahead', list(text(0, 20)));
   const source = await world.add('ahead', { url: `${server.url}/ahead` });
@@ -303,7 +310,7 @@ test('D23.14 of collections of TAXII, which are read in memory, one of a workspa
   const [organization] = await store.organizations();
   const slow = await Promise.all(Array.from({ length: 4 }, listServer));
   for (const each of slow) each.set('/c/', silent);
-  const reading = { format: 'taxii', paths: [], condition: null, collection: null } as const;
+  const reading = { ...PLAIN_READING, format: 'taxii' } as const;
   const askedNow = () => slow.map((each) => each.asked.size > 0);
   const made = [];
   // The first two are of one workspace.

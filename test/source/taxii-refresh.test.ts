@@ -5,6 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { PLAIN_READING } from '../../src/account/source.ts';
 import type { AccessRule } from '../../src/rule.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { DAY, sourceWorld } from '../support/source-world.ts';
@@ -51,7 +52,7 @@ test('D23.30, D23.33, D23.34 what was added comes, what was revoked goes, what e
     indicator(2, 2, { valid_until: until, confidence: 10 }),
     indicator(3, 3, { pattern: 'x' }),
   ];
-  const reading = { format: 'taxii', paths: [], condition: null, collection: null } as const;
+  const reading = { ...PLAIN_READING, format: 'taxii' } as const;
   const source = await world.add('collection', { url, reading });
   await world.run();
   assert.deepEqual(await world.rules(source), ['198.51.100.1', '198.51.100.2']);

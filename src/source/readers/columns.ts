@@ -54,6 +54,8 @@ export type Role =
   | 'name'
   /** Text in which addresses mean nothing. */
   | 'text'
+  /** A column beside the one that was chosen by its name or number: only a clear verdict means something there. */
+  | 'aside'
   /** Any other column: an address there that has nothing to do with the target is an error. */
   | 'unknown';
 
@@ -144,6 +146,7 @@ export function columnOf(name: string): Column {
   const role = ROLES.get(base) ?? LIKE.find(([like]) => like.test(base))?.[1] ?? 'unknown';
   return { name, base, role, family: family === undefined ? undefined : family === '4' ? 4 : 6 };
 }
+
 /** The same, for many objects with the same names. */
 export function columnMemory(): (name: string) => Column {
   const known = new Map<string, Column>();
@@ -172,3 +175,25 @@ export function namesTarget(columns: readonly Column[]): boolean {
   const has = (...roles: readonly Role[]) => columns.some(({ role }) => roles.includes(role));
   return columns.some(({ role }) => TARGETS.has(role)) || (has('first', 'start') && has('last', 'end'));
 }
+
+/** Roles of which a chosen column takes the place: what else they hold is description. */
+const REPLACED: readonly Role[] = ['address', 'value', 'mentioned', 'asn', 'country'];
+
+/** The columns of which one, by its name or its number from 1, has the targets (SPEC D41.17); undefined where there is none. */
+export function columnsWith(names: readonly string[], chosen: string): readonly Column[] | undefined {
+  const named = names.findIndex((name) => name.trim().toLowerCase() === chosen.trim().toLowerCase());
+  const at = named >= 0 ? named : Number(chosen) - 1;
+  if (names[at] === undefined) return undefined;
+  return names.map((name, i): Column => {
+    const column = columnOf(name);
+    if (i === at) return { ...column, role: 'address', family: undefined };
+    return REPLACED.includes(column.role) ? { ...column, role: 'aside' } : column;
+  });
+}
+
+/** The columns of rows without a header, by the number of the one that has the targets. Of the others only verdicts are understood. */
+export const numberedColumns = (count: number, chosen: number): readonly Column[] =>
+  Array.from({ length: Math.max(count, chosen) }, (_, i): Column => {
+    const name = `column ${i + 1}`;
+    return { name, base: name, role: i === chosen - 1 ? 'address' : 'aside', family: undefined };
+  });

@@ -272,6 +272,46 @@ test('D39.1 an ASN or country is no target where another column has something th
   assert.deepEqual(own, block({ country: 'US' }, { reason: 'as 192.0.2.1 did' }));
 });
 
+test('D41.17 a column is named, or numbered where there is no header; lines at the beginning are skipped', async () => {
+  const of = async (content: string, given: Given) => (await sent(content, given)).map(([place, each]) => [place, targetOf(each)]);
+  const targetOf = (each: unknown) => (each as { rule?: { target: { ip?: string; asn?: string } } }).rule?.target.ip ?? each;
+  const one = '192.0.2.1';
+  const rows = `src_ip,dst_ip,note\n${one},198.51.100.7,x\n`;
+  for (const column of ['src_ip', 'SRC_IP ', '1']) assert.deepEqual(await of(rows, { column }), [['line 2', one]], column);
+  assert.deepEqual(await of(rows, { column: 'dst_ip' }), [['line 2', '198.51.100.7']]);
+  assert.deepEqual(await of(`# made by hand\n# at,src,dst\n1,${one},x\n`, { column: 'src' }), [['line 3', one]]);
+  assert.deepEqual(await of(`7;${one};a\n8;198.51.100.7;allow\n9;;x\n`, { column: '2' }), [
+    ['line 1', one],
+    ['line 3', 'there is no address'],
+  ]);
+  assert.deepEqual(await of(`when,attacker\n1,${one}\n`, { column: '2' }), [['line 2', one]]);
+  assert.deepEqual(await of(`host,netmask,ip\n192.0.2.0,255.255.255.0,198.51.100.7\n`, { column: 'host' }), [['line 2', '192.0.2.0/24']]);
+  assert.deepEqual(await of(`host,subnet\n192.0.2.1,198.51.100.0/24\n`, { column: 'host' }), [
+    ['line 2', '"198.51.100.0/24" in "subnet" stands beside "192.0.2.1" in "host": which of them is meant cannot be told'],
+  ]);
+  assert.deepEqual(await of(`[{"bad":"${one}","ip":"198.51.100.7"},{"ip":"198.51.100.7"}]`, { column: 'bad' }), [
+    ['entry 0', one],
+    ['entry 1', 'there is no field "bad"'],
+  ]);
+  assert.deepEqual(await of(`{"bad":"${one}","type":"x"}\n`, { column: 'bad' }), [['line 1', one]]);
+  for (const [content, given, message] of [
+    [rows, { column: 'no' }, /^there is no column "no" in the header "src_ip, dst_ip, note"$/],
+    [rows, { column: '4' }, /^there is no column "4"/],
+    [`${one}\n`, { column: 'ip', format: 'text' }, /^a column is for CSV, and for JSON without paths$/],
+    ['{"a":[]}', { column: 'ip', paths: [readPath('a[]')] }, /^a column is for CSV, and for JSON without paths$/],
+  ] as const)
+    await assert.rejects(of(content, given), { code: 'USAGE', message });
+
+  const report = `Report of today\r\n"a, b"\r\n\r\n${rows}`;
+  for (const size of [1, 5, 1 << 16]) assert.deepEqual(await of(report, { skip: 3, column: '1', size }), [['line 5', one]]);
+  for (const size of [1, 5, 1 << 16])
+    assert.deepEqual(await of(`x\ny\n${one}\nz z\n`, { skip: 2, size }), [
+      ['line 3', one],
+      ['line 4', '"z": must be an address, a network, an AS number or a country'],
+    ]);
+  await assert.rejects(of(`${one}\n`, { skip: 2 }), { code: 'USAGE', message: 'the file is empty' });
+});
+
 test('D41.1 an IPv4-mapped network or range wider than an IPv4 /8 is a fault in each form of list, also as a piece of a range', async () => {
   const says = /covers more than an IPv4 \/8|is no network|stands beside an IPv4-mapped address/;
   for (const content of [

@@ -5,18 +5,18 @@ import { WeirError } from '../../errors.ts';
 import { parsedJson } from '../../json.ts';
 import { KINDS } from '../../rule.ts';
 import { type Fields, isObject } from '../../signal/normalize.ts';
-import { columnMemory, columnOf, KNOWN_COLUMNS, namesTarget } from './columns.ts';
+import { columnMemory, columnOf, columnsWith, KNOWN_COLUMNS, namesTarget } from './columns.ts';
 import { csvRows } from './csv.ts';
 import { rowsByPath } from './documents.ts';
 import { type ListDefaults, type ListEntry, readRow, signalOf } from './entry.ts';
-import { findForm, type Given } from './form.ts';
+import { type Form, findForm, type Given } from './form.ts';
 import { mispRows, stixRows } from './intelligence.ts';
 import { type FileSignal, type Item, items, type LineFault, readSignals } from './items.ts';
 import type { LineEntry } from './line-forms/line-form.ts';
 import { lineFormOf } from './line-forms/table.ts';
 import { isComment, readLines, readUtf8 } from './lines.ts';
 import type { Condition, Path } from './paths.ts';
-import { type PlacedRow, type Row, rowOf, rowOfText, shown, wholeRow } from './row.ts';
+import { type PlacedRow, type Row, rowOf, rowOfCells, rowOfText, shown, wholeRow } from './row.ts';
 import { rowOfLine } from './text.ts';
 
 /** How a list is read. */
@@ -55,10 +55,12 @@ export const NO_ENTRIES = 'comments, a header and an empty array are none';
 
 /** Reads a file. Throws USAGE, also while it is read, at what makes the rest of the file unreadable. */
 export async function readContent(bytes: AsyncIterable<Buffer>, reading: Reading, defaults: ListDefaults): Promise<Content> {
-  const { paths = [], condition, mostLines, onWhole } = reading;
+  const { paths = [], condition, column, mostLines, onWhole } = reading;
   const { format, chunks, header } = await findForm(bytes, reading);
   const entries = (rows: AsyncIterable<PlacedRow>): Content => ({ entries: entriesOf(rows, defaults) });
   const isJson = format !== 'text' && format !== 'csv';
+  if (column !== undefined && (paths.length > 0 || !HAS_COLUMNS.includes(format)))
+    throw new WeirError('USAGE', 'a column is for CSV, and for JSON without paths');
   if (paths.length > 0) {
     if (!isJson) throw new WeirError('USAGE', 'paths are for JSON, and this file is none');
     return entries(rowsByPath(chunks, paths, condition));
@@ -68,7 +70,7 @@ export async function readContent(bytes: AsyncIterable<Buffer>, reading: Reading
     case 'text':
       return entries(textRows(chunks, reading));
     case 'csv':
-      return entries(csvRows(chunks, header, mostLines));
+      return entries(csvRows(chunks, header, reading));
     case 'suricata':
       return entries(alertRows(items(chunks, 'ndjson', mostLines)));
     case 'stix':
@@ -78,11 +80,15 @@ export async function readContent(bytes: AsyncIterable<Buffer>, reading: Reading
     case 'json':
     case 'ndjson': {
       const { first, all } = await peek(items(chunks, format, mostLines));
+      if (column !== undefined) return entries(jsonRows(all, onWhole, column));
       if (first === undefined || isSignal(parsedJson(readUtf8(first.json)) ?? brokenSignal(first))) return { signals: readSignals(all) };
       return entries(jsonRows(format === 'ndjson' ? await severalOf(first, all) : all, onWhole));
     }
   }
 }
+
+/** Forms in which a column can be named. */
+const HAS_COLUMNS: readonly Form[] = ['csv', 'json', 'ndjson'];
 
 /** What of a list asks for nothing. */
 export interface LeftOut {
@@ -193,9 +199,9 @@ function countOf(bytes: Uint8Array): number | undefined {
 const cut = (said: number, read: number) =>
   new WeirError('USAGE', `the file says that it has ${said} entries, and ${read} were read: it is cut`);
 
-async function* jsonRows(found: AsyncIterable<Item>, onWhole: Reading['onWhole']): AsyncGenerator<PlacedRow> {
+async function* jsonRows(found: AsyncIterable<Item>, onWhole: Reading['onWhole'], column?: string): AsyncGenerator<PlacedRow> {
   let read = 0;
-  const column = columnMemory();
+  const known = columnMemory();
   for await (const { json, place } of found) {
     const value = parsedJson(readUtf8(json));
     // The last line of Spamhaus's lists says when they were made, and how many entries they have.
@@ -205,7 +211,7 @@ async function* jsonRows(found: AsyncIterable<Item>, onWhole: Reading['onWhole']
       continue;
     }
     read += 1;
-    yield { row: rowOfValue(value, column), place };
+    yield { row: column === undefined || !isObject(value) ? rowOfValue(value, known) : rowWith(value, column), place };
   }
 }
 
@@ -223,6 +229,11 @@ function rowOfValue(value: unknown, column: typeof columnOf): Row | string {
 /** What a first value that is not JSON seems to be: a signal where it names a type of signals. */
 const brokenSignal = ({ json }: Item): Fields | undefined =>
   /"(access|waf|smart)_/.test(json.toString('latin1')) ? { type: 'access_rules' } : undefined;
+
+function rowWith(object: object, column: string): Row | string {
+  const columns = columnsWith(Object.keys(object), column);
+  return columns === undefined ? `there is no field ${shown(column)}` : rowOfCells(columns, Object.values(object));
+}
 
 /** Entries of lists may have a kind and a type of their own. */
 const isSignal = (value: unknown): boolean =>

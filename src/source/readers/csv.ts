@@ -2,10 +2,10 @@
 import { Readable } from 'node:stream';
 import { parse } from 'csv-parse';
 import { WeirError } from '../../errors.ts';
-import { columnOf } from './columns.ts';
-import { delimiterOf, type Header, requireTargets } from './form.ts';
+import { type Column, columnOf, columnsWith, numberedColumns } from './columns.ts';
+import { delimiterOf, type Given, type Header, requireTargets } from './form.ts';
 import { tooManyLines } from './lines.ts';
-import { type PlacedRow, rowOfCells, wholeRow } from './row.ts';
+import { looksLikeAddress, type PlacedRow, readTargets, rowOfCells, shown, wholeRow } from './row.ts';
 import { COMMENT } from './text.ts';
 
 /** Bytes of a row of CSV: a quote that is never closed must not swallow a file. */
@@ -24,7 +24,7 @@ interface CsvRecord {
 export async function* csvRows(
   chunks: AsyncIterable<Buffer>,
   given: Header | undefined,
-  mostLines: number | undefined,
+  { mostLines, column }: Pick<Given, 'column'> & { readonly mostLines?: number | undefined },
 ): AsyncGenerator<PlacedRow> {
   const end = { isOpen: false, isShort: false };
   const { header, texts } = await readHeader(utf8(chunks, mostLines, end));
@@ -41,15 +41,14 @@ export async function* csvRows(
     skip_empty_lines: true,
   });
   const source = Readable.from(texts).on('error', (error) => parser.destroy(error));
-  let columns = given?.names.map(columnOf);
+  let columns = given && headerColumns(given.names, column);
   let last: PlacedRow | undefined;
   try {
     for await (const { record, info } of source.pipe(parser) as AsyncIterable<CsvRecord>) {
       if (delimiter !== ';' && COMMENT.test(record[0])) continue;
-      if (columns === undefined) {
-        requireTargets(record);
-        columns = record.map(columnOf);
-      } else {
+      const isHeader = columns === undefined && !(column !== undefined && isNumber(column) && isData(record, Number(column)));
+      columns ??= isHeader ? headerColumns(record, column) : numberedColumns(record.length, Number(column));
+      if (!isHeader) {
         if (last !== undefined) yield last;
         last = { row: rowOfCells(columns, record), place: `line ${info.lines}` };
         end.isShort = record.length < columns.length;
@@ -62,6 +61,24 @@ export async function* csvRows(
   } finally {
     source.destroy();
   }
+}
+
+const isNumber = (column: string): boolean => /^[1-9]\d{0,3}$/.test(column);
+
+/** Whether the first row is no header, given the number of the column that has the targets. */
+const isData = (record: readonly string[], chosen: number): boolean =>
+  record.some(looksLikeAddress) || typeof readTargets(record[chosen - 1] ?? '') !== 'string';
+
+function headerColumns(record: readonly string[], column: string | undefined): readonly Column[] {
+  if (column !== undefined) return chosenColumns(record, column);
+  requireTargets(record);
+  return record.map(columnOf);
+}
+
+function chosenColumns(names: readonly string[], column: string): readonly Column[] {
+  const found = columnsWith(names, column);
+  if (found === undefined) throw new WeirError('USAGE', `there is no column ${shown(column)} in the header ${shown(names.join(', '))}`);
+  return found;
 }
 
 /** The first line that is no comment, and all of the text. */

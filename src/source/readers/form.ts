@@ -1,6 +1,6 @@
 /** In which form is a list? */
 import { WeirError } from '../../errors.ts';
-import { columnOf, KNOWN_COLUMNS, namesTarget } from './columns.ts';
+import { columnOf, columnsWith, KNOWN_COLUMNS, namesTarget } from './columns.ts';
 import { documentForm } from './intelligence.ts';
 import { isGzip, isZip, kindOf, packedBytes } from './kinds.ts';
 import { lineFormOf } from './line-forms/table.ts';
@@ -24,6 +24,8 @@ const BY_NAME: Readonly<Record<string, Form>> = { csv: 'csv', tsv: 'csv', txt: '
 
 /** Bytes of comments and blanks at the beginning, at most. */
 const MOST_HEAD = 1 << 20;
+
+const LF = 0x0a;
 
 const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
 
@@ -70,19 +72,34 @@ export async function findForm(chunks: AsyncIterable<Buffer>, given: Given): Pro
   return isGzip(head) ? formed(bounded(gunzip(whole)), given, given.file.replace(/\.gz$/i, '')) : formed(whole, given, given.file);
 }
 
-async function formed(chunks: AsyncIterable<Buffer>, { format: given }: Given, file: string): Promise<FormedInput> {
+async function formed(all: AsyncIterable<Buffer>, { format: given, column, skip = 0 }: Given, file: string): Promise<FormedInput> {
+  const chunks = skip === 0 ? all : withoutLines(all, skip);
   let found: Omit<FormedInput, 'chunks'> | undefined;
   const { head, rest } = await withHead(chunks, (bytes, isWhole) => {
     const kind = kindOf(bytes, isWhole);
     if (kind !== undefined) throw new WeirError('USAGE', `the file is ${kind}: save it as text in UTF-8`);
     if (bytes.includes(0)) return false;
     if (bytes.length < BYTE_ORDER_MARK.length && !isWhole) return false;
-    found = given === undefined ? formOf(bytes, file, isWhole) : { format: given };
+    found = given === undefined ? formOf(bytes, file, isWhole, column) : { format: given };
     return found !== undefined || bytes.length > MOST_HEAD;
   });
   const isMarked = head.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
   const content = isMarked ? head.subarray(BYTE_ORDER_MARK.length) : head;
   return { ...(found ?? { format: 'text' }), chunks: joined(content, rest) };
+}
+
+/** The content with its first lines emptied, so that the others keep their numbers. */
+async function* withoutLines(chunks: AsyncIterable<Buffer>, count: number): AsyncGenerator<Buffer> {
+  let left = count;
+  for await (const chunk of chunks) {
+    let [from, emptied] = [0, 0];
+    for (let at = chunk.indexOf(LF); at >= 0 && emptied < left; at = chunk.indexOf(LF, from)) {
+      from = at + 1;
+      emptied += 1;
+    }
+    left -= emptied;
+    yield Buffer.concat([Buffer.alloc(emptied, LF), left > 0 ? Buffer.alloc(0) : chunk.subarray(from)]);
+  }
 }
 
 /** Reads until `isEnough`, or to the end. */
@@ -111,7 +128,7 @@ async function* joined(head: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerato
 }
 
 /** undefined when more of the file has to be read. Throws USAGE at what is no list. */
-function formOf(head: Buffer, file: string, isWhole: boolean): Omit<FormedInput, 'chunks'> | undefined {
+function formOf(head: Buffer, file: string, isWhole: boolean, column: string | undefined): Omit<FormedInput, 'chunks'> | undefined {
   // What is not UTF-8 is refused by what reads the lines.
   const content = head.toString('utf8').replace(/^\uFEFF/, '');
   const first = content.trimStart()[0];
@@ -120,7 +137,7 @@ function formOf(head: Buffer, file: string, isWhole: boolean): Omit<FormedInput,
     return undefined;
   }
   if (first === '[') return bracketForm(content.trimStart(), isWhole);
-  if (first === '{' || first === '"') return quotedForm(content, isWhole);
+  if (first === '{' || (first === '"' && column === undefined)) return quotedForm(content, isWhole);
   if (first === '<' && !isWhole && !content.trimStart().includes('\n')) return undefined;
   if (first === '<' && lineFormOf(content.trim().split('\n', 1)[0]!) === undefined)
     throw new WeirError('USAGE', `the file is a web page or XML, and no list: it begins with ${shown(content.trim())}`);
@@ -129,7 +146,16 @@ function formOf(head: Buffer, file: string, isWhole: boolean): Omit<FormedInput,
   const at = whole.findIndex((each) => each !== '' && !COMMENT.test(each));
   const named = BY_NAME[/\.([a-z]+)$/i.exec(file)?.[1].toLowerCase() ?? ''];
   if (at < 0) return named === 'text' || isWhole ? { format: 'text' } : undefined;
-  return formOfLine(whole[at], whole.slice(0, at), named);
+  return column === undefined ? formOfLine(whole[at], whole.slice(0, at), named) : formOfColumn(whole[at], whole.slice(0, at), column);
+}
+
+/** CSV whose header, which may stand in a comment, has a column of this name; or without a header. */
+function formOfColumn(line: string, comments: readonly string[], column: string): Omit<FormedInput, 'chunks'> {
+  const headers = comments
+    .map((each) => headerOf(each.replace(ZEEK, '').replace(COMMENT, '')))
+    .filter(({ length }) => length === headerOf(line).length);
+  const names = headers.findLast((each) => columnsWith(each, column) !== undefined && each.length > 1);
+  return { format: 'csv', header: names && { names, delimiter: delimiterOf(line) } };
 }
 
 /** An IPv6 address in brackets, as it stands before a port, or a JSON array. */

@@ -28,6 +28,7 @@ const JUDGES: Readonly<Partial<Record<Role, (cell: JudgedCell) => Judged | undef
   action: (cell) => ownAction(cell) ?? ofVerdict(cell, verdictOf(cell.text) ?? unknown(cell, NO_VERDICT)),
   verdict: (cell) => ofVerdict(cell, verdictOf(cell.text) ?? unknown(cell, NO_VERDICT)),
   status: (cell) => ofVerdict(cell, clearVerdictOf(cell.text)),
+  aside: (cell) => ofVerdict(cell, clearVerdictOf(cell.text)),
   type: (cell) => ofSort(cell, lastSortOf(cell.text) ?? unknown(cell, 'is no known type of an indicator')),
   // Attributes of MISP have sorts that nobody else has.
   sort: (cell) =>

@@ -518,6 +518,7 @@ test("D40.9 a row that has an address is no header, a comment before Zeek's tabl
     '#separator \\x09\n#fields\tindicator\tindicator_type\tmeta.desc\n198.51.100.7\tIntel::ADDR\ta, b, c, d\n198.51.100.7/8\tIntel::URL\t\n';
   assert.deepEqual(await said(zeek), ['198.51.100.7', '- the type Intel::URL is no address']);
   assert.deepEqual(await said('#fields\tindicator\n198.51.100.7\n'), ['198.51.100.7']);
+  await assert.rejects(said('#fields\tts\tid.orig_h\tid.resp_h\n1\t198.51.100.7\t203.0.113.9\n'), /none of its columns is called ip/);
   // A cell that is empty at the end of a row is a cell.
   assert.deepEqual(await said('# id\tip\tname\n7\t198.51.100.7\t\n'), ['198.51.100.7']);
   assert.deepEqual(await said('network|mask\n198.51.100.0|255.255.255.0\n198.51.100.7|443\n'), [

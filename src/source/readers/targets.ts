@@ -227,7 +227,7 @@ const isBroken = (text: string, role: Role): boolean =>
 // ---------------------------------------------------------------- ASNs and countries
 
 /** Columns that may tell of addresses without being one. */
-const TELLING: readonly Role[] = ['reason', 'labels', 'config', 'name', 'ref', 'text'];
+const TELLING: readonly Role[] = ['reason', 'labels', 'config', 'name', 'ref', 'text', 'aside'];
 
 /** Refuses an ASN or a country in a column of addresses that may only describe an address, or another target, in another column. */
 function requireAlone(cell: Cell, cells: readonly Cell[]): void {

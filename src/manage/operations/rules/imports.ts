@@ -5,7 +5,7 @@ import { hasCode } from '../../../errors.ts';
 import { answerOf, flagField, listOf, nullable, Type, textField, wordField } from '../../../json-schema.ts';
 import { throwRefusal } from '../../../signal/refusal.ts';
 import type { ListDefaults } from '../../../source/readers/entry.ts';
-import { FORMS, type Form } from '../../../source/readers/form.ts';
+import { COLUMN_HELP, FORMS, type Form, MOST_SKIPPED, SKIP_HELP } from '../../../source/readers/form.ts';
 import { readCondition, readPath } from '../../../source/readers/paths.ts';
 import { LIST_ACTIONS } from '../../../source/readers/verdict.ts';
 import { MOST_IMPORTED } from '../../imports/import-content.ts';
@@ -24,6 +24,8 @@ const QUERY = Type.Object({
   file: textField(300, 'The name of the file, whose end may tell its format.'),
   path: textField(1000, 'Where in JSON the entries stand: prefixes[].ip_prefix; several with commas.'),
   where: textField(300, 'With `path`: only entries of objects that say so, such as service=CLOUDFRONT.'),
+  column: textField(200, COLUMN_HELP, { minLength: 1 }),
+  skip: Type.Optional(Type.Integer({ minimum: 0, maximum: MOST_SKIPPED, description: SKIP_HELP })),
   action: wordField(LIST_ACTIONS, 'Of entries that name none; block when absent.'),
   expires_in: textField(20, 'Of entries that name none: 3600, 12h, 7d.'),
   reason: Type.Optional(Type.String({ maxLength: 2048 })),
@@ -132,7 +134,19 @@ export const IMPORT_OPERATIONS: readonly Operation[] = [
       413: `The file has more than an import takes: ${MOST_IMPORTED} entries`,
     },
     async run(context, { query, bytes }): Promise<ImportAnswer> {
-      const { list, format, path, where, file = '', preview = false, replace = false, confirmed: isSure = false, refused = 'keep' } = query;
+      const {
+        list,
+        format,
+        path,
+        where,
+        column,
+        skip,
+        file = '',
+        preview = false,
+        replace = false,
+        confirmed: isSure = false,
+        refused = 'keep',
+      } = query;
       const { caller } = context;
       const request = {
         caller,
@@ -141,6 +155,8 @@ export const IMPORT_OPERATIONS: readonly Operation[] = [
           file,
           format: format as Form | undefined,
           paths: path?.split(',').map((each) => atField('path', () => readPath(each.trim()))),
+          column,
+          skip,
           condition: where === undefined ? undefined : atField('where', () => readCondition(where)),
         },
         list,
