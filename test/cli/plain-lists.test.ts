@@ -252,7 +252,7 @@ suite('plain lists', () => {
     );
   });
 
-  test('D11.4 weir send --replace: a value that gets a rule_ref is not lost, and an export that is sent again changes nothing', async () => {
+  test('D11.4, D40.7 weir send --replace: a value that gets a rule_ref is not lost, and an export that is sent again changes nothing', async () => {
     const of = await tenant();
     assert.equal((await send(of, file('two.txt', '192.0.2.10\n192.0.2.11\n'), '--expires-in', '7d')).code, 0);
     await landed(of, ['192.0.2.10', '192.0.2.11']);
@@ -268,6 +268,12 @@ suite('plain lists', () => {
     assert.equal(again.code, 0, again.stderr);
     assert.match(again.stderr, /^weir: 0 rules new, 0 changed or renewed, 2 as before$/m);
     assert.deepEqual(await rules(of), before);
+    // So many seconds in a file would be an instant.
+    const far = await send(of, file('far.txt', '192.0.2.12\n'), '--replace', '--yes', '--expires-in', '20000d');
+    assert.equal(far.code, 0, far.stderr);
+    await landed(of, ['192.0.2.10', '192.0.2.12']);
+    const { expires_at: end } = (await rules(of)).find(({ target }) => target === '192.0.2.12')!;
+    assert.ok(Math.abs(Date.parse(String(end)) - Date.now() - 20_000 * 86_400_000) < 3_600_000, String(end));
   });
 
   test('D11.4 weir send --replace: what would be removed and added is counted, not sizes; nothing goes when an entry failed; another machine may send it', async () => {

@@ -203,8 +203,8 @@ suite('management of rules', () => {
       [{ value: 'AS99999999' }, 'value', /./],
       [{ value: 'example.org' }, 'value', /must be an address, a network, an AS number or a country/],
       [{ value: '192.0.2.1', expires: '2020-01-01' }, 'expires', /past/],
-      [{ value: '192.0.2.1', expires: 'soon' }, 'expires', /neither a duration/],
-      [{ value: '192.0.2.1', expires: '99999999999' }, 'expires', /./],
+      [{ value: '192.0.2.1', expires: 'soon' }, 'expires', /is neither an instant in ISO 8601, nor a duration/],
+      [{ value: '192.0.2.1', expires: '999999999999' }, 'expires', /./],
       [{ value: '192.0.2.1', list: '' }, 'list', /must not be empty/],
       [{ value: '192.0.2.1', name: 'n', labels: { source: 'soc' } }, 'name', /none of labels, config/],
       [{ value: '192.0.2.1', name: 'n', action: 'allow' }, 'name', /goes with a block/],
@@ -526,12 +526,9 @@ suite('management of rules', () => {
       assert.deepEqual([answer.status, answer.body.details[0]!.field], [400, 'file']);
       assert.match(answer.body.details[0]!.message, /^has no entries: comments, a header and an empty array are none$/);
     }
-    const odd = await done('/imports', '{"a":1}');
+    const odd = await done('/imports', '[{"a":1}]');
     assert.deepEqual([odd.accepted, odd.failed], [0, 1]);
-    assert.match(
-      odd.errors[0]!.message,
-      /^has neither "kind" \(v2\) nor "type" \(v1\), so it is no signal; an entry of a list has a field that is called ip,/,
-    );
+    assert.match(odd.errors[0]!.message, /^no field is called ip, .* and it is no signal, which has kind or type$/);
     assert.deepEqual((await targetsOf('')).sort(), ['192.0.2.1', '192.0.2.2']);
   });
 
@@ -605,6 +602,29 @@ suite('management of rules', () => {
         assert.deepEqual(rows.map(({ name }) => name).sort(), ['families', family]);
       }
     }
+  });
+
+  test('D40.1, D40.8, D40.12 an import of a table: rows that are skipped, not understood, or described by what cannot be used', async () => {
+    const { done, targetsOf } = await space('table');
+    const rows = [
+      '198.51.100.0,255.255.255.0,ip,deny,very-high',
+      '198.51.100.7/8,,url,deny,',
+      '198.51.100.8,,ip,accept,',
+      '198.51.100.9,255.0.255.0,ip,deny,',
+      '198.51.101.9,,,deny,other',
+    ];
+    const table = ['ip,mask,indicator_type,action,severity', ...rows, ''].join('\n');
+    for (const query of ['?preview=1', '?replace=1&preview=1&confirmed=1', '']) {
+      const { accepted, failed, errors, passed, warnings } = await done(`/imports${query}`, table);
+      assert.deepEqual([accepted, failed, errors[0]!.place], [2, 1, 'line 5'], query);
+      assert.match(errors[0]!.message, /^"255\.0\.255\.0" in "mask" is no mask/);
+      assert.deepEqual(passed, [
+        { reason: 'the type url is no address', rows: 1 },
+        { reason: 'its verdict is accept, and the import is for block', rows: 1 },
+      ]);
+      assert.deepEqual(warnings, ['2 rows: severity is left out: it must be one of low, medium, high, critical']);
+    }
+    assert.deepEqual((await targetsOf('')).sort(), ['198.51.100.0/24', '198.51.101.9']);
   });
 
   test('D11.13, D15.36 a table with an unknown address column blocks no country; countries and ASNs of a file are told first and asked for', async () => {

@@ -76,6 +76,7 @@ test('D23.41 what is there, what is refused, what it has in common, and what fee
       doubled: 1,
       expired: 0,
       passed: {},
+      warnings: [],
       faults: { count: 1, first: [{ place: 'line 7', message: '"no": must be an address, a network, an AS number or a country' }] },
       refused: { count: 1, first: [{ place: 'line 8', message: '10.0.0.0/8 overlaps the protected network 10.0.0.0/8 (private)' }] },
       protected: ['10.0.0.0/8 (private)'],

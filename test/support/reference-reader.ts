@@ -178,7 +178,7 @@ export function referenceRow(names: readonly string[], texts: readonly string[])
     const found = read(text);
     if (found === undefined) {
       // Half an address in a column of networks is not understood.
-      if (RANK.get(name) === 1 && /^[\da-f.:/-]*[.:/][\da-f.:/-]*$/i.test(text)) return 'refused';
+      if ((RANK.get(name) === 1 || name === 'prefix') && /^[\da-f.:/-]*[.:/][\da-f.:/-]*$|\d+\.\d+\.\d+\.\d+/i.test(text)) return 'refused';
       if (RANK.has(name) && RANK.get(name) !== 1 && /^\d+\.\d+\.\d+\.\d+(?![\d.])/.test(text)) return 'refused';
       continue;
     }

@@ -109,7 +109,7 @@ const NAMES: Readonly<Partial<Record<Role, readonly string[]>>> = {
   detection: words('toids'),
   deleted: words('deleted revoked expired isexpired'),
   allowed: words('whitelisted iswhitelisted allowlisted isallowlisted'),
-  type: words('indicatortype ioctype itype observabletype entitytype attributetype threattype targettype addresstype valuetype'),
+  type: words('indicatortype ioctype itype observabletype entitytype attributetype'),
   sort: words('type scope kind datatype sort'),
   instant: words(
     'expiresat expireat validuntil validto enddate expirydate expirationdate expiredate expirytime expirationtime expiresdate expireson expdate until banneduntil blockeduntil banuntil blockuntil',
@@ -146,6 +146,18 @@ export function columnOf(name: string): Column {
   const role = ROLES.get(base) ?? LIKE.find(([like]) => like.test(base))?.[1] ?? 'unknown';
   return { name, base, role, family: family === undefined ? undefined : family === '4' ? 4 : 6 };
 }
+
+/** The same, for many objects with the same names. */
+export function columnMemory(): (name: string) => Column {
+  const known = new Map<string, Column>();
+  return (name) => {
+    const column = known.get(name) ?? columnOf(name);
+    if (known.size < MOST_KNOWN) known.set(name, column);
+    return column;
+  };
+}
+const MOST_KNOWN = 1000;
+
 const bareName = (name: string) =>
   name
     .trim()
@@ -156,13 +168,12 @@ const bareName = (name: string) =>
 /** What columns may be called, for messages. */
 export const KNOWN_COLUMNS = 'ip, network, address, cidr, value, ioc, src_ip, dst_ip, start and end, asn or country';
 
-const TARGETS: readonly Role[] = ['address', 'value', 'network', 'mentioned', 'route', 'asn', 'country'];
+const TARGETS: ReadonlySet<Role> = new Set(['address', 'value', 'network', 'mentioned', 'route', 'asn', 'country']);
 
 /** Whether one of the columns names targets, or two of them the ends of a range. */
-export function namesTarget(columns: Iterable<Column>): boolean {
-  const roles = new Set(Array.from(columns, ({ role }) => role));
-  const has = (...names: readonly Role[]) => names.some((role) => roles.has(role));
-  return has(...TARGETS) || (has('first', 'start') && has('last', 'end'));
+export function namesTarget(columns: readonly Column[]): boolean {
+  const has = (...roles: readonly Role[]) => columns.some(({ role }) => roles.includes(role));
+  return columns.some(({ role }) => TARGETS.has(role)) || (has('first', 'start') && has('last', 'end'));
 }
 
 /** Roles of which a chosen column takes the place: what else they hold is description. */

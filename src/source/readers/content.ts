@@ -5,7 +5,7 @@ import { WeirError } from '../../errors.ts';
 import { parsedJson } from '../../json.ts';
 import { KINDS } from '../../rule.ts';
 import { type Fields, isObject } from '../../signal/normalize.ts';
-import { columnOf, columnsWith, KNOWN_COLUMNS, namesTarget } from './columns.ts';
+import { columnMemory, columnOf, columnsWith, KNOWN_COLUMNS, namesTarget } from './columns.ts';
 import { csvRows } from './csv.ts';
 import { rowsByPath } from './documents.ts';
 import { type ListDefaults, type ListEntry, readRow, signalOf } from './entry.ts';
@@ -81,7 +81,7 @@ export async function readContent(bytes: AsyncIterable<Buffer>, reading: Reading
     case 'ndjson': {
       const { first, all } = await peek(items(chunks, format, mostLines));
       if (column !== undefined) return entries(jsonRows(all, onWhole, column));
-      if (first === undefined || isSignal(parsedJson(readUtf8(first.json)))) return { signals: readSignals(all) };
+      if (first === undefined || isSignal(parsedJson(readUtf8(first.json)) ?? brokenSignal(first))) return { signals: readSignals(all) };
       return entries(jsonRows(format === 'ndjson' ? await severalOf(first, all) : all, onWhole));
     }
   }
@@ -201,6 +201,7 @@ const cut = (said: number, read: number) =>
 
 async function* jsonRows(found: AsyncIterable<Item>, onWhole: Reading['onWhole'], column?: string): AsyncGenerator<PlacedRow> {
   let read = 0;
+  const known = columnMemory();
   for await (const { json, place } of found) {
     const value = parsedJson(readUtf8(json));
     // The last line of Spamhaus's lists says when they were made, and how many entries they have.
@@ -210,20 +211,24 @@ async function* jsonRows(found: AsyncIterable<Item>, onWhole: Reading['onWhole']
       continue;
     }
     read += 1;
-    yield { row: column === undefined || !isObject(value) ? rowOfValue(value) : rowWith(value, column), place };
+    yield { row: column === undefined || !isObject(value) ? rowOfValue(value, known) : rowWith(value, column), place };
   }
 }
 
-function rowOfValue(value: unknown): Row | string {
+function rowOfValue(value: unknown, column: typeof columnOf): Row | string {
   if (value === undefined) return 'this is not JSON in UTF-8';
   if (typeof value === 'string') return rowOfText(value.trim());
   if (!isObject(value)) return 'this is neither text nor an object';
   if (isSignal(value)) return 'this is a signal among the entries of a list; send it in a file of its own';
-  const row = rowOf(value);
+  const row = rowOf(value, column);
   return namesTarget(row.map(([column]) => column))
     ? row
     : `no field is called ${KNOWN_COLUMNS}, and it is no signal, which has kind or type`;
 }
+
+/** What a first value that is not JSON seems to be: a signal where it names a type of signals. */
+const brokenSignal = ({ json }: Item): Fields | undefined =>
+  /"(access|waf|smart)_/.test(json.toString('latin1')) ? { type: 'access_rules' } : undefined;
 
 function rowWith(object: object, column: string): Row | string {
   const columns = columnsWith(Object.keys(object), column);

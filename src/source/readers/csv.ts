@@ -13,6 +13,8 @@ const MOST_ROW = 1 << 20;
 
 const LF = 0x0a;
 
+const CUT = 'this row is cut: the content ends within it, and cells are missing';
+
 interface CsvRecord {
   readonly record: readonly string[];
   readonly info: { readonly lines: number };
@@ -24,7 +26,7 @@ export async function* csvRows(
   given: Header | undefined,
   { mostLines, column }: Pick<Given, 'column'> & { readonly mostLines?: number | undefined },
 ): AsyncGenerator<PlacedRow> {
-  const end = { isOpen: false };
+  const end = { isOpen: false, isShort: false };
   const { header, texts } = await readHeader(utf8(chunks, mostLines, end));
   const delimiter = given?.delimiter ?? delimiterOf(header);
   const parser = parse({
@@ -39,7 +41,7 @@ export async function* csvRows(
     skip_empty_lines: true,
   });
   const source = Readable.from(texts).on('error', (error) => parser.destroy(error));
-  let columns = given && (column === undefined ? given.names.map(columnOf) : chosenColumns(given.names, column));
+  let columns = given && headerColumns(given.names, column);
   let last: PlacedRow | undefined;
   try {
     for await (const { record, info } of source.pipe(parser) as AsyncIterable<CsvRecord>) {
@@ -49,9 +51,10 @@ export async function* csvRows(
       if (!isHeader) {
         if (last !== undefined) yield last;
         last = { row: rowOfCells(columns, record), place: `line ${info.lines}` };
+        end.isShort = record.length < columns.length;
       }
     }
-    if (last !== undefined) yield end.isOpen ? { ...last, row: wholeRow(last.row) } : last;
+    if (last !== undefined) yield end.isOpen ? { ...last, row: end.isShort ? CUT : wholeRow(last.row) } : last;
   } catch (error) {
     if (!/^CSV_/.test((error as NodeJS.ErrnoException).code ?? '')) throw error;
     throw new WeirError('USAGE', `the file is not CSV: ${(error as Error).message}`);

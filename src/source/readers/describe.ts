@@ -6,7 +6,7 @@ import { isObject } from '../../signal/normalize.ts';
 import { ENVELOPES } from '../../signal/schema.ts';
 import { compile } from '../../signal/validate.ts';
 import type { Role } from './columns.ts';
-import { firstGiven, isGiven, type Row } from './row.ts';
+import { isGiven, type Row } from './row.ts';
 
 /** The descriptive fields of an entry. */
 export interface Description {
@@ -16,17 +16,25 @@ export interface Description {
   readonly config: JsonObject | undefined;
 }
 
-/** Is told what was cut or left out, in a sentence without values. */
-export type Warn = (warning: string) => void;
+/** Is told what was cut or left out, in a sentence without values; undefined: nothing is, and the service judges it. */
+export type Warn = ((warning: string) => void) | undefined;
 
+const ROLES: readonly Role[] = ['reason', 'name', 'labels', 'config', 'confidence', 'severity'];
 const { labels: LABELS, rule: RULE } = ENVELOPES.access_rule.properties;
 const faultsOf = { labels: compile(LABELS), config: compile(RULE.properties.config) };
 
 /** Reads the descriptive cells of a row; `labels` are those of all entries. */
 export function describe(row: Row, labels: JsonObject, warn: Warn): Description {
-  // Nearly all rows of plain lists have a target and nothing else.
-  if (row.length === 1) return { reason: undefined, name: undefined, labels: orNone(labels), config: undefined };
-  const cell = (role: Role) => firstGiven(row, role);
+  const cells: Partial<Record<Role, unknown>> = {};
+  let isSilent = true;
+  // What is called as we call it comes before other names.
+  for (const [{ role, base }, value] of row)
+    if (ROLES.includes(role) && isGiven(value) && (cells[role] === undefined || base === role)) {
+      cells[role] = value;
+      isSilent = false;
+    }
+  if (isSilent) return { reason: undefined, name: undefined, labels: orNone(labels), config: undefined };
+  const cell = (role: Role) => cells[role];
   const config = configOf(cell('config'));
   const levels = { ...level('confidence'), ...level('severity') };
   const own = cell('labels') === undefined ? undefined : labelsOf(cell('labels'));
@@ -45,6 +53,7 @@ export function describe(row: Row, labels: JsonObject, warn: Warn): Description 
     // Most texts are short: characters are counted where they may be too many.
     const characters = clean.length > most ? Array.from(clean) : [];
     if (characters.length <= most) return clean === '' ? undefined : clean;
+    if (warn === undefined) return clean;
     warn(`${role} is cut to ${most} characters`);
     return characters.slice(0, most).join('');
   }
@@ -57,7 +66,7 @@ export function describe(row: Row, labels: JsonObject, warn: Warn): Description 
     const known =
       LEVELS.find((each) => each === word) ??
       (role === 'confidence' && /^\d+(\.0+)?%?$/.test(word) ? levelOf(Number.parseInt(word, 10)) : undefined);
-    if (known !== undefined) return { [role]: known };
+    if (known !== undefined || warn === undefined) return { [role]: known ?? word };
     const allowed = role === 'confidence' ? ', or a number from 0 to 100' : '';
     warn(`${role} is left out: it must be one of ${LEVELS.join(', ')}${allowed}`);
     delete config[role];
@@ -67,13 +76,13 @@ export function describe(row: Row, labels: JsonObject, warn: Warn): Description 
   function configOf(value: unknown): JsonObject {
     const found = typeof value === 'string' ? parsedJson(value) : value;
     if (isObject(found)) return { ...found } as JsonObject;
-    if (value !== undefined) warn('config is left out: it must be a JSON object');
+    if (value !== undefined) warn?.('config is left out: it must be a JSON object');
     return {};
   }
 
   function fitting(field: 'labels' | 'config', value: JsonObject | undefined): JsonObject | undefined {
-    const [fault] = value === undefined ? [] : faultsOf[field](value);
-    if (fault !== undefined) warn(`${field} is left out: it ${fault.message}`);
+    const [fault] = value === undefined || warn === undefined ? [] : faultsOf[field](value);
+    if (fault !== undefined) warn?.(`${field} is left out: it ${fault.message}`);
     return fault === undefined ? value : undefined;
   }
 }

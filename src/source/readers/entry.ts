@@ -8,7 +8,7 @@ import { describe, type Warn } from './describe.ts';
 import { type Expiry, instantOf, readExpiry } from './expiry.ts';
 import type { FileSignal } from './items.ts';
 import { judge, requireSorts } from './judge.ts';
-import { cellFault, firstGiven, isGiven, type Row, shown } from './row.ts';
+import { cellFault, isGiven, type Row, shown } from './row.ts';
 import { targetsOf } from './targets.ts';
 import type { ListAction } from './verdict.ts';
 
@@ -39,9 +39,7 @@ export interface ListEntry {
 
 /** The entry of a request. Throws USAGE with the field that is at fault. */
 export function entryOf(row: Row, defaults: ListDefaults): ListEntry {
-  const warnings: string[] = [];
-  const read = entriesOf(row, defaults, (warning) => warnings.push(warning));
-  if (warnings.length > 0) throw cellFault(warnings[0].split(' ', 1)[0], warnings[0]);
+  const read = entriesOf(row, defaults, undefined);
   if ('passed' in read) throw cellFault('value', read.passed);
   const [only, ...others] = read;
   if (only === undefined || others.length > 0) throw cellFault('value', 'must be one address or network, and no range');
@@ -82,7 +80,7 @@ function entriesOf(row: Row, defaults: ListDefaults, warn: Warn): ListEntry[] | 
 }
 
 function refOf(row: Row): string | undefined {
-  const value = firstGiven(row, 'ref');
+  const [, value] = row.find(([{ role }, each]) => role === 'ref' && isGiven(each)) ?? [];
   if (value !== undefined && typeof value !== 'string') throw cellFault('rule_ref', 'rule_ref must be text');
   return value;
 }
@@ -90,13 +88,13 @@ function refOf(row: Row): string | undefined {
 /** The earliest end that the row names. */
 function expiryOf(row: Row): Expiry | undefined {
   let earliest: Expiry | undefined;
-  const now = Date.now();
   for (const [{ name, role }, value] of row) {
     if (role === 'unit' && /\d/.test(String(value)))
       throw cellFault('expires', `${shown(value)} in "${name}" may be an expiry: call that column expires_in or expires_at`);
     if ((role !== 'instant' && role !== 'lifetime' && role !== 'expiry') || !isGiven(value)) continue;
     const found = readExpiry(value, role);
     if (typeof found === 'string') throw cellFault('expires', `${shown(value)} in "${name}" ${found}`);
+    const now = Date.now();
     if (found !== undefined && (earliest === undefined || instantOf(found, now) < instantOf(earliest, now))) earliest = found;
   }
   return earliest;

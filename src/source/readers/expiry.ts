@@ -10,8 +10,9 @@ const FOR_GOOD: Expiry = { seconds: LIMITS.expirySeconds };
 /** Also the number that signals have for it. */
 const NEVER = /^(never|permanent(ly)?|forever|infinite|indefinite(ly)?|unlimited|3155760000)$/i;
 const NOT_GIVEN = /^(|0|-1|-+|n\/a|na|null|nil|nan|none|unknown|\(empty\))$/i;
-/** Plain numbers from here on are instants: seconds to 11 digits, milliseconds from 13 to 14. */
+/** Plain numbers from here on are instants to the year 9999, in seconds or milliseconds. */
 const FIRST_INSTANT = 1e9;
+const END = Date.UTC(10_000, 0, 1);
 const DAY_NUMBER = /^((?:19|20)\d\d)(\d\d)(\d\d)(\d{6})?$/;
 
 const UNITS: Readonly<Record<string, number>> = { w: 604_800, d: 86_400, h: 3600, m: 60, s: 1, ms: 1e-3, us: 1e-6, µs: 1e-6, ns: 1e-9 };
@@ -35,7 +36,8 @@ function ofNumber(text: string, role: ExpiryRole): Expiry | undefined {
   // Such a number is a day or an error, never seconds.
   if (year !== undefined) return time !== undefined || role === 'lifetime' ? undefined : ofInstant(`${year}-${month}-${day}`);
   const number = Number(text);
-  if (number >= FIRST_INSTANT) return number < 1e11 ? { at: number * 1000 } : number >= 1e12 && number < 1e14 ? { at: number } : undefined;
+  if (number * 1000 < END && number >= FIRST_INSTANT) return { at: number * 1000 };
+  if (number >= FIRST_INSTANT) return number >= 1e12 && number < END ? { at: number } : undefined;
   return role === 'instant' ? undefined : seconds(readDuration(text));
 }
 

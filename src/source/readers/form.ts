@@ -4,7 +4,7 @@ import { columnOf, columnsWith, KNOWN_COLUMNS, namesTarget } from './columns.ts'
 import { documentForm } from './intelligence.ts';
 import { isGzip, isZip, kindOf, packedBytes } from './kinds.ts';
 import { lineFormOf } from './line-forms/table.ts';
-import { looksLikeAddress, shown } from './row.ts';
+import { isAddress, shown } from './row.ts';
 import { targetsOf } from './targets.ts';
 import { COMMENT, columnsOf, isWide, rowOfLine } from './text.ts';
 import { atMost, gunzip } from './unpack.ts';
@@ -211,7 +211,7 @@ function isEntry(line: string): boolean {
 
 /** The mark that separates the columns of a header. */
 export const delimiterOf = (header: string): string =>
-  [',', ';', '\t'].reduce((best, mark) => (header.split(mark).length > header.split(best).length ? mark : best));
+  [',', ';', '\t', '|'].reduce((best, mark) => (header.split(mark).length > header.split(best).length ? mark : best));
 
 /** The names of a header; of other lines about as many as they have cells. */
 const headerOf = (line: string): string[] => (line.match(CELLS[delimiterOf(line)]) ?? []).map((cell) => cell.trim().replace(/^"|"$/g, ''));
@@ -219,15 +219,16 @@ const CELLS: Readonly<Record<string, RegExp>> = {
   ',': /(?<=^|,)("[^"]*"|[^,])*/g,
   ';': /(?<=^|;)("[^"]*"|[^;])*/g,
   '\t': /(?<=^|\t)("[^"]*"|[^\t])*/g,
+  '|': /(?<=^|\|)("[^"]*"|[^|])*/g,
 };
 
 /** A row that contains an address is none. */
-const isHeader = (columns: readonly string[]): boolean => namesTarget(columns.map(columnOf)) && !columns.some(looksLikeAddress);
+const isHeader = (columns: readonly string[]): boolean => namesTarget(columns.map(columnOf)) && !columns.some(isAddress);
 
 /** Refuses a header that names no column with addresses. */
 export function requireTargets(header: readonly string[]): void {
   if (isHeader(header)) return;
-  const address = header.find(looksLikeAddress);
+  const address = header.find(isAddress);
   if (address !== undefined) throw new WeirError('USAGE', `the first line has an address, ${shown(address)}, and so is no header`);
   throw new WeirError(
     'USAGE',

@@ -64,9 +64,14 @@ function withPort(address: string, port: string): string | NotationFault {
 }
 
 /** A number behind a colon that makes a network of the address: nobody can tell whether a slash was meant. */
-function mayBeLength(address: string, port: string): NotationFault | undefined {
+export function mayBeLength(address: string, port: string): NotationFault | undefined {
   const [host, network] = [parseNetwork(address), parseNetwork(`${address}/${port}`)];
-  if (typeof host === 'string' || typeof network === 'string' || network.prefix === 32 || host.address !== network.address)
+  if (
+    typeof host === 'string' ||
+    typeof network === 'string' ||
+    network.prefix === host.prefix ||
+    String(host.address) !== String(network.address)
+  )
     return undefined;
   return { fault: `${port} may be a port or a prefix length: write ${address} or ${address}/${port}` };
 }

@@ -4,7 +4,7 @@ import { rangeNetworks } from '@weir/network/range.ts';
 import { WeirError } from '../../errors.ts';
 import type { Target } from '../../rule.ts';
 import { readTarget } from '../../signal/target.ts';
-import { type Column, columnOf, type Role } from './columns.ts';
+import { type Column, columnOf } from './columns.ts';
 import { plainly } from './notation.ts';
 
 /** The cells of a row, each with its column. */
@@ -17,7 +17,7 @@ export interface PlacedRow {
 }
 
 /** The row of a JSON object. */
-export const rowOf = (object: object): Row => Object.entries(object).map(([name, value]) => [columnOf(name), value]);
+export const rowOf = (object: object, column = columnOf): Row => Object.entries(object).map(([name, value]) => [column(name), value]);
 
 /** The row of cells below their columns; cells beyond them are of no known column. */
 export const rowOfCells = (columns: readonly Column[], cells: readonly unknown[]): Row =>
@@ -30,7 +30,8 @@ export const rowOfText = (text: unknown): Row => [[VALUE, text]];
 
 /** The last row of a content that ends within its line, unless its last cell is what a cut leaves of a network: `20.0.1.0/2` of `20.0.1.0/24`. */
 export function wholeRow(row: PlacedRow['row']): PlacedRow['row'] {
-  const [, last] = typeof row === 'string' || 'passed' in row ? [] : (row.findLast(([, value]) => isGiven(value)) ?? []);
+  if (typeof row === 'string' || 'passed' in row) return row;
+  const [, last] = row.findLast(([, value]) => isGiven(value)) ?? [];
   if (typeof last !== 'string' || !last.includes('/')) return row;
   const [network, host] = [parseNetwork(last), parseNetwork(last.split('/', 1)[0])];
   if (typeof network === 'string' || typeof host === 'string' || String(network.address) === String(host.address)) return row;
@@ -46,11 +47,6 @@ export const shown = (value: unknown) => JSON.stringify(textOf(value).slice(0, 6
 /** A cell as text: JSON where it is an object or a list. */
 export const textOf = (value: unknown): string =>
   typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value).trim();
-
-/** What stands in the first column of this role that says something; one that is called as the role is comes before others. */
-export const firstGiven = (row: Row, role: Role): unknown =>
-  (row.find(([{ base }, value]) => base === role && isGiven(value)) ??
-    row.find(([column, value]) => column.role === role && isGiven(value)))?.[1];
 
 /** What is wrong with a cell, by the name that a request has for it. */
 export const cellFault = (field: string, message: string) => new WeirError('USAGE', message, { cause: { field, message } });
@@ -69,6 +65,12 @@ export function readTargets(value: string): Target[] | string {
   return typeof found === 'string' ? readOthers(value) : [found];
 }
 const PLAIN = /^[\d./]+$/;
+
+/** Whether a text is an address or network in any form, or begins as one does. */
+export function isAddress(text: string): boolean {
+  const targets = looksLikeAddress(text) || readTargets(text);
+  return typeof targets === 'object' ? targets[0].kind === 'ip' : targets === true;
+}
 
 function readOthers(value: string): Target[] | string {
   const plain = plainly(value);

@@ -266,6 +266,22 @@ test('D40.4 masks, prefix lengths, sizes and last addresses in other columns', a
   );
 });
 
+test('D40.4 a number behind the address of a line is none of its network, or an error', async () => {
+  for (const mark of [' ', ',', ';', '\t', '|', ', ']) {
+    for (const [address, number] of [
+      ['198.51.100.0', '24'],
+      ['198.51.100.4', '30'],
+      ['2001:db8::', '32'],
+    ])
+      assert.match((await said(`203.0.113.9\n${address}${mark}${number}${mark}x\n`))[1]!, /^! .* may be a port or a prefix length/, mark);
+    assert.deepEqual(await said(`198.51.100.7${mark}24\n198.51.100.0${mark}33\n198.51.100.0/24${mark}25\n`), [
+      '198.51.100.7',
+      '198.51.100.0',
+      '198.51.100.0/24',
+    ]);
+  }
+});
+
 test('D40.5 first and last addresses that are the bounds of the network describe it; otherwise they are the range, or an error', () =>
   hold({
     'network,first,last': [
@@ -358,9 +374,10 @@ test('D40.7 expiry in files: instants, durations, words for never and for nothin
     'soon',
     '20261301',
     '20261201100000',
+    '999999999999999',
     '12/01/2026',
     '1.5',
-    '100000000000',
+    '300000000000',
     '1e10',
     'P1M',
     '7 days',
@@ -410,7 +427,7 @@ test('D40.7 expiry in files: instants, durations, words for never and for nothin
 test('D40.7, D40.8 decisions of CrowdSec keep their durations; captcha, throttle and simulated ones are skipped', async () => {
   const header = 'id,source,ip,reason,action,country,as,events_count,expiration,simulated,alert_id';
   const decision = (ip: string, action: string, expiration: string, simulated: string) =>
-    `1,crowdsec,Ip:${ip},crowdsecurity/ssh-bf,${action},US,64500 EXAMPLE,6,${expiration},${simulated},7`.replace('Ip:', '');
+    `1,crowdsec,Ip:${ip},crowdsecurity/ssh-bf,${action},US,64500 EXAMPLE,6,${expiration},${simulated},7`;
   const rows = [
     decision('198.51.100.1', 'ban', '167h59m12.5s', 'false'),
     decision('198.51.100.2', 'captcha', '3h', 'false'),
@@ -501,8 +518,17 @@ test("D40.9 a row that has an address is no header, a comment before Zeek's tabl
     '#separator \\x09\n#fields\tindicator\tindicator_type\tmeta.desc\n198.51.100.7\tIntel::ADDR\ta, b, c, d\n198.51.100.7/8\tIntel::URL\t\n';
   assert.deepEqual(await said(zeek), ['198.51.100.7', '- the type Intel::URL is no address']);
   assert.deepEqual(await said('#fields\tindicator\n198.51.100.7\n'), ['198.51.100.7']);
+  await assert.rejects(said('#fields\tts\tid.orig_h\tid.resp_h\n1\t198.51.100.7\t203.0.113.9\n'), /none of its columns is called ip/);
   // A cell that is empty at the end of a row is a cell.
   assert.deepEqual(await said('# id\tip\tname\n7\t198.51.100.7\t\n'), ['198.51.100.7']);
+  assert.deepEqual(await said('network|mask\n198.51.100.0|255.255.255.0\n198.51.100.7|443\n'), [
+    '198.51.100.0/24',
+    '! "443" in "mask" is no prefix length from 1 to 32',
+  ]);
+  assert.deepEqual(await said('ip,netmask\n198.51.100.7\n198.51.100.0'), [
+    '198.51.100.7',
+    '! this row is cut: the content ends within it, and cells are missing',
+  ]);
   assert.deepEqual(await said('ip,reason\n198.51.100.7,a, b\n198.51.100.8,a,203.0.113.9\n'), [
     '198.51.100.7',
     '! "203.0.113.9" in "column 3" stands beside "198.51.100.8" in "ip": which of them is meant cannot be told',

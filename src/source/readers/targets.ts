@@ -5,12 +5,14 @@ import type { Target } from '../../rule.ts';
 import type { Column, Role } from './columns.ts';
 import * as extent from './extent.ts';
 import { undefanged } from './notation.ts';
-import { cellFault, isGiven, looksLikeAddress, type Row, readTargets, shown, textOf } from './row.ts';
+import { cellFault, isAddress, isGiven, looksLikeAddress, type Row, readTargets, shown, textOf } from './row.ts';
 import { DOMAIN_AND_ADDRESS } from './sorts.ts';
 
 /** A cell that says something. */
 interface Cell {
   readonly column: Column;
+  /** That of the column, or what stands there. */
+  readonly role: Role;
   readonly value: unknown;
   readonly text: string;
 }
@@ -54,12 +56,14 @@ export function targetsOf(row: Row): readonly Target[] | string {
 }
 
 function combined(row: Row): readonly Target[] {
-  const cells = row.filter(([, value]) => isThere(value)).map(([column, value]): Cell => ({ column, value, text: textOf(value) }));
-  const start = cells.find((cell) => roleOf(cell) === 'first');
+  const cells = row.flatMap(([column, value]) => cellOf(column, value) ?? []);
+  const [only, ...others] = cells.filter(mayMatter);
+  const alone = others.length === 0 && only !== undefined && isPlain(only) ? targetsIn(only, cells) : undefined;
+  // Nearly all rows of tables.
+  if (alone?.[0].kind === 'ip') return alone;
+  const start = cells.find(({ role }) => role === 'first');
   const best = bestOf(cells, isCandidate) ?? (start === undefined ? bestOf(cells, () => true) : [start]);
-  if (best === undefined) {
-    return [wideTarget(row, cells)];
-  }
+  if (best === undefined) return [wideTarget(row, cells)];
   if (best[0].column.role === 'mentioned') requireOneMentioned(row);
   const read = best.map((cell) => ({ cell, targets: targetsIn(cell, cells) }));
   const wide = read.find(({ targets }) => targets[0].kind !== 'ip');
@@ -70,22 +74,37 @@ function combined(row: Row): readonly Target[] {
   const found = read.map(({ cell, targets }) => foundIn(cell, targets));
   const chosen = oneEach([...found, ...otherFamily(found, cells)]);
   const whole = chosen.map((each) => extended(each, chosen, cells));
-  for (const cell of cells) requireDescribing(cell, whole);
+  for (const cell of cells) if (!best.includes(cell)) requireDescribing(cell, whole);
   return whole.flatMap(({ targets }) => targets);
 }
 
 const fault = (message: string) => cellFault('value', message);
 const at = ({ column, text }: Cell) => `${shown(text)} in "${column.name}"`;
-const isThere = (value: unknown) => isGiven(value) && !(typeof value === 'string' && EMPTY.test(value.trim()));
 
-/** The role of a cell, where that of its column depends on what stands there. */
-function roleOf({ column: { role, base }, text }: Cell): Role {
-  if (role === 'start') return looksLikeAddress(text) ? 'first' : 'text';
+function cellOf(column: Column, value: unknown): Cell | undefined {
+  const text = isGiven(value) ? withoutScope(undefanged(textOf(value)), column.role) : '';
+  return EMPTY.test(text) ? undefined : { column, role: roleOf(column, text), value, text };
+}
+
+/** `Ip:192.0.2.1`, as CrowdSec's table of decisions has it. */
+const withoutScope = (text: string, role: Role): string =>
+  RANKS.includes(role) ? text.replace(/^(ip|range|country):(?=\S)/i, '').replace(/^as:(?=\d)/i, 'AS') : text;
+
+function roleOf({ role, base }: Column, text: string): Role {
+  if (role === 'start') return isAddress(text) ? 'first' : 'text';
   // An end in digits that is no address may be one of a range or of time.
-  if (role === 'end') return looksLikeAddress(text) || (/^(end|stop)$/.test(base) && /\d/.test(text)) ? 'last' : 'text';
+  if (role === 'end') return isAddress(text) || (/^(end|stop)$/.test(base) && /\d/.test(text)) ? 'last' : 'text';
   if (role === 'measure') return extent.isLengthOrMask(text) ? 'measure' : 'unknown';
   return (role === 'network' || role === 'route') && (extent.isLengthOrMask(text) || text === '0.0.0.0') ? 'mask' : role;
 }
+
+/** Whether a cell may have to do with addresses: most are words and numbers. */
+const mayMatter = ({ role, text }: Cell): boolean =>
+  RANKS.includes(role) || role === 'first' || EXTENTS[role] !== undefined || (!TELLING.includes(role) && /[.:{[]/.test(text));
+
+/** Whether a cell is the target of its row where no other cell matters, be what stands in it right or wrong. */
+const isPlain = ({ role, column: { family } }: Cell): boolean =>
+  (role === 'address' || role === 'network' || role === 'value') && family === undefined;
 
 function bestOf(cells: readonly Cell[], isMeant: (cell: Cell) => boolean): readonly Cell[] | undefined {
   for (const role of RANKS) {
@@ -97,8 +116,7 @@ function bestOf(cells: readonly Cell[], isMeant: (cell: Cell) => boolean): reado
 
 /** Whether a cell may be the target of its row: an address in any case, others where they look like targets. */
 const isCandidate = (cell: Cell): boolean =>
-  cell.column.role === 'address' ||
-  (roleOf(cell) !== 'mask' && (looksLikeAddress(cell.text) || typeof readTargets(cell.text) !== 'string'));
+  cell.column.role === 'address' || (cell.role !== 'mask' && (looksLikeAddress(cell.text) || typeof readTargets(cell.text) !== 'string'));
 
 /** Of columns such as `src_ip` and `dst_ip` nobody can tell which one is meant. */
 function requireOneMentioned(row: Row): void {
@@ -107,7 +125,7 @@ function requireOneMentioned(row: Row): void {
 }
 
 function targetsIn(cell: Cell, cells: readonly Cell[]): readonly Target[] {
-  if (roleOf(cell) === 'mask') throw fault(`${at(cell)} has no address beside it`);
+  if (cell.role === 'mask') throw fault(`${at(cell)} has no address beside it`);
   const isOfDomain = cells.some(({ column: { role }, text }) => (role === 'sort' || role === 'type') && DOMAIN_AND_ADDRESS.test(text));
   const targets = readTargets(isOfDomain ? cell.text.replace(/^[^|]*\|/, '') : cell.text);
   if (typeof targets === 'string') throw fault(targets);
@@ -149,9 +167,9 @@ function extended(found: Found, chosen: readonly Found[], cells: readonly Cell[]
   let whole: Found | undefined = found.isBare ? undefined : found;
   let by = found.cell;
   for (const cell of cells) {
-    const read = EXTENTS[roleOf(cell)];
-    const { family, role } = cell.column;
+    const read = EXTENTS[cell.role];
     if (cell === found.cell || read === undefined) continue;
+    const { family, role } = cell.column;
     // Beside a network that has a prefix length these are of something else.
     if ((role === 'size' || role === 'measure') && !found.isBare) continue;
     if (family !== undefined && family !== found.family) continue;
@@ -165,17 +183,19 @@ function extended(found: Found, chosen: readonly Found[], cells: readonly Cell[]
     if (whole === undefined) by = cell;
     whole ??= { ...found, ...span, targets: extent.networksOf(span).map((network) => ({ kind: 'ip', network })), isBare: false };
   }
-  if (whole === undefined && roleOf(found.cell) === 'first') throw fault(`${at(found.cell)} begins a range that has no end`);
+  if (whole === undefined && found.cell.role === 'first') throw fault(`${at(found.cell)} begins a range that has no end`);
   return whole ?? found;
 }
 
 /** Refuses an address that does not describe the targets: it is neither theirs, nor within them, nor around them. */
 function requireDescribing(cell: Cell, whole: readonly Found[]): void {
-  const role = roleOf(cell);
+  const { role } = cell;
   if (role === 'first' && !whole.some(({ first }) => first === firstOf(cell)))
     throw fault(`${at(cell)} is not the first address of ${at(whole[0].cell)}`);
   if (role === 'first' || EXTENTS[role] !== undefined || TELLING.includes(role)) return;
   for (const text of !RANKS.includes(role) && Array.isArray(cell.value) ? cell.value.map(textOf) : [cell.text]) {
+    // Most cells are words and numbers.
+    if (role !== 'value' && !/[.:{[]/.test(text)) continue;
     const targets = readTargets(text);
     const isRead = typeof targets !== 'string' && targets[0].kind === 'ip';
     if (role === 'value' && !isRead && typeof targets !== 'string')
@@ -198,9 +218,11 @@ const firstOf = ({ text }: Cell): bigint | undefined => {
   return typeof targets === 'string' || targets[0].kind !== 'ip' ? undefined : extent.spanOf([targets[0].network]).first;
 };
 
-/** Whether a text in a column of addresses would be one but for a fault in it. */
+/** Whether a text in a column of addresses would be one but for a fault in it; in one of networks, has one among other things. */
 const isBroken = (text: string, role: Role): boolean =>
-  role === 'network' ? /^[{[]/.test(text) || /^[\da-f.:/-]*[.:/][\da-f.:/-]*$/i.test(text) : RANKS.includes(role) && looksLikeAddress(text);
+  role === 'network' || role === 'route'
+    ? /^[{[]|^[\da-f.:/-]*[.:/][\da-f.:/-]*$/i.test(text) || addressAmong(text) !== undefined
+    : RANKS.includes(role) && looksLikeAddress(text);
 
 // ---------------------------------------------------------------- ASNs and countries
 

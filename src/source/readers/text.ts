@@ -4,7 +4,7 @@ import type { Network } from '@weir/network/network.ts';
 import { parseNetwork } from '@weir/network/parse.ts';
 import { rangeNetworks } from '@weir/network/range.ts';
 import { WeirError } from '../../errors.ts';
-import { plainly, prefixOfMask, undefanged } from './notation.ts';
+import { mayBeLength, plainly, prefixOfMask, undefanged } from './notation.ts';
 import { looksLikeAddress, type Row, readValue, rowOf, rowOfText, shown } from './row.ts';
 import { clearVerdictOf, verdictOf } from './verdict.ts';
 
@@ -56,6 +56,8 @@ export function rowOfLine(line: string): Row | string {
     return isRange ? value(`${first}-${second}`) : `a second address stands behind ${shown(first)}: ${ONE_EACH}`;
   }
   if (isAddress(first) && second.startsWith('/')) return `a blank stands between ${shown(first)} and its prefix length`;
+  const unclear = PREFIX.test(second) ? mayBeLength(first, second) : undefined;
+  if (unclear !== undefined) return `${shown(content)}: ${unclear.fault}`;
   const other = looksLikeAddress(first) ? otherTarget(first, second, third) : undefined;
   if (other === undefined) return withVerdict(first, content, columns);
   return `${shown(other)} stands behind ${shown(first)}: ${ONE_EACH}`;

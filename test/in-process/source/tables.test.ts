@@ -23,7 +23,9 @@ const length = (random: Random) => random.pick(['24', '/24', '25', '26', '29', '
 const mask = word('255.255.255.0', '255.255.255.128', '255.255.255.252', '255.255.255.255', '255.0.255.0', '0.0.0.0', '0.0.0.255', 'x');
 const any = (random: Random): string => random.pick([address, address, address6, network, network6, word('-', '', 'n/a', 'x')])(random);
 const part = (random: Random): string =>
-  random.pick([network, network, network6, length, mask, word('', 'EXAMPLE-NET', '198.51.100', '198.51.100.0/33')])(random);
+  random.pick([network, network, network6, length, mask, word('', 'EXAMPLE-NET', 'NET 203.0.113.0/24', '198.51.100', '198.51.100.0/33')])(
+    random,
+  );
 
 /** The columns, what stands in them, and how often they are there, in percent. */
 const COLUMNS: Readonly<Record<string, readonly [cell: (random: Random) => string, share: number]>> = {
@@ -66,6 +68,15 @@ const COLUMNS: Readonly<Record<string, readonly [cell: (random: Random) => strin
   confidence: [word('85', 'very-high', '7.5'), 6],
   severity: [word('very-high', 'low'), 4],
 };
+
+/** How a file may write the name of a column. */
+const STYLES: readonly ((name: string) => string)[] = [
+  (name) => name,
+  (name) => name.toUpperCase(),
+  (name) => name.replaceAll('_', ' '),
+  (name) => name.replaceAll('_', '-'),
+  (name) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+];
 
 const blockOf = (found: Network): Block => {
   if (found.family === 4) return [4, BigInt(found.address), BigInt(lastAddressV4(found.address, found.prefix))];
@@ -123,7 +134,7 @@ test('D40.1 random tables: the readers block what a plain reference reader says,
     // A blank row of a table is no row, and one of its own cells must not look like a header in a comment.
     const full = rows.filter((row) => row[0] !== '' && row.some((cell) => cell.length > 1));
     if (full.length === 0) continue;
-    const [text, file, first] = random.pick(SHAPES)(names, full);
+    const [text, file, first] = random.pick(SHAPES)(names.map(random.pick(STYLES)), full);
     const read = await readTable(`${text}\n`, file);
     for (const [i, row] of full.entries()) {
       const found = read.get(`line ${i + first}`) ?? [];

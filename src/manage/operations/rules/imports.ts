@@ -76,7 +76,7 @@ export const IMPORT_OPERATIONS: readonly Operation[] = [
         passed: [
           [],
           Type.Array(Type.Object({ reason: Type.String(), rows: Type.Integer() }), {
-            description: 'Rows that ask for nothing, such as those of MISP whose to_ids is 0.',
+            description: 'Rows that are skipped: those of another verdict, of a type that is no address, or of MISP with to_ids 0.',
           }),
         ],
         wide: [

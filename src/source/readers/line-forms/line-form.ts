@@ -17,7 +17,7 @@ export interface Passed {
 
 /** What a line says, one by one: an entry, why it asks for nothing, or what is wrong with it; nothing where it is of no concern. */
 export type Said = readonly (LineEntry | Passed | string)[];
-export const NOTHING: Said = [];
+export const NOTHING: readonly never[] = [];
 
 /** A form; a new one is a row of the table. */
 export interface LineForm {
