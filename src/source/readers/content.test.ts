@@ -272,6 +272,29 @@ test('D39.1 an ASN or country is no target where another column has something th
   assert.deepEqual(own, block({ country: 'US' }, { reason: 'as 192.0.2.1 did' }));
 });
 
+test('D41.6 a line that is never what it begins as is read in one go, however long it is', async () => {
+  const begins = [
+    'deny ',
+    'add s ',
+    'elements = { ',
+    '-A INPUT -s ',
+    'ALL: ',
+    'a:',
+    '- ',
+    '198.51.100.7:',
+    '192.0.2.1 1;',
+    'Deny from ',
+    '',
+  ];
+  const pieces = ['.', '-', ':', ' ', '" ', '#', ' #', '\\"', '1.', '[.', '1-', ', ', 'a, ', '[', '('];
+  for (const begin of begins)
+    for (const piece of pieces) {
+      const began = performance.now();
+      await sent(`${begin}192.0.2.1\n${begin}${piece.repeat(50_000 / piece.length)}x\n`).catch(() => []);
+      assert.ok(performance.now() - began < 1000, JSON.stringify(begin + piece));
+    }
+});
+
 test('D41.17 a column is named, or numbered where there is no header; lines at the beginning are skipped', async () => {
   const of = async (content: string, given: Given) => (await sent(content, given)).map(([place, each]) => [place, targetOf(each)]);
   const targetOf = (each: unknown) => (each as { rule?: { target: { ip?: string; asn?: string } } }).rule?.target.ip ?? each;

@@ -25,7 +25,7 @@ const NOTATIONS: readonly Notation[] = [
 
 /** A text in the strict form, or as it is where it has none of these notations. */
 export function plainly(text: string): string | NotationFault {
-  if (PLAIN.test(text) || !MARKED.test(text)) return text;
+  if (PLAIN.test(text) || text.length > MOST_TEXT || !isMarked(text)) return text;
   const bare = undefanged(text);
   for (const { pattern, read } of NOTATIONS) {
     const [, one, other] = pattern.exec(bare) ?? [];
@@ -34,8 +34,10 @@ export function plainly(text: string): string | NotationFault {
   return bare;
 }
 const PLAIN = /^[\d.]*(\/\d+)?$/;
-/** What each notation has. */
-const MARKED = /[*|[({-]|\..*[:/]/;
+/** Whether a text has what each notation has. */
+const isMarked = (text: string): boolean => /[*|[({-]/.test(text) || (text.includes('.') && /[:/]/.test(text));
+/** The longest text of an address, a network or a range, each of its marks in brackets. */
+const MOST_TEXT = 500;
 
 /** A text without the marks that reports put into addresses so that nothing is a link: `192[.]0[.]2[.]1`, `192(dot)0(dot)2(dot)1`. */
 export const undefanged = (text: string): string =>

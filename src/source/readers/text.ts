@@ -4,6 +4,7 @@ import type { Network } from '@weir/network/network.ts';
 import { parseNetwork } from '@weir/network/parse.ts';
 import { rangeNetworks } from '@weir/network/range.ts';
 import { WeirError } from '../../errors.ts';
+import { columnOf } from './columns.ts';
 import { mayBeLength, plainly, prefixOfMask, undefanged } from './notation.ts';
 import { looksLikeAddress, type Row, readValue, rowOf, rowOfText, shown } from './row.ts';
 import { clearVerdictOf, verdictOf } from './verdict.ts';
@@ -32,6 +33,12 @@ export function rowOfLine(line: string): Row | string {
   if (ALONE.test(content)) return value(content);
   if (content.includes('\r')) return LONE_CR;
   const columns = columnsOf(content);
+  const row = rowOfColumns(content, columns);
+  const verdict = typeof row === 'string' ? undefined : verdictAmong(content, columns);
+  return verdict === undefined ? row : [...(row as Row), [VERDICT, verdict]];
+}
+
+function rowOfColumns(content: string, columns: readonly string[]): Row | string {
   const [first, second, third] = columns;
   const dashed = dashedRange(columns);
   if (dashed !== undefined) {
@@ -59,18 +66,20 @@ export function rowOfLine(line: string): Row | string {
   const unclear = PREFIX.test(second) ? mayBeLength(first, second) : undefined;
   if (unclear !== undefined) return `${shown(content)}: ${unclear.fault}`;
   const other = looksLikeAddress(first) ? otherTarget(first, second, third) : undefined;
-  if (other === undefined) return withVerdict(first, content, columns);
-  return `${shown(other)} stands behind ${shown(first)}: ${ONE_EACH}`;
+  return other === undefined ? value(first) : `${shown(other)} stands behind ${shown(first)}: ${ONE_EACH}`;
 }
 
 /** Words of mail servers' tables that let an address through. */
 const LETS_THROUGH = /^(ok|dunno|relay)$/i;
 
-/** The row of an address with the verdict behind it, if there is one: the second column, or a cell of its own between commas, bars or tabs. */
-function withVerdict(first: string, content: string, [, second = '']: readonly string[]): Row {
-  const cells = content.split(/[,;|\t]/).slice(1);
-  const verdict = [second, ...cells].find((cell) => clearVerdictOf(cell) !== undefined || LETS_THROUGH.test(cell));
-  return verdict === undefined ? value(first) : rowOf({ value: first, verdict: verdict.trim() });
+const VERDICT = columnOf('verdict');
+
+/** The verdict behind a target, if there is one: the first column that is no address, dash or number, or a cell of its own between commas, bars or tabs. */
+function verdictAmong(content: string, [, ...others]: readonly string[]): string | undefined {
+  const behind = others.find((column) => !/^[-\d]/.test(column) && !looksLikeAddress(column));
+  if (behind === undefined) return undefined;
+  const cells = [behind, ...content.split(/[,;|\t]/).slice(1)];
+  return cells.find((cell) => clearVerdictOf(cell) !== undefined || LETS_THROUGH.test(cell.trim()))?.trim();
 }
 
 /**
@@ -86,7 +95,8 @@ function areBounds(first: string, last: string): boolean {
 
 /** Refuses a hosts file: it names hosts, and blocks none of the addresses in front of them. Throws USAGE. */
 function refuseHosts(first: string, second: string): void {
-  const isName = /^(?=.*[a-z])[\w-]+(\.[\w-]+)*\.?$/i.test(second) && !/^[A-Z]{2}$/.test(second) && verdictOf(second) === undefined;
+  const isName =
+    /\p{L}/u.test(second) && /^[\p{L}\p{N}.*_-]+$/u.test(second) && !/^[A-Z]{2}$/.test(second) && verdictOf(second) === undefined;
   if (!isName || !(first === 'fe80::1%lo0' || isLocal(parseNetwork(first)))) return;
   const message = `the file is a hosts file: ${shown(`${first} ${second}`)} gives a name an address, and blocks none`;
   throw new WeirError('USAGE', message);

@@ -64,6 +64,8 @@ function ruleOf(words: readonly string[]): LineEntry | string {
 const ELEMENTS = /^(?:(?:add|create)\s+element\s+(?:\w+\s+)?\S+\s+(\S+)\s*|define\s+(\S+)\s*=\s*|elements\s*=\s*)\{(.*)$/;
 const ELEMENT =
   /^([^\s:]+(?:\s*-\s*[^\s:]+)?|[\da-f:./]+(?:\s*-\s*[\da-f:.]+)?)((?:\s+(?:timeout|expires)\s+\w+|\s+counter\s+packets\s+\d+\s+bytes\s+\d+|\s+comment\s+"[^"]*")*)(?:\s*:\s+(\w+))?$/i;
+/** Characters of an element, at most: a comment has 128. */
+const MOST_ELEMENT = 500;
 const SECONDS: Readonly<Record<string, number>> = { w: 604_800, d: 86_400, h: 3600, m: 60, s: 1, ms: 0.001 };
 
 export const NFT: LineForm = {
@@ -75,7 +77,7 @@ export const NFT: LineForm = {
     let set = '';
     let isWithin = false;
     return (line) => {
-      const content = line.replace(/#[^"]*$/, '').trim();
+      const content = line.replace(/"[^"]*"|#.*$/g, (part) => (part.startsWith('#') ? '' : part)).trim();
       set = /^(?:set|map)\s+(\S+)\s*\{/.exec(content)?.[1] ?? set;
       const [, added, defined, rest] = isWithin ? [undefined, undefined, undefined, content] : (ELEMENTS.exec(content) ?? []);
       if (rest === undefined) return unknownLine(content);
@@ -85,13 +87,14 @@ export const NFT: LineForm = {
       const elements = (isWithin ? rest : rest.slice(0, end)).match(/(?:"[^"]*"|[^,"])+/g)?.map((each) => each.trim()) ?? [];
       const given = elements.filter((each) => each !== '');
       const fault = given.length === 0 ? undefined : otherSet(set);
-      return fault === undefined ? given.map(elementOf) : [fault];
+      const behind = isWithin ? NOTHING : unknownLine(rest.slice(end + 1));
+      return [...(fault === undefined ? given.map(elementOf) : [fault]), ...behind];
     };
   },
 };
 
 function elementOf(text: string): LineEntry | string {
-  const [, value, options = '', verdict] = ELEMENT.exec(text) ?? [];
+  const [, value, options = '', verdict] = text.length > MOST_ELEMENT ? [] : (ELEMENT.exec(text) ?? []);
   if (value === undefined) return `${JSON.stringify(text.slice(0, 60))} is more than an address`;
   const [, span] = /\sexpires\s+(\w+)/.exec(options) ?? /\stimeout\s+(\w+)/.exec(options) ?? [];
   const seconds = span === undefined ? undefined : secondsOf(span);

@@ -23,6 +23,7 @@ export const CDB: LineForm = {
     const [, quoted, bare, after = ''] = /^(?:"([^"]*)"|([\d./]+)):(.*)$/.exec(line) ?? [];
     const key = quoted ?? bare;
     if (key === undefined) return ['this is no line of a CDB list, in which an IPv6 address stands in quotes'];
+    if (unknownLine(after).length > 0) return ['two addresses stand in this line: a CDB list has one, and what is said of it'];
     const text = after.replace(/^"(.*)"$/, '$1').trim();
     const verdict = clearVerdictOf(text) && text;
     return [

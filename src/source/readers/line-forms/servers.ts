@@ -5,9 +5,9 @@ import { type LineForm, NOTHING, unknownLine } from './line-form.ts';
 
 export const NGINX: LineForm = {
   name: 'nginx deny',
-  first: /^(deny|allow)\s+\S+\s*;/,
+  first: /^(deny|allow)\s+[^\s;]+\s*;/,
   open: () => (line) => {
-    const [, verdict, value] = /^(deny|allow)\s+(\S+)\s*;/.exec(line) ?? [];
+    const [, verdict, value] = /^(deny|allow)\s+([^\s;]+)\s*;\s*(?:#.*)?$/.exec(line) ?? [];
     if (value === undefined) return unknownLine(line);
     return verdict === 'allow' && value === 'all' ? NOTHING : [{ value, verdict }];
   },
@@ -17,7 +17,7 @@ export const NGINX_GEO: LineForm = {
   name: 'nginx geo',
   first: /^(geo\s+\$|(default|[\da-f.:]+(\/\d+|-[\d.]+)?)\s+("[^"]*"|[^\s;,]+)\s*;$)/i,
   open: () => (line) => {
-    const [, value, quoted] = /^([^\s;]+)\s+("[^"]*"|[^\s;]*)\s*;/.exec(line) ?? [];
+    const [, value, quoted] = /^([^\s;]+)\s+("[^"]*"|[^\s;]*)\s*;\s*(?:#.*)?$/.exec(line) ?? [];
     const said = quoted?.replace(/"/g, '');
     if (value === 'proxy') return NOTHING;
     if (value === undefined || said === undefined) return unknownLine(line);

@@ -13,6 +13,7 @@ const BEGINS_PLAIN = /^[\d.]+(\/\d+)?$/;
 /** The form of a file by its first line that is no comment, with or without the comment behind it; undefined for a list of addresses. */
 export function lineFormOf(first: string): LineForm | undefined {
   if (BEGINS_PLAIN.test(first)) return undefined;
-  const bare = first.replace(/\s+#.*$/, '');
+  const comment = first.search(/\s#/);
+  const bare = comment < 0 ? first : first.slice(0, comment).trimEnd();
   return LINE_FORMS.find((form) => form.first.test(first) || form.first.test(bare));
 }
