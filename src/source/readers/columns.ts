@@ -138,9 +138,12 @@ const LIKE: readonly (readonly [RegExp, Role])[] = [
   [/(action|verdict|decision|disposition)$/, 'status'],
 ];
 
+/** Characters of a name that are looked at: a cell may stand where a name should. */
+const MOST_NAME = 200;
+
 /** What the name of a column means: `IP Address`, `ip_address` and `ipAddress` are one, as are `ip_1` and `ip_2`; `ipv6` is an `ip`. */
 export function columnOf(name: string): Column {
-  const known = /^[a-z]+$/.test(name) ? name : bareName(name);
+  const known = /^[a-z]+$/.test(name) ? name : bareName(name.slice(0, MOST_NAME));
   const [, family] = /(?:ipv?|v)([46])(?!\d)/.exec(known) ?? [];
   const base = known.replace(/(?<=ip)v?[46](?!\d)|v[46]$/, '').replace(/\d+$/, '');
   const role = ROLES.get(base) ?? LIKE.find(([like]) => like.test(base))?.[1] ?? 'unknown';
@@ -152,7 +155,7 @@ export function columnMemory(): (name: string) => Column {
   const known = new Map<string, Column>();
   return (name) => {
     const column = known.get(name) ?? columnOf(name);
-    if (known.size < MOST_KNOWN) known.set(name, column);
+    if (known.size < MOST_KNOWN && name.length <= MOST_NAME) known.set(name, column);
     return column;
   };
 }

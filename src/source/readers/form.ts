@@ -142,7 +142,7 @@ function formOf(head: Buffer, file: string, isWhole: boolean, column: string | u
   if (first === '<' && lineFormOf(content.trim().split('\n', 1)[0]!) === undefined)
     throw new WeirError('USAGE', `the file is a web page or XML, and no list: it begins with ${shown(content.trim())}`);
   const lines = content.split('\n');
-  const whole = (isWhole ? lines : lines.slice(0, -1)).map((each) => each.replace(/^[ \r]+|[ \r]+$/g, ''));
+  const whole = (isWhole ? lines : lines.slice(0, -1)).map(bareLine);
   const at = whole.findIndex((each) => each !== '' && !COMMENT.test(each));
   const named = BY_NAME[/\.([a-z]+)$/i.exec(file)?.[1].toLowerCase() ?? ''];
   if (at < 0) return named === 'text' || isWhole ? { format: 'text' } : undefined;
@@ -157,6 +157,15 @@ function formOfColumn(line: string, comments: readonly string[], column: string)
   const names = headers.findLast((each) => columnsWith(each, column) !== undefined && each.length > 1);
   return { format: 'csv', header: names && { names, delimiter: delimiterOf(line) } };
 }
+
+/** A line without the blanks and the CR around it; a tab may be an empty cell. */
+function bareLine(line: string): string {
+  let [from, to] = [0, line.length];
+  while (from < to && BLANKS.includes(line[from]!)) from += 1;
+  while (to > from && BLANKS.includes(line[to - 1]!)) to -= 1;
+  return line.slice(from, to);
+}
+const BLANKS = ' \r';
 
 /** An IPv6 address in brackets, as it stands before a port, or a JSON array. */
 function bracketForm(content: string, isWhole: boolean): Omit<FormedInput, 'chunks'> | undefined {
