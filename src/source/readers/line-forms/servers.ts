@@ -17,7 +17,7 @@ export const NGINX_GEO: LineForm = {
   name: 'nginx geo',
   first: /^(geo\s+\$|(default|[\da-f.:]+(\/\d+|-[\d.]+)?)\s+("[^"]*"|[^\s;,]+)\s*;$)/i,
   open: () => (line) => {
-    const [, value, quoted] = /^([^\s;]+)\s+("[^"]*"|[^\s;]*)\s*;\s*(?:#.*)?$/.exec(line) ?? [];
+    const [, value, quoted] = /^([^\s;]+)\s+(?=\S)("[^"]*"|[^\s;]*)\s*;\s*(?:#.*)?$/.exec(line) ?? [];
     const said = quoted?.replace(/"/g, '');
     if (value === 'proxy') return NOTHING;
     if (value === undefined || said === undefined) return unknownLine(line);
@@ -53,7 +53,7 @@ export const HOSTS_DENY: LineForm = {
   name: 'hosts.deny',
   first: /^[a-z@][\w@.-]*([,\s]+[\w@.-]+)*\s*:\s*(ALL\b|\[|\d{1,3}\.|\.\w)/i,
   open: (file) => (line) => {
-    const [, clients, option] = /^[\w@.-]+(?:[\s,]+[\w@.-]+)*\s*:\s*((?:\[[^\]]*\]|[^[:])+)(?::\s*(.*))?$/.exec(line) ?? [];
+    const [, clients, option] = /^[\w@.-]+(?:[\s,]+[\w@.-]+)*\s*:\s*(?=\S)((?:\[[^\]]*\]|[^[:])+)(?::\s*(.*))?$/.exec(line) ?? [];
     if (clients === undefined || line.endsWith('\\')) return [`this is no line of hosts.deny: ${JSON.stringify(line.slice(0, 60))}`];
     if (/\bEXCEPT\b/.test(clients)) return ['a line with EXCEPT is no entry of a list'];
     // Its lines look alike.
