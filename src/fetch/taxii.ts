@@ -75,7 +75,7 @@ export async function taxiiFile(
     .update(JSON.stringify([of, request.credentials ?? {}]))
     .digest('hex');
   const keptAt = join(folder, `${key}${KNOWN_END}`);
-  const known = keeps ? await readKnown(keptAt, of, (wholeAt) => form === 'taxii' && isWholeDue(wholeAt, now())) : undefined;
+  const known = keeps ? await readKnown(keptAt, of, (completeAt) => form === 'taxii' && isWholeDue(completeAt, now())) : undefined;
   const pulled = await (form === 'taxii' ? pullTaxii({ server, collection, known, now }) : pullMisp({ server, known, now }));
   if (isRefused(pulled)) return { kind: 'refused', ...pulled };
   const [file, next] = [join(folder, `${randomUUID()}.part`), join(folder, `${randomUUID()}.part`)];
@@ -101,7 +101,7 @@ export async function taxiiFile(
 }
 
 /** What is damaged, or not there, is nothing. */
-async function readKnown(path: string, of: string, isDue: (wholeAt: number) => boolean): Promise<KnownCollection | undefined> {
+async function readKnown(path: string, of: string, isDue: (completeAt: number) => boolean): Promise<KnownCollection | undefined> {
   const file = createReadStream(path);
   const unpacked = createGunzip();
   file.on('error', (error) => unpacked.destroy(error));

@@ -11,7 +11,7 @@ import {
 } from '../../account/source.ts';
 import { type SavedSource, sourceSettingsJson } from '../../account/source-change.ts';
 import { isoTime } from '../../clock.ts';
-import { nullable, type Static, Type } from '../../json-schema.ts';
+import { nullable, type Static, Type } from '../../json/schema.ts';
 import { SOURCE_FORMATS, settingsFaults } from '../../manage/sources/source-settings.ts';
 import { reader } from '../../signal/validate.ts';
 import { type Line, oneOf, optional, text, time, unchanged, uuid } from './line-shapes.ts';

@@ -49,15 +49,15 @@ export async function pullMisp({
     }
   }
   const list = listOf(keeper.objects.values(), now());
-  const isWhole = keeper.objects.size === versions.size;
+  const isComplete = keeper.objects.size === versions.size;
   return {
-    known: { of, cursor: undefined, wholeAt: now(), objects: keeper.objects },
+    known: { of, cursor: undefined, completeAt: now(), objects: keeper.objects },
     list,
     digest: await digestOf(list, server.pause),
     pages: Math.min(wanted.length, MOST_FETCHED) + 1,
     bytes: bytes(),
     note: undefined,
-    ...(!isWhole && {
+    ...(!isComplete && {
       partial: `${keeper.objects.size} of ${versions.size} events are read, and the next fetch goes on${fault ? `: ${fault}` : ''}`,
     }),
   };

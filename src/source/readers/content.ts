@@ -1,10 +1,10 @@
 /** Reads a list, or a file of signals, as it comes in: for imports, `weir send` and whatever is pulled. */
 
-import { plural } from '../../count-text.ts';
 import { WeirError } from '../../errors.ts';
-import { parsedJson } from '../../json.ts';
+import { parsedJson } from '../../json/json.ts';
 import { KINDS } from '../../rule.ts';
 import { type Fields, isObject } from '../../signal/normalize.ts';
+import { plural } from '../../text/count.ts';
 import { columnMemory, columnOf, columnsWith, KNOWN_COLUMNS, namesTarget } from './columns.ts';
 import { csvRows } from './csv.ts';
 import { rowsByPath } from './documents.ts';
@@ -91,7 +91,7 @@ export async function readContent(bytes: AsyncIterable<Buffer>, reading: Reading
 const HAS_COLUMNS: readonly Form[] = ['csv', 'json', 'ndjson'];
 
 /** What of a list asks for nothing. */
-export interface LeftOut {
+export interface Trimmed {
   /** Entries that have expired. */
   readonly expired: number;
   /** Rows that were passed over, by the reason. */
@@ -104,7 +104,7 @@ const MOST_REASONS = 20;
 /** The signals of entries as they are sent now; what asks for nothing is told at the end, where there is any. */
 export async function* entrySignals(
   entries: AsyncIterable<PlacedEntry | LineFault | PassedRow>,
-  onLeftOut: (left: LeftOut) => void,
+  onLeftOut: (left: Trimmed) => void,
 ): AsyncGenerator<FileSignal | LineFault> {
   let expired = 0;
   const passed = new Map<string, number>();

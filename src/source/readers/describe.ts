@@ -1,5 +1,5 @@
 /** What a row says of its target: nothing of it is an error, what cannot be used is cut or left out with a warning (SPEC D40.12). */
-import { parsedJson } from '../../json.ts';
+import { parsedJson } from '../../json/json.ts';
 import { type JsonObject, LEVELS, type Level } from '../../rule.ts';
 import { LIMITS } from '../../signal/limits.ts';
 import { isObject } from '../../signal/normalize.ts';

@@ -1,7 +1,7 @@
 /** When entries of files expire (SPEC D40.7). Signals have integer seconds, which is another matter. */
 import { readInstant } from '../../clock.ts';
-import { readDuration } from '../../duration.ts';
 import { LIMITS } from '../../signal/limits.ts';
+import { readDuration } from '../../text/duration.ts';
 
 /** Seconds from the instant of sending, or the instant itself, ms since 1970. Both may have passed. */
 export type Expiry = { readonly seconds: number } | { readonly at: number };

@@ -6,7 +6,7 @@ import { isGzip, isZip, kindOf, packedBytes } from './kinds.ts';
 import { lineFormOf } from './line-forms/table.ts';
 import { isAddress, shown } from './row.ts';
 import { targetsOf } from './targets.ts';
-import { COMMENT, columnsOf, isWide, rowOfLine } from './text.ts';
+import { COMMENT, columnsOf, isBroad, rowOfLine } from './text.ts';
 import { atMost, gunzip } from './unpack.ts';
 import { unzip } from './zip.ts';
 
@@ -75,12 +75,12 @@ export async function findForm(chunks: AsyncIterable<Buffer>, given: Given): Pro
 async function formed(all: AsyncIterable<Buffer>, { format: given, column, skip = 0 }: Given, file: string): Promise<FormedInput> {
   const chunks = skip === 0 ? all : withoutLines(all, skip);
   let found: Omit<FormedInput, 'chunks'> | undefined;
-  const { head, rest } = await withHead(chunks, (bytes, isWhole) => {
-    const kind = kindOf(bytes, isWhole);
+  const { head, rest } = await withHead(chunks, (bytes, isComplete) => {
+    const kind = kindOf(bytes, isComplete);
     if (kind !== undefined) throw new WeirError('USAGE', `the file is ${kind}: save it as text in UTF-8`);
     if (bytes.includes(0)) return false;
-    if (bytes.length < BYTE_ORDER_MARK.length && !isWhole) return false;
-    found = given === undefined ? formOf(bytes, file, isWhole, column) : { format: given };
+    if (bytes.length < BYTE_ORDER_MARK.length && !isComplete) return false;
+    found = given === undefined ? formOf(bytes, file, isComplete, column) : { format: given };
     return found !== undefined || bytes.length > MOST_HEAD;
   });
   const isMarked = head.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
@@ -105,15 +105,15 @@ async function* withoutLines(chunks: AsyncIterable<Buffer>, count: number): Asyn
 /** Reads until `isEnough`, or to the end. */
 async function withHead(
   chunks: AsyncIterable<Buffer>,
-  isEnough: (head: Buffer, isWhole: boolean) => boolean,
+  isEnough: (head: Buffer, isComplete: boolean) => boolean,
 ): Promise<{ readonly head: Buffer; readonly rest: AsyncIterator<Buffer> }> {
   const rest = chunks[Symbol.asyncIterator]();
   let head = Buffer.alloc(0);
-  for (let isWhole = false; !isWhole; ) {
+  for (let isComplete = false; !isComplete; ) {
     const next = await rest.next();
-    isWhole = next.done === true;
+    isComplete = next.done === true;
     if (!next.done) head = Buffer.concat([head, next.value]);
-    if (isEnough(head, isWhole)) break;
+    if (isEnough(head, isComplete)) break;
   }
   return { head, rest };
 }
@@ -128,24 +128,24 @@ async function* joined(head: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerato
 }
 
 /** undefined when more of the file has to be read. Throws USAGE at what is no list. */
-function formOf(head: Buffer, file: string, isWhole: boolean, column: string | undefined): Omit<FormedInput, 'chunks'> | undefined {
+function formOf(head: Buffer, file: string, isComplete: boolean, column: string | undefined): Omit<FormedInput, 'chunks'> | undefined {
   // What is not UTF-8 is refused by what reads the lines.
   const content = head.toString('utf8').replace(/^\uFEFF/, '');
   const first = content.trimStart()[0];
   if (first === undefined) {
-    if (isWhole) throw new WeirError('USAGE', 'the file is empty');
+    if (isComplete) throw new WeirError('USAGE', 'the file is empty');
     return undefined;
   }
-  if (first === '[') return bracketForm(content.trimStart(), isWhole);
-  if (first === '{' || (first === '"' && column === undefined)) return quotedForm(content, isWhole);
-  if (first === '<' && !isWhole && !content.trimStart().includes('\n')) return undefined;
+  if (first === '[') return bracketForm(content.trimStart(), isComplete);
+  if (first === '{' || (first === '"' && column === undefined)) return quotedForm(content, isComplete);
+  if (first === '<' && !isComplete && !content.trimStart().includes('\n')) return undefined;
   if (first === '<' && lineFormOf(content.trim().split('\n', 1)[0]!) === undefined)
     throw new WeirError('USAGE', `the file is a web page or XML, and no list: it begins with ${shown(content.trim())}`);
   const lines = content.split('\n');
-  const whole = (isWhole ? lines : lines.slice(0, -1)).map(bareLine);
+  const whole = (isComplete ? lines : lines.slice(0, -1)).map(bareLine);
   const at = whole.findIndex((each) => each !== '' && !COMMENT.test(each));
   const named = BY_NAME[/\.([a-z]+)$/i.exec(file)?.[1].toLowerCase() ?? ''];
-  if (at < 0) return named === 'text' || isWhole ? { format: 'text' } : undefined;
+  if (at < 0) return named === 'text' || isComplete ? { format: 'text' } : undefined;
   return column === undefined ? formOfLine(whole[at], whole.slice(0, at), named) : formOfColumn(whole[at], whole.slice(0, at), column);
 }
 
@@ -168,20 +168,20 @@ function bareLine(line: string): string {
 const BLANKS = ' \r';
 
 /** An IPv6 address in brackets, as it stands before a port, or a JSON array. */
-function bracketForm(content: string, isWhole: boolean): Omit<FormedInput, 'chunks'> | undefined {
+function bracketForm(content: string, isComplete: boolean): Omit<FormedInput, 'chunks'> | undefined {
   const [, address, end] = /^\[([\da-f:.]*)([\s\S]?)/i.exec(content)!;
-  if (end === '' && !isWhole && address.length <= 45) return undefined;
+  if (end === '' && !isComplete && address.length <= 45) return undefined;
   return { format: end === ']' && address.includes(':') ? 'text' : 'json' };
 }
 
 /** JSON texts one a line, objects, or the quoted first cell of CSV. */
-function quotedForm(content: string, isWhole: boolean): Omit<FormedInput, 'chunks'> | undefined {
+function quotedForm(content: string, isComplete: boolean): Omit<FormedInput, 'chunks'> | undefined {
   const [line, ...more] = content.trimStart().split('\n');
   if (line.startsWith('{')) {
-    const format = documentForm(content.trimStart(), isWhole);
+    const format = documentForm(content.trimStart(), isComplete);
     return format && { format };
   }
-  if (more.length === 0 && !isWhole) return undefined;
+  if (more.length === 0 && !isComplete) return undefined;
   return /^"(\\.|[^"\\])*"\s*$/.test(line) && !isHeader(headerOf(line)) ? { format: 'ndjson' } : formOfLine(line, [], undefined);
 }
 
@@ -215,7 +215,7 @@ function isEntry(line: string): boolean {
   const [first, ...others] = columnsOf(line);
   // A line that begins with an address is one of a list, whatever is wrong with it.
   if (typeof row === 'string') return !isHeader(headerOf(line));
-  return typeof targetsOf(row) !== 'string' && (others.length === 0 || !isWide(first) || first.length > 2) && !isHeader(headerOf(line));
+  return typeof targetsOf(row) !== 'string' && (others.length === 0 || !isBroad(first) || first.length > 2) && !isHeader(headerOf(line));
 }
 
 /** The mark that separates the columns of a header. */

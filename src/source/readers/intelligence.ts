@@ -1,6 +1,6 @@
 /** Documents of threat intelligence as files: bundles of STIX 2, events and searches of MISP (SPEC D41.14, D41.15). */
 import { hasCode, WeirError } from '../../errors.ts';
-import { parsedJson } from '../../json.ts';
+import { parsedJson } from '../../json/json.ts';
 import { isObject } from '../../signal/normalize.ts';
 import { readObject } from '../taxii/indicator.ts';
 import { listOf, objectKeeper } from '../taxii/known.ts';
@@ -15,10 +15,10 @@ const EVENT =
   /^\{\s*"(Event"\s*:\s*\{[\s\S]*"(Attribute|Orgc|analysis|threat_level_id)"|response"\s*:\s*(\{\s*"Attribute"|\[\s*\{\s*"Event"))\s*:/;
 
 /** Whether the document that begins so is one of these; undefined where more of it has to be read. */
-export function documentForm(content: string, isWhole: boolean): 'stix' | 'misp' | 'ndjson' | undefined {
+export function documentForm(content: string, isComplete: boolean): 'stix' | 'misp' | 'ndjson' | undefined {
   const end = content.indexOf('\n');
-  const isLine = (isWhole || end >= 0) && parsedJson(end < 0 ? content : content.slice(0, end)) !== undefined;
-  if (!isLine && !isWhole && content.length < TELLING) return undefined;
+  const isLine = (isComplete || end >= 0) && parsedJson(end < 0 ? content : content.slice(0, end)) !== undefined;
+  if (!isLine && !isComplete && content.length < TELLING) return undefined;
   const head = content.slice(0, isLine && end >= 0 ? end : TELLING);
   return BUNDLE.test(head) ? 'stix' : EVENT.test(head) ? 'misp' : 'ndjson';
 }

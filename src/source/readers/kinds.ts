@@ -53,9 +53,9 @@ export const isGzip = (head: Uint8Array): boolean => isOf(head, GZIP);
 export const isZip = (head: Uint8Array): boolean => isOf(head, ZIP);
 
 /** What a file is by its first bytes, if it is no text; undefined also where they are too few. */
-export function kindOf(head: Uint8Array, isWhole: boolean): string | undefined {
+export function kindOf(head: Uint8Array, isComplete: boolean): string | undefined {
   const known = KINDS.find((each) => isOf(head, each))?.name;
-  return known ?? (head.includes(0) && (isWhole || head.length >= MOST_KIND_BYTES) ? zeroKind(head) : undefined);
+  return known ?? (head.includes(0) && (isComplete || head.length >= MOST_KIND_BYTES) ? zeroKind(head) : undefined);
 }
 
 /** What a text with zero bytes is: of Latin letters in UTF-16 every other byte is one. */

@@ -80,8 +80,8 @@ export function mayBeLength(address: string, port: string): NotationFault | unde
 
 /** `198.51.100.*`, `198.51.*.*`: as many stars as octets are missing. */
 function withStars(octets: string, stars: string): string | NotationFault {
-  const isWhole = `${octets}${stars}`.split('.').length === 4;
-  return isWhole ? networkOfOctets(octets)! : { fault: 'write as many stars as octets are missing, such as 198.51.*.*' };
+  const isComplete = `${octets}${stars}`.split('.').length === 4;
+  return isComplete ? networkOfOctets(octets)! : { fault: 'write as many stars as octets are missing, such as 198.51.*.*' };
 }
 
 /** The network of the first one to three octets of an address, such as `198.51.` or `198.51`; undefined for any other text. */

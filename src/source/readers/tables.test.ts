@@ -1,8 +1,8 @@
 /** What the cells of tables mean: CSV, TSV, Zeek's tables and objects of JSON (SPEC D40). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { exampleBody } from '../../document/formats/example.ts';
-import { FORMAT_NAMES, FORMATS } from '../../document/formats/table.ts';
+import { exampleBody } from '../../feed/formats/example.ts';
+import { FORMAT_NAMES, FORMATS } from '../../feed/formats/table.ts';
 import { formatTarget } from '../../signal/target.ts';
 import { countingWarnings, entrySignals, readContent, warningTexts } from './content.ts';
 import type { ListDefaults } from './entry.ts';

@@ -63,7 +63,7 @@ function combined(row: Row): readonly Target[] {
   if (alone?.[0].kind === 'ip') return alone;
   const start = cells.find(({ role }) => role === 'first');
   const best = bestOf(cells, isCandidate) ?? (start === undefined ? bestOf(cells, () => true) : [start]);
-  if (best === undefined) return [wideTarget(row, cells)];
+  if (best === undefined) return [broadTarget(row, cells)];
   if (best[0].column.role === 'mentioned') requireOneMentioned(row);
   const read = best.map((cell) => ({ cell, targets: targetsIn(cell, cells) }));
   const wide = read.find(({ targets }) => targets[0].kind !== 'ip');
@@ -238,7 +238,7 @@ function requireAlone(cell: Cell, cells: readonly Cell[]): void {
 }
 
 /** The ASN or country of a row that has no column of addresses, and in which nothing looks like one. */
-function wideTarget(row: Row, cells: readonly Cell[]): Target {
+function broadTarget(row: Row, cells: readonly Cell[]): Target {
   const has = (...names: readonly Role[]) => row.some(([{ role }]) => names.includes(role));
   const role = has('asn') ? 'asn' : 'country';
   const cell = cells.find(({ column }) => column.role === role);
