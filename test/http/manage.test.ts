@@ -284,7 +284,7 @@ suite('management', () => {
     assert.equal((await call('POST', '/feeds', stranger, { name: 'mine', lists: [ids.list] })).status, 404);
   });
 
-  test('D15.5 unknown parameters and fields, bodies that are no JSON object, too large or encoded are refused, and change nothing', async () => {
+  test('D15.5 D42.1 unknown parameters and fields, bodies that are no JSON object, too large or encoded are refused, and change nothing', async () => {
     const audited = (await get('/audit?limit=1')).body.entries[0]!.id;
     for (const row of OPERATIONS) {
       const path = unknownPath(row);
@@ -317,6 +317,13 @@ suite('management', () => {
           `${row.name} ${field}: ${fault.message}`,
         );
       }
+    }
+    for (const [path, meant] of [
+      ['/imports?dry_run=1', 'preview'],
+      ['/imports?replace%3Dtrue', 'replace'],
+    ]) {
+      const { body } = await call('POST', path, admin, '192.0.2.1', {});
+      assert.match(body.message, new RegExp(`did you mean ${meant}\\?$`), 'D42.1');
     }
     assert.equal((await get('/audit?limit=1')).body.entries[0]!.id, audited);
     const name = fresh('list');

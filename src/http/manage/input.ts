@@ -6,6 +6,7 @@ import { shown } from '../../signal/check.ts';
 import { type BatchFault, MOST_DETAILS } from '../../signal/faults.ts';
 import { compile, type FieldFault } from '../../signal/validate.ts';
 import { badRequest, type HttpFault } from '../errors.ts';
+import { meantParameter } from '../meant-parameter.ts';
 
 /** A request as it came: the decoded parts of its path, its query, the bytes of its body. */
 export interface RawInput {
@@ -45,11 +46,19 @@ function faultsOf(given: Fields, schema: TObject | undefined, validate: Validate
   const known = Object.keys(schema?.properties ?? {});
   const unknown = Object.keys(given)
     .filter((name) => !known.includes(name))
-    .map((field) => ({ field, message: `is not ${what} of this operation${known.length === 0 ? '' : `; there are ${known.join(', ')}`}` }));
+    .slice(0, MOST_DETAILS)
+    .map((field) => ({ field, message: `is not ${what} of this operation${insteadOf(field, known)}` }));
   // What is shown of a value may take time for each: no more of them than the answer tells.
   return [...unknown, ...(validate?.(given) ?? [])]
     .slice(0, MOST_DETAILS)
     .map(({ field, message }) => ({ field, message, value: isSecret(schema, field) ? null : shown(valueAt(given, field)) }));
+}
+
+/** What an unknown name is probably meant to be, or which names there are. */
+function insteadOf(field: string, known: readonly string[]): string {
+  const meant = meantParameter(field, known);
+  if (meant !== undefined) return `; did you mean ${meant}?`;
+  return known.length === 0 ? '' : `; there are ${known.join(', ')}`;
 }
 
 /** Whether the value of a field is shown to nobody, whatever is wrong with it. */
