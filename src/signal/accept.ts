@@ -12,7 +12,7 @@ import { warningsOf } from './rate-limit.ts';
 import { type Refusal, refusedFor } from './refusal.ts';
 import type { RuleQuota } from './rule-quota.ts';
 import type { AccessRuleEnvelope, Signal } from './schema.ts';
-import type { SampleTrial, Trials } from './trial.ts';
+import { nameOf, type SampleTrial, type Trials } from './trial.ts';
 import type { EnvelopeCheck } from './v2.ts';
 
 /** Entries that somebody wants to be taken. */
@@ -50,7 +50,7 @@ export interface Taken {
   readonly failed: number;
   /** What is wrong with those that were not. */
   readonly faults: readonly EntryFault[];
-  /** What agents would silently ignore; of dry runs only. */
+  /** What senders probably did not mean; of dry runs also what agents would silently ignore, and what a sample would feel. Of v1 dry runs only. */
   readonly warnings: readonly string[];
   readonly foreseen: Foreseen;
 }
@@ -185,8 +185,9 @@ async function judgeAndPublish(
         noMoreRules,
         tried: trial?.faultOf,
         // Written out and handed on at once: a thousand parsed entries may take ten times the memory of their text.
-        accept(signal) {
+        accept(signal, unmeant) {
           taken += 1;
+          if (dryRun || version === 2) for (const text of unmeant) warnings.push(`${nameOf(signal)}: ${text}`);
           if (dryRun) warnings.push(...warningsOf(signal), ...(trial?.warningsOf(signal) ?? []));
           add(tally.accepted, signal.version === 1 ? 'access_rule' : signal.envelope.kind);
           const id = signalId(batchId, taken);

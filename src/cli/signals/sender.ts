@@ -34,7 +34,7 @@ export const textReport = ({ stdout, stderr }: Context): Report => ({
   },
 });
 
-/** Batches that are told to people. */
+/** Batches, and warnings, that are printed for people. */
 const TOLD = 20;
 
 const batchLines = (batches: readonly string[]): string[] => [
@@ -117,6 +117,7 @@ export async function sending(
   let bytes = 0;
   let processed = 0;
   let failed = 0;
+  let warned = 0;
   const batchIds: string[] = [];
   let replacement: string | undefined;
   let tried: DryRunSum | undefined = dryRun ? NOTHING_TRIED : undefined;
@@ -148,6 +149,8 @@ export async function sending(
         tried = tried && withBatch(tried, answer);
         if (answer.batch !== null) batchIds.push(answer.batch);
         for (const error of told) await fail(error);
+        for (const warning of answer.warnings.slice(0, Math.max(0, TOLD - warned))) say(`warning: ${warning}`);
+        warned += answer.warnings.length;
       }
       progress.update(bytes, { signals: processed, failed });
     }
@@ -163,6 +166,7 @@ export async function sending(
     say(`${error.message}${afterwards(processed + failed)}`);
   } finally {
     progress.stop();
+    if (warned > TOLD) say(`and ${plural(warned - TOLD, 'more warning')}`);
     await report.end(processed, failed, tried, batchIds, replacement);
   }
 }

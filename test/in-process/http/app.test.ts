@@ -475,6 +475,30 @@ test('D3 ?list= by id or name, a UUID wins; unknown 404, ambiguous 409, empty or
   }
 });
 
+test('D42.3 D42.4 what was probably not meant is in 200 and 206 of v2, and of v1 in dry runs only', async () => {
+  const { post } = world();
+  const rule = { type: 'generated', expression: 'http.request.path == "admin"', action: 'block' };
+  const entry = { kind: 'waf_rule', op: 'upsert', rule_ref: 'w-1', name: 'x', rule };
+  const said = [
+    'w-1: http.request.path == "admin" is never true: a path begins with /',
+    'w-1: name has no effect: rule.name was probably meant',
+  ];
+  assert.deepEqual((await post('/v2/signal', [entry])).json(), {
+    success: true,
+    message: 'Processed 1 entries, 0 failed',
+    errors: [],
+    warnings: said,
+  });
+  const part = await post('/v2/signal?dry_run=1', [entry, { ...entry, rule_ref: '-' }]);
+  assert.deepEqual([part.statusCode, part.json().warnings], [206, said]);
+  assert.equal('warnings' in (await post('/v2/signal', [ENVELOPE])).json(), false);
+  const event = { ...EVENT, expires_in: 60 };
+  assert.deepEqual((await post('/v1/signal', [event])).json(), { success: true, message: 'Processed 1 entries, 0 failed' });
+  assert.deepEqual((await post('/v1/signal?dry_run=1', [event])).json().warnings, [
+    '203.0.113.7: expires_in has no effect: expiration was probably meant',
+  ]);
+});
+
 test('D3.17 D42.1 a parameter that is almost list or dry_run is 400 and names it, and nothing is published; others are ignored', async () => {
   const { post, published } = world();
   const almost = {

@@ -91,7 +91,10 @@ export const IMPORT_OPERATIONS: readonly Operation[] = [
         ],
         errors: listOf({ place: 'line 3', message: 'there is no address' }, { description: 'The first 1,000.' }),
         errors_left_out: 0,
-        warnings: [[], Type.Array(Type.String(), { description: 'What agents would silently ignore; previews only.' })],
+        warnings: [
+          [],
+          Type.Array(Type.String(), { description: 'What was probably not meant; of previews also what agents would silently ignore.' }),
+        ],
         replaced: [
           undefined,
           Type.Optional(

@@ -27,7 +27,9 @@ const CHANGED = answerOf(
   'RuleChange',
   { ...changeFields(RULE.batch_id[0]), preview: false },
   {
-    warnings: Type.Optional(Type.Array(Type.String(), { description: 'What agents would silently ignore; previews only.' })),
+    warnings: Type.Optional(
+      Type.Array(Type.String(), { description: 'What was probably not meant; of previews also what agents would silently ignore.' }),
+    ),
     ...FEED_FIELDS,
     ...STILL_BLOCKED,
   },
