@@ -59,6 +59,14 @@ type FeedJson = Pick<StatusFacts['feeds'][number], 'workspace_id' | 'id' | 'acti
 export const feedKey = ({ workspace_id: workspace, id, action, family, rated }: FeedJson): string =>
   `feed/${workspace}/${id ?? 'workspace'}/${action}/${family}${rated ? '/rated' : ''}`;
 
+/** The feeds that a client got, the first of them by name. */
+function pulledText(feeds: readonly (string | null)[]): string {
+  const names = feeds.slice(0, MOST_FEEDS).map((name) => (name === null ? "the workspace's feed" : `the feed "${name}"`));
+  if (feeds.length > MOST_FEEDS) names.push(`${feeds.length - MOST_FEEDS} more`);
+  return names.length === 0 ? '' : ` ${names.join(', ')}`;
+}
+const MOST_FEEDS = 3;
+
 /** Events of a feed of which one follows another are one thing. */
 const CAP_EVENTS = ['near_cap', 'over_cap'];
 
@@ -99,11 +107,13 @@ function urgentOf(facts: StatusFacts): Item[] {
       state,
       text: `the source "${name}" of ${workspace} ${text}`,
     })),
-    ...(stopped ?? []).map(({ kind, id, user_agent: agent, address, workspace, last_pull: at }) => ({
-      key: `${kind}/${id}`,
-      state: 'stopped',
-      text: `the ${kind} ${JSON.stringify(agent)} at ${address} of ${workspace} stopped pulling, last at ${at} (weir ${kind} ls)`,
-    })),
+    ...(stopped ?? []).map(
+      ({ kind, id, user_agent: agent, address, key_id: keyId, key_name: key, feeds: of, workspace, last_pull: at }) => ({
+        key: `${kind}/${id}`,
+        state: 'stopped',
+        text: `the ${kind} ${JSON.stringify(agent)} at ${address} of ${workspace} stopped pulling${pulledText(of)} with the key "${key ?? keyId}", last at ${at} (weir ${kind} ls)`,
+      }),
+    ),
     ...(full ?? []).map(({ id, user_agent: agent, address, workspace, target, entries, limit, feeds: of }) => ({
       key: `device-cap/${id}`,
       state: entries > limit ? 'over' : 'near',

@@ -75,6 +75,8 @@ export const stoppedJson = (stopped: Stopped, names: ReadonlyMap<string, string>
   user_agent: stopped.userAgent,
   address: stopped.address,
   key_id: stopped.keyId,
+  key_name: stopped.keyName,
+  feeds: stopped.feeds,
   workspace: names.get(stopped.workspaceId) ?? stopped.workspaceId,
   last_pull: isoTime(stopped.lastPull),
 });

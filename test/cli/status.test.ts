@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, before, suite, test } from 'node:test';
 import { statusText } from '../../src/cli/state/status-text.ts';
 import { serviceStatus } from '../../src/manage/attention.ts';
+import { stoppedJson } from '../../src/manage/status.ts';
 import { readStatusFiles } from '../../src/runtime/ledgers/status-file.ts';
 import { command, commandJson } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
@@ -190,7 +191,7 @@ suite('weir status', () => {
     assert.equal((await status({ MIN_PREFIX_V4: '0' })).lines[2], '  guard rails are off in default (docs/deployment.md)');
   });
 
-  test('D10.16 engines that do not answer, red checks and landing that stands still need attention', () => {
+  test('D10.16 D42.5 engines that do not answer, red checks and landing that stands still need attention', () => {
     const engine = { kind: 'PostgreSQL', ok: false, reason: 'refused' };
     const process = {
       ...{ pid: 7, url: 'http://127.0.0.1:1', roles: ['consumer'], startedAt: 0, feeds: [] },
@@ -208,6 +209,20 @@ suite('weir status', () => {
         workspaces: new Map<string, string>(),
       },
     };
+    const at = { workspaceId: 'w', keyId: 'k-1', userAgent: 'fw', address: '192.0.2.1', lastPull: 0 };
+    const names = new Map([['w', 'main']]);
+    const stopped = [
+      stoppedJson({ ...at, kind: 'device', id: 'd', keyName: 'edge-fw', feeds: ['edge', null, 'a', 'b', 'c'] }, names),
+      stoppedJson({ ...at, kind: 'bouncer', id: 'b', keyName: null, feeds: [] }, names),
+    ];
+    assert.deepEqual(
+      serviceStatus({ ...parts, processes: [], store: { kind: 'PostgreSQL', ok: true }, stopped }).attention.slice(1),
+      [
+        'the device "fw" at 192.0.2.1 of main stopped pulling the feed "edge", the workspace\'s feed, the feed "a", 2 more with the key "edge-fw", last at 1970-01-01T00:00:00.000Z (weir device ls)',
+        'the bouncer "fw" at 192.0.2.1 of main stopped pulling with the key "k-1", last at 1970-01-01T00:00:00.000Z (weir bouncer ls)',
+      ],
+      'D42.5',
+    );
     assert.deepEqual(serviceStatus(parts).attention, [
       'the store does not answer: refused',
       'store of process 7: down',
