@@ -14,7 +14,11 @@ const SILENT = `c.last_pull > $2 AND c.last_pull <= $3 AND c.last_stream > $2 AN
 const feedsOf = (row: Row): (string | null)[] =>
   row.documents === undefined
     ? [row.feed_id as string | null]
-    : [...new Set((JSON.parse(String(row.documents)) as DeviceDocument[]).flatMap(({ feedId, action }) => (action === '' ? [] : [feedId])))];
+    : [
+        ...new Set(
+          (JSON.parse(String(row.documents)) as DeviceDocument[]).flatMap(({ feedId, action }) => (action === '' ? [] : [feedId])),
+        ),
+      ];
 
 const stoppedOf =
   (kind: Stopped['kind'], names: ReadonlyMap<string, string>) =>
