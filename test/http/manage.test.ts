@@ -944,7 +944,7 @@ suite('management', () => {
     assert.match(printed.stdout, new RegExp(`removed +${name} +1 removed .* Jana`));
   });
 
-  test('D32.6 what a feed had more and less is the difference of the bytes that were polled then', async () => {
+  test('D32.6 D42.7 what a feed had more and less is the difference of the bytes that were polled then', async () => {
     const random = seededRandom(326);
     const [one, two] = [(await make('/lists', { name: fresh('list') })).body, (await make('/lists', { name: fresh('list') })).body];
     const name = fresh('feed');
@@ -1013,6 +1013,34 @@ suite('management', () => {
       set.map(({ event, name: of }) => [event, of]),
       [['feed changed', name]],
     );
+    // Each moment is made by what was set then: what was set since changes nothing of what is known of it.
+    const same = async (what: string) => {
+      const { status, body: again } = await get(`/difference?feed=${name}&since=${first.at}&until=${final.at}`);
+      assert.equal(status, 200, `${what}: ${JSON.stringify(again)}`);
+      assert.deepEqual(
+        [again.before, again.after, again.added, again.removed],
+        [body.before, body.after, body.added, body.removed],
+        `D42.7 ${what}`,
+      );
+      assert.ok((again.settings_changed as Json[]).length > 0, what);
+    };
+    await same('subtract_allow');
+    await call('PATCH', `/feeds/${feed}`, admin, { lists: [two.id] }, { 'if-match': '*' });
+    await same('lists');
+    await call('PATCH', `/feeds/${feed}`, admin, { all_lists: true, max_entries: 1 }, { 'if-match': '*' });
+    await same('all lists and the cap');
+    const { body: guards } = await get('/workspace');
+    await call('PATCH', '/workspace', admin, { protect: ['0.0.0.0/0', '::/0'] }, { 'if-match': '*' });
+    await same('protected networks');
+    assert.equal(((await get(`/difference?feed=${name}&since=${first.at}`)).body.after as Json).entries, 0, 'and by what is set now');
+    await call('PATCH', '/workspace', admin, { protect: guards.protect }, { 'if-match': '*' });
+    await call('PATCH', `/feeds/${feed}`, admin, { min_sources: 2 }, { 'if-match': '*' });
+    const agreed = await get(`/difference?feed=${name}&since=${first.at}`);
+    assert.deepEqual([agreed.status, /had to agree then cannot be made again/.test(agreed.body.message)], [409, true], agreed.body.message);
+    await call('PATCH', `/feeds/${feed}`, admin, { min_sources: null, lists: [one.id] }, { 'if-match': '*' });
+    assert.equal((await call('DELETE', `/lists/${one.id}?confirmed=1`, admin, undefined, { 'if-match': '*' })).status, 200);
+    const cut = await get(`/difference?feed=${name}&since=${first.at}`);
+    assert.deepEqual([cut.status, /list deleted at .*; ask from then on/.test(cut.body.message)], [409, true], cut.body.message);
     const old = await get(`/difference?feed=${name}&since=8d`);
     assert.equal(old.status, 409);
     assert.match(old.body.message, /what the feed had then is not known any more: changes of rules are kept since /);

@@ -15,7 +15,7 @@ export const DIFFERENCE_OPERATIONS: readonly Operation[] = [
   operation('feedDifference', 'GET /difference', 'rules:read', {
     summary: 'The networks that a feed had more and less at one moment than at another, as far as seven days back',
     description:
-      'Made from the rules as they were then, by what is set of the feed, its lists, the workspace and the geo data now: settings_changed tells what of that was set since.',
+      'Made from the rules and the settings as they were then; the geo data, and what the service protects, are those of now. settings_changed tells what was set since. What cannot be made again is 409.',
     query: Type.Object({
       feed: textField(200, "UUID or name of a list or feed; the workspace's when absent."),
       since: Type.String({ maxLength: 40, description: 'The first moment: an instant, or how long ago, such as 2h.' }),
