@@ -11,7 +11,7 @@ import { readStatusFiles } from '../../src/runtime/ledgers/status-file.ts';
 import { command, commandJson } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { smallGeo } from '../support/geo.ts';
-import { getFeed, postSignals } from '../support/http.ts';
+import { ask, bearer, getFeed, postSignals } from '../support/http.ts';
 import { eventually, KEY, PATIENT, startWeir, type Weir } from '../support/weir.ts';
 
 const DAY = 86_400_000;
@@ -84,14 +84,14 @@ suite('weir status', () => {
     assert.equal(existsSync(join(folder, 'nowhere')), false, 'a command that reads makes nothing');
   });
 
-  test('D10.20, D10.16 a key that is in use and ends soon is told, and counted; one that nobody uses, or that ends later, is not', async () => {
+  test('D10.20, D10.16, D42.9 a key that is in use and ends soon is told, counted, and put off with a reason; one that nobody uses, or that ends later, is not', async () => {
     const day = 86_400;
     const make = (name: string, days: number) =>
-      commandJson<{ key: string }>(
+      commandJson<{ id: string; key: string }>(
         ['key', 'create', '--name', name, '--workspace', 'default', '--expires-in', String(days * day)],
         settings,
       );
-    const { key } = await make('firewall', 13);
+    const { id, key } = await make('firewall', 13);
     await make('idle', 13);
     const { key: later } = await make('later', 15);
     const db = new DatabaseSync(join(settings.DATA_DIR, 'weir.db'), PATIENT);
@@ -100,6 +100,15 @@ suite('weir status', () => {
     const { code, lines } = await status();
     assert.match(lines[1]!, /^ {2}the key "firewall" of default, which is in use, ends at \S+Z \(docs\/keys\.md\)$/);
     assert.deepEqual([code, lines.filter((line) => line.startsWith('  the key')).length], [3, 1]);
+    const headers = { ...bearer(KEY), 'x-actor': 'Jana' };
+    const asked = { key: `key/${id}`, reason: 'next\nweek', expires_in: 3600 };
+    const made = await ask(server.url, '/v1/manage/attention/snoozes', { method: 'POST', headers, body: JSON.stringify(asked) });
+    assert.equal(made.status, 200, made.text);
+    const snoozed = await status();
+    assert.match(snoozed.lines[2]!, /^ {4}snoozed in default until \S+Z by Jana: next week$/, 'D42.9');
+    assert.deepEqual([snoozed.lines[1], snoozed.code], [lines[1], 3]);
+    const { attention, snoozes } = JSON.parse((await command(['status', '--json'], settings)).stdout);
+    assert.deepEqual([snoozes.length, snoozes[0].attention, snoozes[0].workspace, snoozes[0].actor], [1, attention[0], 'default', 'Jana']);
     db.exec("UPDATE keys SET revoked_at = 1 WHERE name IN ('firewall', 'idle', 'later')");
     assert.equal((await status()).code, 0);
     db.close();

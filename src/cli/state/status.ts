@@ -3,15 +3,20 @@
 import { existsSync } from 'node:fs';
 import { areOff } from '../../account/guard-rails.ts';
 import { isEnding } from '../../account/key.ts';
+import type { Snooze } from '../../account/snooze.ts';
+import type { Workspace } from '../../account/workspace.ts';
 import { WeirError } from '../../errors.ts';
 import { loadGeo } from '../../geo/load.ts';
 import { geoStatus } from '../../geo/status.ts';
-import { serviceStatus } from '../../manage/attention.ts';
+import { type AttentionItem, attentionOf, serviceStatus } from '../../manage/attention.ts';
 import { fullDevices } from '../../manage/devices/device-caps.ts';
+import { keyNames, type Names } from '../../manage/rules/rule-json.ts';
+import { itemsWith } from '../../manage/snoozes.ts';
 import { type SourceTrouble, troubleOf } from '../../manage/sources/trouble.ts';
 import {
   type EngineStatus,
   endingKeyJson,
+  factsOf,
   isUnused,
   type ProcessStatus,
   type StatusParts,
@@ -41,16 +46,18 @@ export function statusCommand(add: AddCommand): void {
     noOptions,
     {
       async run(context) {
-        const status = serviceStatus(await readParts(context));
+        const { snoozed, ...parts } = await readParts(context);
+        const status = serviceStatus(parts);
         if (status.attention.length > 0) context.exitCode = status.urgent ? 1 : 3;
-        return status;
+        const items = attentionOf(factsOf(parts));
+        return { ...status, snoozes: snoozed.flatMap((of) => snoozesOf(of, items)) };
       },
       show: statusText,
     },
   );
 }
 
-async function readParts(context: Context): Promise<StatusParts> {
+async function readParts(context: Context): Promise<StatusParts & Snoozed> {
   const { config } = context;
   const now = Date.now();
   const processes = readStatusFiles(config.dataDir, now);
@@ -76,13 +83,21 @@ async function readParts(context: Context): Promise<StatusParts> {
   };
 }
 
-type Stored = Pick<
-  StatusParts,
-  'deadLetters' | 'unusedKeys' | 'endingKeys' | 'stopped' | 'fullDevices' | 'sources' | 'unguarded' | 'workspaces'
->;
+/** What was put off in each workspace that has put something off. */
+interface Snoozed {
+  readonly snoozed: readonly { readonly workspace: string; readonly snoozes: readonly Snooze[]; readonly keys: Names['keys'] }[];
+}
+
+/** What of the items was put off in a workspace, with who, why and until when. */
+const snoozesOf = ({ workspace, snoozes, keys }: Snoozed['snoozed'][number], items: readonly AttentionItem[]) =>
+  itemsWith(items, snoozes, keys).flatMap(({ text, snooze }) => (snooze === null ? [] : [{ attention: text, workspace, ...snooze }]));
+
+type Stored = Snoozed &
+  Pick<StatusParts, 'deadLetters' | 'unusedKeys' | 'endingKeys' | 'stopped' | 'fullDevices' | 'sources' | 'unguarded' | 'workspaces'>;
 const NOT_STORED: Stored = {
   ...{ deadLetters: null, unusedKeys: null, endingKeys: null, stopped: null, fullDevices: null, sources: null, unguarded: null },
   workspaces: new Map(),
+  snoozed: [],
 };
 
 async function readStored({ config }: Context, store: StoreReads, processes: readonly ProcessStatus[], now: number): Promise<Stored> {
@@ -100,7 +115,13 @@ async function readStored({ config }: Context, store: StoreReads, processes: rea
     sources: await troubled(store, names, now),
     unguarded: workspaces.filter((workspace) => isOff && areOff(workspace)).map(({ name }) => name),
     workspaces: names,
+    snoozed: (await Promise.all(workspaces.map((workspace) => readSnoozed(store, workspace, now)))).flat(),
   };
+}
+
+async function readSnoozed(store: StoreReads, { id, name }: Workspace, now: number): Promise<Snoozed['snoozed']> {
+  const snoozes = await store.snoozes(id, now);
+  return snoozes.length === 0 ? [] : [{ workspace: name, snoozes, keys: await keyNames(store, id) }];
 }
 
 /** The sources of all workspaces that somebody has to look at. */
