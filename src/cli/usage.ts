@@ -1,7 +1,7 @@
 /** Reads what a person writes at the command line; a mistake throws USAGE. */
 import type { Command } from 'commander';
 import { nameFault } from '../account/name.ts';
-import { readDuration } from '../duration.ts';
+import { type DurationUnit, readDuration } from '../duration.ts';
 import { WeirError } from '../errors.ts';
 import { isCountry } from '../geo/iso3166.ts';
 import type { Target } from '../rule.ts';
@@ -62,12 +62,13 @@ export function readName(text: string): string {
   return text;
 }
 
-/** A duration from an option, in seconds. */
-export function duration(option: string): (text: string) => number {
+/** A duration from an option: a whole number of a unit, within bounds. */
+export function duration(option: string, least = 0, most = Number.MAX_SAFE_INTEGER, unit: DurationUnit = 's'): (text: string) => number {
   return (text) => {
-    const seconds = readDuration(text);
-    if (seconds === undefined)
-      throw new WeirError('USAGE', `${option} must be a number of seconds, or one with a unit such as 15m, 12h, 7d`);
-    return seconds;
+    const number = readDuration(text, unit) ?? Number.NaN;
+    const bounds = most === Number.MAX_SAFE_INTEGER ? 'a number of seconds' : `a whole number from ${least} to ${most}, not "${text}"`;
+    if (!Number.isInteger(number) || number < least || number > most)
+      throw new WeirError('USAGE', `${option} must be ${bounds}, or one with a unit such as 15m, 12h, 7d`);
+    return number;
   };
 }

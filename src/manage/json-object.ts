@@ -1,4 +1,6 @@
 /** The JSON object of a body, and what is wrong with it. */
+import type { TSchema } from 'typebox';
+import { withDurations } from '../duration.ts';
 import type { FieldFault } from '../signal/validate.ts';
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
@@ -33,3 +35,18 @@ export function repeatedFields(bytes: Uint8Array): FieldFault[] {
   }
   return [...twice].map((field) => ({ field, message: 'must be given once' }));
 }
+
+/** The fields of an object as their schemas mean them: null where that is no value is as if absent, a duration is a number. */
+export const asMeant = (
+  fields: Readonly<Record<string, unknown>>,
+  properties: Readonly<Record<string, TSchema>>,
+): Record<string, unknown> =>
+  withDurations(
+    Object.fromEntries(
+      Object.entries(fields).filter(([name, value]) => value !== null || !Object.hasOwn(properties, name) || takesNull(properties[name]!)),
+    ),
+    properties,
+  );
+
+const takesNull = ({ type, anyOf }: { readonly type?: unknown; readonly anyOf?: readonly object[] }): boolean =>
+  [type].flat().includes('null') || (anyOf?.some(takesNull) ?? false);

@@ -1,6 +1,7 @@
 /** What can be set of the service, and how the text of a setting is read. */
 import { isIP } from 'node:net';
 import { PROTECT_RULE, protectedWord } from '../account/guard-rails.ts';
+import { DURATIONS, type DurationUnit, readDuration } from '../duration.ts';
 
 /** The parts of the service that a process may run. */
 export const ROLES = ['signals', 'consumer', 'feeds', 'manage', 'sources'] as const;
@@ -31,6 +32,18 @@ export const integer =
   (value) => {
     const number = Number(value);
     if (!/^\d{1,10}$/.test(value) || number < least || number > most) throw new Error(`must be a whole number from ${least} to ${most}`);
+    return number;
+  };
+
+const CALLED: Readonly<Record<DurationUnit, string>> = { s: 'seconds', m: 'minutes', h: 'hours', d: 'days', w: 'weeks' };
+
+/** A whole number of a unit, or a duration such as `7d` that is one. */
+export const duration =
+  (unit: DurationUnit, least: number, most: number): Parse<number> =>
+  (value) => {
+    const number = readDuration(value, unit) ?? Number.NaN;
+    if (!Number.isInteger(number) || number < least || number > most)
+      throw new Error(`must be a whole number of ${CALLED[unit]} from ${least} to ${most}, or ${DURATIONS}`);
     return number;
   };
 

@@ -1,5 +1,5 @@
 import { WEBHOOK_STYLES } from '../account/webhook.ts';
-import { cidr, commaList, integer, oneOf, type Setting, secret, text, url } from './setting.ts';
+import { cidr, commaList, duration, integer, oneOf, type Setting, secret, text, url } from './setting.ts';
 
 /** How the lists of sources are fetched (SPEC D23.10), and how webhooks are told (D27). */
 export const SOURCES = {
@@ -29,7 +29,7 @@ export const SOURCES = {
   },
   sourceSeconds: {
     fallback: '300',
-    parse: integer(1, 3600),
+    parse: duration('s', 1, 3600),
     meaning: 'how long fetching a source may take; without a byte at most 30 seconds',
   },
   webhookNetworks: {

@@ -4,6 +4,7 @@ import { NETWORK_SETS, protectedWord } from '../account/guard-rails.ts';
 import { keyNetwork } from '../account/key.ts';
 import { nameFault } from '../account/name.ts';
 import { readGroupRole } from '../account/person.ts';
+import { DURATIONS } from '../duration.ts';
 import type { Static } from '../json-schema.ts';
 import { isStorableText } from './storable-text.ts';
 
@@ -114,11 +115,14 @@ const NONE: readonly FieldFault[] = [];
 /** A path of a schema's fault as `rule.target.ip`. */
 const dotted = (path: string): string => path.slice(1).replaceAll('/', '.');
 
+ajv.addKeyword({ keyword: 'x-unit', schemaType: 'string' });
+
 type Params = Record<string, unknown>;
 interface Limits {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly properties?: object;
+  readonly 'x-unit'?: string;
 }
 const range = (_: Params, { minimum, maximum }: Limits) => `must be an integer from ${minimum} to ${maximum}`;
 const MESSAGES: Record<string, (params: Params, schema: Limits) => string> = {
@@ -140,6 +144,7 @@ const MESSAGES: Record<string, (params: Params, schema: Limits) => string> = {
 /** `type` is a list where null is allowed too. */
 function typeMessage(type: string | readonly string[], schema: Limits): string {
   const [main, other] = [type].flat();
+  if (main === 'integer' && schema['x-unit'] !== undefined) return `${range({}, schema)}, or ${DURATIONS}`;
   if (main === 'integer') return range({}, schema) + (other === undefined ? '' : `, or ${other}`);
   return `must be ${main === 'object' || main === 'array' ? 'an' : 'a'} ${main}${other === undefined ? '' : ` or ${other}`}`;
 }

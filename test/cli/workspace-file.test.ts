@@ -63,7 +63,7 @@ lists:
     max_entries: 50000
   - { name: other, format: fortinet }
 sources:
-  - { name: feodo, url: https://lists.invalid/a, auth: bearer, secret_env: TOKEN, every: 3600, list: { confidence: low } }
+  - { name: feodo, url: https://lists.invalid/a, auth: bearer, secret_env: TOKEN, every: 1h, list: { confidence: low } }
   - { name: drop, catalogue: spamhaus-drop, paused: true, change_percent: 80 }
 feeds:
   - { name: fw-berlin, lists: [scanners, feodo], min_sources: 2, always: [scanners], target: pan-os, max_entries: 10000 }
@@ -176,11 +176,18 @@ webhooks:
     const to = await workspace('faulty');
     await apply(to, { lists: [{ name: 'there' }], feeds: [{ name: 'taken', lists: ['there'] }], keys: [{ name: 'k', role: 'viewer' }] });
     const before = await exported(to);
-    const form = await run(to, { lists: [{ name: 'a', max_entries: 0, cap: 5 }, {}], feds: [], feeds: 3, workspace: { protect: ['x'] } });
+    const form = await run(to, {
+      lists: [{ name: 'a', max_entries: 0, cap: 5 }, {}],
+      feds: [],
+      feeds: 3,
+      sources: [{ name: 's', every: 'soon' }],
+      workspace: { protect: ['x'] },
+    });
     assert.equal(form.code, 2);
     for (const line of [
       'feds: is not known; there are $schema, version, workspace, lists, sources, feeds, keys, webhooks',
       'lists[0].max_entries: must be an integer from 1 to 4000000',
+      'sources[0].every: must be an integer from 300 to 2592000, or a duration such as 90s, 12h, 7d',
       'lists[0].cap: is not known; there are name, description, format',
       'lists[1].name: is required',
       'feeds: must be an array',

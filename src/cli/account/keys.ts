@@ -14,7 +14,7 @@ import { LIMITS } from '../../signal/limits.ts';
 import type { AddCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { changesIn, printable, readsIn, table, workspaceId } from '../context.ts';
-import { inWorkspace, oneOf, readName, requireChange, wholeNumber } from '../usage.ts';
+import { duration, inWorkspace, oneOf, readName, requireChange } from '../usage.ts';
 import { useLines } from './deletions.ts';
 
 const keyCreateOptions = (c: Command): Command =>
@@ -25,7 +25,7 @@ const keyCreateOptions = (c: Command): Command =>
     .option('--feed <feed>', 'bind the key to one feed made of lists, which is all that it can read')
     .option('--from <network>', `${FROM}; repeatable (default: from anywhere)`, collectNetwork)
     .option('--name <name>', 'what the key is for', readName)
-    .option('--expires-in <seconds>', 'lifetime in seconds', wholeNumber('--expires-in', 1, LIMITS.expirySeconds));
+    .option('--expires-in <duration>', 'lifetime, such as 3600, 12h, 90d', duration('--expires-in', 1, LIMITS.expirySeconds));
 
 const keySetOptions = (c: Command): Command =>
   c

@@ -4,7 +4,7 @@ import { WeirError } from '../../errors.ts';
 import { sourceReach } from '../../fetch/reach.ts';
 import { type Applied, applyFile, type FileContext } from '../../manage/file/apply.ts';
 import { fileSchema } from '../../manage/file/operations.ts';
-import { fileFaults, withoutNulls } from '../../manage/file/schema.ts';
+import { fileAsMeant, fileFaults } from '../../manage/file/schema.ts';
 import type { Store } from '../../ports/store.ts';
 import type { FieldFault } from '../../signal/validate.ts';
 import type { AddCommand } from '../command.ts';
@@ -47,7 +47,7 @@ export function applyCommand(add: AddCommand): void {
         if (options.schema) return { schema: fileSchema() };
         if (path === undefined || options.workspace === undefined)
           throw new WeirError('USAGE', 'name the file, and its workspace with --workspace; weir apply --help lists the options');
-        const file = withoutNulls(await readSettingsFile(path, context.environment, fileFaultsOrThrow));
+        const file = fileAsMeant(await readSettingsFile(path, context.environment, fileFaultsOrThrow));
         const store = options.dryRun ? ((await context.reads()) as Store) : await context.store();
         const about = fileContext(store, await workspaceId(store, options.workspace), context);
         const { dryRun = false, prune = false } = options;
@@ -108,7 +108,7 @@ const faultLines = (faults: readonly FieldFault[]) =>
 
 function fileFaultsOrThrow(value: unknown): asserts value is Record<string, unknown> {
   const clean =
-    typeof value === 'object' && value !== null && !Array.isArray(value) ? withoutNulls(value as Record<string, unknown>) : value;
+    typeof value === 'object' && value !== null && !Array.isArray(value) ? fileAsMeant(value as Record<string, unknown>) : value;
   const faults = fileFaults(clean);
   if (faults.length > 0) throw faultLines(faults);
 }

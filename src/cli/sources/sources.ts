@@ -1,12 +1,12 @@
 /** `weir source`: lists with an origin (SPEC D23). */
 
 import type { Command } from 'commander';
+import { durationText } from '../../duration.ts';
 import { sourceReach } from '../../fetch/reach.ts';
 import type { ChangeContext } from '../../manage/context.ts';
 import { deletionPreview } from '../../manage/deletion.ts';
 import { runJson } from '../../manage/sources/refreshes.ts';
 import { type SourceJson, sourceJson } from '../../manage/sources/source-json.ts';
-import { durationText } from '../../manage/sources/source-settings.ts';
 import { changeSource, createSource, deleteSource, findSource, pauseSource, type SourceChange } from '../../manage/sources/sources.ts';
 import { everyItem } from '../../ports/stored/every-item.ts';
 import { findCatalogue } from '../../source/catalogue.ts';

@@ -13,7 +13,7 @@ import { FeedRanges } from '../held/feed-ranges.ts';
 import { RuleColumns, type Snapshot, type SnapshotPart } from '../held/snapshot.ts';
 import { contentOfFeed } from '../make/render-feed.ts';
 import { storedVariant, type Variant, variantOf } from '../variant.ts';
-import { headThen, type ReplacedSettings } from './settings-then.ts';
+import { headThen, type Replaced } from './settings-then.ts';
 
 /** Rules of the feed at both moments that are looked at for one answer: they are held in memory. */
 const MOST_RULES = 4_000_000;
@@ -32,7 +32,7 @@ export interface DifferenceAsked {
   readonly since: number;
   readonly until: number;
   /** What was set since the first moment, newest first. */
-  readonly replaced: readonly ReplacedSettings[];
+  readonly replaced: readonly Replaced[];
   readonly family?: Variant['family'] | undefined;
   readonly action?: AccessAction | undefined;
   /** Networks that are named, of what came and of what went. */

@@ -1,6 +1,7 @@
 /** What a request gives an operation, judged by the schemas of its row. */
 import type { TObject } from 'typebox';
-import { readObject, repeatedFields } from '../../manage/json-object.ts';
+import { withDurations } from '../../duration.ts';
+import { asMeant, readObject, repeatedFields } from '../../manage/json-object.ts';
 import type { Given, Operation } from '../../manage/operation.ts';
 import { shown } from '../../signal/check.ts';
 import { type BatchFault, MOST_DETAILS } from '../../signal/faults.ts';
@@ -32,7 +33,7 @@ export function inputReader({ query, body, isReadWhereItRuns }: Operation): Read
     if (body === undefined || isReadWhereItRuns === true) return { params, query: given, body: {}, bytes };
     const read = readObject(bytes);
     if ('fault' in read) return badRequest([{ ...read.fault, value: null }]);
-    const fields = withoutNulls(read.fields, body);
+    const fields = asMeant(read.fields, body.properties);
     const twice = repeatedFields(bytes).map((fault) => ({ ...fault, value: null }));
     const faults = [...twice, ...faultsOf(fields, body, bodyFaults, 'a field')];
     return faults.length > 0 ? badRequest(faults) : { params, query: given, body: fields, bytes };
@@ -71,7 +72,9 @@ const valueAt = (given: Fields, path: string): unknown =>
 
 /** The texts of a query as its schema has them; a text that is no number or boolean stays, for the schema to refuse. */
 const typedQuery = (schema: TObject | undefined, query: Fields): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(query).map(([name, text]) => [name, typed(schema?.properties[name], text)]));
+  Object.fromEntries(
+    Object.entries(withDurations(query, schema?.properties ?? {})).map(([name, text]) => [name, typed(schema?.properties[name], text)]),
+  );
 
 function typed(schema: { readonly type?: unknown } | undefined, text: unknown): unknown {
   if (typeof text !== 'string') return text;
@@ -80,12 +83,3 @@ function typed(schema: { readonly type?: unknown } | undefined, text: unknown): 
   if (schema?.type === 'boolean' && /^(0|false)$/.test(text)) return false;
   return text;
 }
-
-/** The fields of an object without those that are null where null is no value of theirs: that is as if they were absent. */
-const withoutNulls = (fields: Fields, { properties }: TObject): Record<string, unknown> =>
-  Object.fromEntries(
-    Object.entries(fields).filter(([name, value]) => value !== null || !Object.hasOwn(properties, name) || takesNull(properties[name]!)),
-  );
-
-const takesNull = ({ type, anyOf }: { readonly type?: unknown; readonly anyOf?: readonly object[] }): boolean =>
-  [type].flat().includes('null') || (anyOf?.some(takesNull) ?? false);

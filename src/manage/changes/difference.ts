@@ -1,7 +1,7 @@
 /** `weir feed diff`, `GET /v1/manage/difference`: what both ask and answer (SPEC D32.6). */
 import { isoTime } from '../../clock.ts';
 import type { DifferenceAsked, FeedDiffer } from '../../document/difference/difference.ts';
-import type { ReplacedSettings } from '../../document/difference/settings-then.ts';
+import type { Replaced } from '../../document/difference/settings-then.ts';
 import { WeirError } from '../../errors.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { AuditRow } from '../../ports/stored/account-store.ts';
@@ -15,7 +15,7 @@ type Asked = Omit<DifferenceAsked, 'feedId' | 'replaced'> & { readonly feed?: st
 
 /** Changes of settings that are told. */
 const MOST_SETTINGS = 20;
-const SETTINGS = /^((list|feed|workspace) changed|(list|feed)s? (deleted|restored)|source (changed|deleted))$/;
+const SETTINGS = /^((list|feed|workspace) changed|(list|feed)s? (deleted|restored)|list created|source (changed|deleted))$/;
 /** Rows of the audit log that are read at once, and in all. */
 const ROWS = 1000;
 const MOST_ROWS = 20 * ROWS;
@@ -39,7 +39,11 @@ export async function differenceJson(store: StoreReads, differ: FeedDiffer, work
     ...{ since: isoTime(since), until: isoTime(until), family, action },
     ...{ before: told(before), after: told(after) },
     ...{ added: added.count, removed: removed.count, added_networks: added.first, removed_networks: removed.first },
-    settings_changed: await settingsChanged(store, workspaceId, rows.slice(0, MOST_SETTINGS)),
+    settings_changed: await settingsChanged(
+      store,
+      workspaceId,
+      rows.filter(({ event }) => event !== 'list created').slice(0, MOST_SETTINGS),
+    ),
   };
 }
 
@@ -60,12 +64,13 @@ async function settingRows(store: StoreReads, workspaceId: string, scope: Scope 
 }
 
 /** What those replaced of the settings that make the feed. Rejects with REFUSED for what cannot be taken back. */
-function replacedBy(rows: readonly AuditRow[], feedId: string | null, workspaceId: string): ReplacedSettings[] {
-  return rows.flatMap(({ at, event, object, change }) => {
+function replacedBy(rows: readonly AuditRow[], feedId: string | null, workspaceId: string): Replaced[] {
+  return rows.flatMap(({ at, event, object, change }): Replaced[] => {
     const isOfFeed = object === feedId;
     if (/^(list|feed) changed$/.test(event) && !isOfFeed) return [];
     if (/^feed/.test(event) && event !== 'feed changed') return [];
     const before = change?.before ?? undefined;
+    if (/^list (created|deleted|restored)$/.test(event)) return [{ at, of: 'list', id: object, wasThere: event === 'list deleted' }];
     if (event === 'source changed' && before !== undefined && !('copies' in before)) return [];
     if (before === undefined || !/^(list|feed|workspace) changed$/.test(event))
       throw new WeirError(

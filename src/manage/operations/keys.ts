@@ -6,7 +6,7 @@ import { ROLE_NAMES, ROLES, type RoleName, roleOf } from '../../account/role.ts'
 import { stateTag } from '../../account/tag.ts';
 import { isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
-import { answerOf, type Fields, flagField, nullable, Type, textField, wordField } from '../../json-schema.ts';
+import { answerOf, durationOf, type Fields, flagField, nullable, Type, textField, wordField } from '../../json-schema.ts';
 import { LIMITS } from '../../signal/limits.ts';
 import { type ChangeContext, changeOptions } from '../context.ts';
 import { RECENT_USES, type RecentUses, recentUses } from '../devices/recent-use.ts';
@@ -196,7 +196,7 @@ export const KEY_OPERATIONS: readonly Operation[] = [
     body: Type.Object({
       name: Type.Optional(Type.String({ format: 'name', description: 'What the key is for.' })),
       ...KEY_FIELDS,
-      expires_in: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMITS.expirySeconds, description: 'Seconds.' })),
+      expires_in: Type.Optional(durationOf('s', 'Seconds', { minimum: 1, maximum: LIMITS.expirySeconds })),
     }),
     answer: NewKey,
     audit: 'key created',

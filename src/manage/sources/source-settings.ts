@@ -9,6 +9,7 @@ import {
   type SourceReading,
   type SourceSettings,
 } from '../../account/source.ts';
+import { durationText } from '../../duration.ts';
 import { hasCode } from '../../errors.ts';
 import type { FieldFault } from '../../signal/validate.ts';
 import { leastInterval } from '../../source/catalogue.ts';
@@ -31,18 +32,6 @@ export type GivenSettings = Partial<Omit<OpenSettings, 'reading' | 'guards'>> & 
 };
 
 const NOTHING_READ: SourceReading = { format: null, paths: [], condition: null, collection: null };
-
-/** Seconds in the largest unit that has them whole. */
-export function durationText(seconds: number): string {
-  const [unit, of] = (
-    [
-      ['d', 86_400],
-      ['h', 3600],
-      ['m', 60],
-    ] as const
-  ).find(([, each]) => seconds % each === 0) ?? ['s', 1];
-  return `${seconds / of}${unit}`;
-}
 
 /** The settings of a source that is made; the address has to be among what is given. */
 export function newSettings(given: GivenSettings & { readonly url: string }): OpenSettings {

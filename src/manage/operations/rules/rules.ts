@@ -1,6 +1,6 @@
 /** Rules: found, made, removed (SPEC D15.31 to D15.35). */
 
-import { answerOf, Type, textField, wordField } from '../../../json-schema.ts';
+import { answerOf, durationOf, Type, textField, wordField } from '../../../json-schema.ts';
 import { EXPRESSION_KINDS, RULE_TYPES } from '../../../rule.ts';
 import type { Batch } from '../../../signal/accept.ts';
 import type { EntryFault } from '../../../signal/faults.ts';
@@ -115,7 +115,7 @@ const EXPRESSION = {
   order: Type.Optional(Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER })),
   short_description: Type.Optional(text(2048)),
   phase: Type.Optional(text(16)),
-  expires_in: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'Seconds.' })),
+  expires_in: Type.Optional(durationOf('s', 'Seconds', { minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
   ...COMMON,
 };
 const NO_DEFAULTS = { action: 'block' as ListAction, expiresIn: undefined, reason: undefined, labels: {} };
