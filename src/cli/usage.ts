@@ -10,7 +10,7 @@ import { targetNamed } from '../signal/target.ts';
 export const noOptions = (command: Command): Command => command;
 
 export const inWorkspace = (command: Command): Command =>
-  command.requiredOption('--workspace <workspace>', 'id or unique name of the workspace');
+  command.option('--workspace <workspace>', 'id or unique name of the workspace; else WEIR_WORKSPACE, or the only one there is');
 
 /** The one item that `text` names, by id or by unique name. */
 export function pick<T extends { readonly id: string; readonly name: string }>(items: readonly T[], text: string, what: string): T {

@@ -569,7 +569,6 @@ describe('D4 moving mistakes', () => {
       [['export', file, '--workspace', 'main'], /^weir: the file ".*main\.ndjson" exists already$/],
       [['export', join(folder, 'no', 'x'), '--workspace', 'main'], /^weir: ENOENT/],
       [['export', '--workspace', 'nobody'], /^weir: there is no workspace "nobody"$/],
-      [['export'], /^weir: required option '--workspace <workspace>' not specified$/],
       [['import', '--workspace', 'main'], /^weir: missing required argument 'file'$/],
       [['import', file, '--workspace', 'nobody'], /^weir: there is no workspace "nobody"$/],
       [

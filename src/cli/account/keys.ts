@@ -13,7 +13,7 @@ import type { StoreReads } from '../../ports/store.ts';
 import { LIMITS } from '../../signal/limits.ts';
 import type { AddCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
-import { changesIn, printable, readsIn, table, workspaceId } from '../context.ts';
+import { type Context, changesIn, printable, readsIn, table, workspaceIn } from '../context.ts';
 import { duration, inWorkspace, oneOf, readName, requireChange } from '../usage.ts';
 import { useLines } from './deletions.ts';
 
@@ -55,7 +55,7 @@ export function keyCommands(add: AddCommand): void {
   add('key set <key>', 'change the name of a key, or the networks that it is good from', keySetOptions, {
     async run(context, [ref], { workspace: given, name, from }) {
       const store = await context.store();
-      const { workspace, key } = await keyAnywhere(store, ref, given);
+      const { workspace, key } = await keyAnywhere(context, store, ref, given);
       const patch: KeyPatch = { ...(name !== undefined && { name }), ...(from !== undefined && { networks: from }) };
       return keyJson(await changeKey(byCommand(store, workspace, context.author), key.id, requireChange(patch, 'key set')));
     },
@@ -84,7 +84,7 @@ export function keyCommands(add: AddCommand): void {
   add('key revoke <key>', 'revoke a key, for good; names who has used it lately (devices, agents, bouncers), and asks', keyRevokeOptions, {
     async run(context, [ref], { workspace: given, yes }) {
       const store = await context.store();
-      const { workspace, key } = await keyAnywhere(store, ref, given);
+      const { workspace, key } = await keyAnywhere(context, store, ref, given);
       const change = byCommand(store, workspace, context.author);
       const told = await revokeKey(change, key.id, true);
       if (told.pulled.length > 0) {
@@ -98,9 +98,13 @@ export function keyCommands(add: AddCommand): void {
 }
 
 /** The key with an id, of whichever workspace, or with a name in a workspace. */
-async function keyAnywhere(store: StoreReads, ref: string, given: string | undefined) {
-  const workspace = given === undefined ? await store.workspaceOfKey(ref) : await workspaceId(store, given);
-  if (workspace === undefined) throw new WeirError('USAGE', `there is no key "${ref}"; a key that is named by its name needs --workspace`);
+async function keyAnywhere(context: Context, store: StoreReads, ref: string, given: string | undefined) {
+  const known = given === undefined ? await store.workspaceOfKey(ref) : undefined;
+  const unknown = () => {
+    throw new WeirError('USAGE', `there is no key "${ref}"; a key that is named by its name needs --workspace`);
+  };
+  const named = () => (given === undefined ? workspaceIn(context, store, given).catch(unknown) : workspaceIn(context, store, given));
+  const workspace = known ?? (await named()).id;
   return { workspace, key: await findKeyNamed(store, workspace, ref) };
 }
 

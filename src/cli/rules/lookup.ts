@@ -16,9 +16,9 @@ import type { StoreReads } from '../../ports/store.ts';
 import { ACCESS_ACTIONS, type AccessAction, type Target } from '../../rule.ts';
 import { formatTarget } from '../../signal/target.ts';
 import type { AddCommand } from '../command.ts';
-import { printable } from '../context.ts';
+import { printable, workspaceIn } from '../context.ts';
 import { servedParts } from '../served.ts';
-import { inWorkspace, oneOf, pick, targetOf } from '../usage.ts';
+import { inWorkspace, oneOf, targetOf } from '../usage.ts';
 
 const lookupOptions = (c: Command): Command =>
   inWorkspace(c)
@@ -34,7 +34,7 @@ export function lookupCommand(add: AddCommand): void {
     async run(context, [text], { workspace: name, feed, list, action, entries: counts }) {
       const target = targetOf(text);
       const store = await context.reads();
-      const workspace = pick(await store.workspaces(), name, 'workspace');
+      const workspace = await workspaceIn(context, store, name);
       const { geo, geoData, guard, clock } = await servedParts(context);
       const feedIds = await feedsAsked(store, workspace.id, { feed, list });
       const explained = await explain({ workspace, target, action, feedIds, counts }, { store, geo, guard, now: instantOf(clock) });

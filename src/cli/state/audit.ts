@@ -6,7 +6,7 @@ import { findKeyNamed } from '../../manage/find.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { everyItem } from '../../ports/stored/every-item.ts';
 import type { AddCommand } from '../command.ts';
-import { table, workspaceId } from '../context.ts';
+import { table, workspaceIn } from '../context.ts';
 import { sinceOf } from '../rules/conditions.ts';
 import { wholeNumber } from '../usage.ts';
 
@@ -26,7 +26,7 @@ export function auditCommands(add: AddCommand): void {
     {
       async run(context, _args, { workspace: given, key, limit, ...wanted }) {
         const store = await context.reads();
-        const workspace = given === undefined ? null : await workspaceId(store, given);
+        const workspace = given === undefined ? null : (await workspaceIn(context, store, given)).id;
         const names = await namesIn(store, workspace);
         const keyId = key === undefined || workspace === null ? undefined : (await findKeyNamed(store, workspace, key)).id;
         const found = [];
