@@ -34,6 +34,16 @@ export function durationText(seconds: number): string {
   return `${seconds / UNITS[unit]}${unit}`;
 }
 
+const WORDS = ['no', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
+const NAMES = { s: 'second', m: 'minute', h: 'hour', d: 'day', w: 'week' } as const;
+
+/** ms in the largest unit that has them whole, for a sentence: `seven days`, `90 days`. */
+export function inWords(ms: number): string {
+  const unit = (['d', 'h', 'm'] as const).find((each) => ms % (UNITS[each] * 1000) === 0) ?? 's';
+  const count = ms / 1000 / UNITS[unit];
+  return `${WORDS[count] ?? count} ${NAMES[unit]}${count === 1 ? '' : 's'}`;
+}
+
 /** What a schema says of a field. */
 type Described = Readonly<Record<string, { readonly 'x-unit'?: DurationUnit }>>;
 

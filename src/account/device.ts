@@ -69,7 +69,7 @@ const USUAL = 4;
 const MOST_COUNTED = 64;
 /** A device counts as stopped after ten of its usual intervals, and never before 10 minutes, ms. */
 const PATIENT_INTERVALS = 10;
-const LEAST_PATIENCE = 600_000;
+export const LEAST_PATIENCE = 600_000;
 
 /** Programs with which people try a feed, and how often and for how long (ms) a device that is one of them pulls that is no trial. */
 const BY_HAND = /^(?:curl|wget|httpie|xh|mozilla|postman|insomnia|python-)/i;

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { formatNetwork } from '@weir/network/format.ts';
 import { parseNetwork } from '@weir/network/parse.ts';
 import { DAY } from '../clock.ts';
+import { inWords } from '../duration.ts';
 import { nameFault } from './name.ts';
 import { DEFAULT_PERMISSIONS, type Permission, WORKSPACE_PERMISSIONS } from './permission.ts';
 
@@ -25,6 +26,7 @@ export interface KeyInfo {
 /** A key that ends within this time, and was used within that, is told before it ends, ms. */
 export const ENDS_SOON = 14 * DAY;
 export const IN_USE = 30 * DAY;
+export const ENDING_WORDS = `Keys that end within ${inWords(ENDS_SOON)} and were used within ${IN_USE / DAY}`;
 
 /** Whether a key is valid and in use, and ends soon; `now` in ms. */
 export const isEnding = ({ revokedAt, expiresAt, lastUsedAt }: KeyInfo, now: number): boolean =>

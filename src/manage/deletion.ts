@@ -5,12 +5,13 @@ import { goesWithSource } from '../account/kept-list.ts';
 import type { AccessList } from '../account/list.ts';
 import { isoTime } from '../clock.ts';
 import { plural } from '../count-text.ts';
+import { inWords } from '../duration.ts';
 import { WeirError } from '../errors.ts';
 import { type Fields, listOf, nullable, Type } from '../json-schema.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
 import { DELETED_KEPT, type DeletedFeed, type RestoredFeed } from '../ports/stored/account-store.ts';
 import { type ChangeContext, changeOptions } from './context.ts';
-import { RECENT_USES, type RecentUses, recentUses } from './devices/recent-use.ts';
+import { LATELY_WORDS, RECENT_USES, type RecentUses, recentUses } from './devices/recent-use.ts';
 import { findFeed, findList } from './find.ts';
 
 /** Rules of a list that are counted at most. */
@@ -135,7 +136,7 @@ export function deletionSentence({ kind, name, rules, more_rules, feeds, keys, p
     ...(rules > 0 ? [`${more_rules ? `more than ${rules} rules` : plural(rules, 'rule')}`] : []),
     ...(feeds.length > 0 ? [`a part of ${plural(feeds.length, 'feed')}`] : []),
     ...(keys.length > 0 ? [plural(keys.length, 'key')] : []),
-    ...(pulled.length > 0 ? [`what ${plural(pulled.length + pulled_left_out, 'client')} pulled in the last ten minutes`] : []),
+    ...(pulled.length > 0 ? [`what ${plural(pulled.length + pulled_left_out, 'client')} pulled ${LATELY_WORDS}`] : []),
   ];
   const what = kind === 'list' ? 'list' : 'feed';
   return goes.length === 0 ? `the ${what} "${name}" goes` : `with the ${what} "${name}" goes ${goes.join(', ')}`;
@@ -159,7 +160,7 @@ export async function restoreNamed(
       `${meant.length} ${what}s called "${ref}" were deleted; use the id: ${meant.map(({ id }) => id).join(', ')}`,
     );
   if (meant.length === 0)
-    throw new WeirError('NOT_FOUND', `no ${what} "${ref}" was deleted in the last ${DELETED_KEPT / 86_400_000} days, or it was for good`);
+    throw new WeirError('NOT_FOUND', `no ${what} "${ref}" was deleted in the last ${inWords(DELETED_KEPT)}, or it was for good`);
   return store.restoreDeleted(workspaceId, meant[0]!.id, { name, maxLists, maxSources }, { by });
 }
 

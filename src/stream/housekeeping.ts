@@ -1,5 +1,5 @@
-import { DAY } from '../clock.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
+import { AUDIT_KEPT, RULES_KEPT } from '../ports/stored/account-store.ts';
 import type { Stream } from '../ports/stream.ts';
 
 /** ms. */
@@ -18,8 +18,8 @@ export interface Keeping {
 }
 
 /**
- * Deletes one slice of what is past its keeping time at `now` (ms): rules 7 days after their expiry, dead letters and audit rows
- * after 90 days, landed messages as set. Resolves with true when there may be more.
+ * Deletes one slice of what is past its keeping time at `now` (ms): RULES_KEPT, AUDIT_KEPT, landed messages as set. Resolves with true
+ * when there may be more.
  */
 export async function sweepSlice(
   stream: Stream,
@@ -28,7 +28,7 @@ export async function sweepSlice(
   now: number,
 ): Promise<boolean> {
   const { streamHours, streamBytes, auditBytes } = keeping;
-  const removed = await store.sweep({ now, rulesExpiredBefore: now - 7 * DAY, auditBefore: now - 90 * DAY, limit: SLICE, auditBytes });
+  const removed = await store.sweep({ now, rulesExpiredBefore: now - RULES_KEPT, auditBefore: now - AUDIT_KEPT, limit: SLICE, auditBytes });
   // What is freed while rows go is taken by those that come; the rest goes back to the disk behind the last of them.
   const mayShrink = removed === 0 && (await store.shrink());
   const streamId = await stream.id();

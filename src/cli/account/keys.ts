@@ -6,6 +6,7 @@ import { PERMISSIONS, type Permission } from '../../account/permission.ts';
 import { ROLE_NAMES } from '../../account/role.ts';
 import { WeirError } from '../../errors.ts';
 import { byCommand } from '../../manage/context.ts';
+import { LATELY_WORDS } from '../../manage/devices/recent-use.ts';
 import { findFeed, findKeyNamed, findList } from '../../manage/find.ts';
 import { changeKey, createKey, keyJson, permissionsGiven, revokeKey } from '../../manage/operations/keys.ts';
 import { feedNamesIn } from '../../manage/rules/rule-json.ts';
@@ -88,7 +89,7 @@ export function keyCommands(add: AddCommand): void {
       const change = byCommand(store, workspace, context.author);
       const told = await revokeKey(change, key.id, true);
       if (told.pulled.length > 0) {
-        await confirm(context, useLines(told, `key ${key.name ?? key.id} was used in the last ten minutes by`).join('\n'), yes);
+        await confirm(context, useLines(told, `key ${key.name ?? key.id} was used ${LATELY_WORDS} by`).join('\n'), yes);
       }
       const { id, name } = await revokeKey(change, key.id);
       return { id, name, revoked: true };

@@ -1,12 +1,14 @@
 /** `weir batch` and `weir undo`. */
 
 import type { Command } from 'commander';
+import { inWords } from '../../duration.ts';
 import { WeirError } from '../../errors.ts';
 import { batchJson, effectText, knownBatch, notUndoable, planUndo, previewJson, undoBatches } from '../../manage/batches.ts';
 import { findKeyNamed } from '../../manage/find.ts';
 import type { Operated } from '../../manage/operate.ts';
 import { type Names, namesIn } from '../../manage/rules/rule-json.ts';
 import type { StoreReads } from '../../ports/store.ts';
+import { RULES_KEPT } from '../../ports/stored/account-store.ts';
 import type { BatchInfo, UndoPreview } from '../../ports/stored/rule-store.ts';
 import type { AddCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
@@ -27,7 +29,7 @@ const undoOptions = (c: Command): Command =>
     .option('--yes', 'do it without asking');
 
 export function batchCommands(add: AddCommand): void {
-  add('batch ls', 'list the batches of signals that have landed in the last seven days, newest first', batchLsOptions, {
+  add('batch ls', `list the batches of signals that have landed in the last ${inWords(RULES_KEPT)}, newest first`, batchLsOptions, {
     async run(context, _args, { workspace, limit, before }) {
       const { store, workspace: id } = await readsIn(context, workspace);
       const names = await namesIn(store, id);

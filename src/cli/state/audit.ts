@@ -1,9 +1,11 @@
 /** `weir audit`: who changed what (SPEC D15.53). */
 
+import { inWords } from '../../duration.ts';
 import { type AuditNames, auditJson, auditNames } from '../../manage/audit-json.ts';
 import { isWanted } from '../../manage/audit-search.ts';
 import { findKeyNamed } from '../../manage/find.ts';
 import type { StoreReads } from '../../ports/store.ts';
+import { AUDIT_KEPT } from '../../ports/stored/account-store.ts';
 import { everyItem } from '../../ports/stored/every-item.ts';
 import type { AddCommand } from '../command.ts';
 import { table, workspaceIn } from '../context.ts';
@@ -13,7 +15,7 @@ import { wholeNumber } from '../usage.ts';
 export function auditCommands(add: AddCommand): void {
   add(
     'audit ls',
-    'list who changed what in the last 90 days, newest first',
+    `list who changed what in the last ${inWords(AUDIT_KEPT)}, newest first`,
     (c) =>
       c
         .option('--workspace <workspace>', 'of this workspace; without it: what belongs to none, such as organizations')

@@ -28,7 +28,7 @@ import {
 } from './variant-state.ts';
 
 /** How long the last good snapshot is served while the store does not answer, ms (SPEC D5.16). */
-const LONGEST_OUTAGE = 86_400_000;
+export const LONGEST_OUTAGE = 86_400_000;
 /** How long a feed counts as stale that was served so and is not asked for any more, ms. */
 const STALE_SHOWN = 15 * 60_000;
 /** How often a feed is made for one request because a rule expired in the meantime. */

@@ -4,12 +4,12 @@ import type { DifferenceAsked, FeedDiffer } from '../../document/difference/diff
 import type { Replaced } from '../../document/difference/settings-then.ts';
 import { WeirError } from '../../errors.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import type { AuditRow } from '../../ports/stored/account-store.ts';
+import { type AuditRow, RULES_KEPT } from '../../ports/stored/account-store.ts';
 import { auditNames } from '../audit-json.ts';
 import { anyFeedId } from '../find.ts';
 import { fieldFault } from '../operation.ts';
 import { auditEntry } from './entry.ts';
-import { RULES_KEPT, type Scope, scopeOf } from './scope.ts';
+import { type Scope, scopeOf } from './scope.ts';
 
 type Asked = Omit<DifferenceAsked, 'feedId' | 'replaced'> & { readonly feed?: string | undefined };
 

@@ -7,6 +7,7 @@ import { entryErrors } from '../../signal/faults.ts';
 import { LIMITS } from '../../signal/limits.ts';
 import type { Refusal } from '../../signal/refusal.ts';
 import type { EqualPlan } from '../../source/equal.ts';
+import { MOST_TOLD } from '../../source/equal.ts';
 import { type Lift, liftOfEntry, liftOfSignal, liftsOnce } from '../../source/lift.ts';
 import { entrySignals, type LeftOut } from '../../source/readers/content.ts';
 import { arrayOf, type FileSignal } from '../../source/readers/items.ts';
@@ -16,9 +17,6 @@ import { type BatchResult, previewBatches } from '../preview.ts';
 import type { RuleManagement } from '../rules/rule-ports.ts';
 import { type ImportContent, type ImportRequest, readImport } from './import-content.ts';
 import { type ImportReplacePorts, replaceByImport } from './import-replace.ts';
-
-/** Faults that are told at most. */
-const MOST_TOLD = 1000;
 
 /** What an import works with. */
 export interface ImportPorts extends ImportReplacePorts, Pick<RuleManagement, 'explainer'> {

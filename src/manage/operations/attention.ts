@@ -1,6 +1,7 @@
 /** What needs attention is put off, and told again. */
 
 import { LONGEST_REASON, LONGEST_SNOOZE, SHORTEST_SNOOZE, snoozeJson } from '../../account/snooze.ts';
+import { inWords } from '../../duration.ts';
 import { answerOf, durationOf, type Fields, nullable, Type } from '../../json-schema.ts';
 import { type Operation, operation } from '../operation.ts';
 import { keyNames } from '../rules/rule-json.ts';
@@ -30,7 +31,10 @@ export const ATTENTION_OPERATIONS: readonly Operation[] = [
     body: Type.Object({
       key: Type.String({ maxLength: 500, description: 'Of an item that needs attention now.' }),
       reason: Type.String({ format: 'text', minLength: 1, maxLength: LONGEST_REASON }),
-      expires_in: durationOf('s', 'Seconds, 30 days at most', { minimum: SHORTEST_SNOOZE, maximum: LONGEST_SNOOZE }),
+      expires_in: durationOf('s', `Seconds, ${inWords(LONGEST_SNOOZE * 1000)} at most`, {
+        minimum: SHORTEST_SNOOZE,
+        maximum: LONGEST_SNOOZE,
+      }),
     }),
     answer: answerOf('Snooze', SNOOZE),
     audit: 'attention snoozed',

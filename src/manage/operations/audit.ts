@@ -1,6 +1,8 @@
 /** The audit log of the workspace. */
 
+import { inWords } from '../../duration.ts';
 import { type Fields, nullable, Type, textField } from '../../json-schema.ts';
+import { AUDIT_KEPT } from '../../ports/stored/account-store.ts';
 import { auditNames } from '../audit-json.ts';
 import { auditSearch } from '../audit-search.ts';
 import { findKeyNamed } from '../find.ts';
@@ -29,7 +31,7 @@ const ENTRY = {
 
 export const AUDIT_OPERATIONS: readonly Operation[] = [
   operation('listAudit', 'GET /audit', 'manage', {
-    summary: 'Who changed what, newest first; kept for 90 days',
+    summary: `Who changed what, newest first; kept for ${inWords(AUDIT_KEPT)}`,
     description: 'Newest first. A page may have fewer entries than limit, or none, although others follow: only next tells.',
     query: Type.Object({
       event: textField(100, 'Words that the event has, such as list deleted, or key.'),

@@ -9,7 +9,7 @@ import { WeirError } from '../../errors.ts';
 import { answerOf, durationOf, type Fields, flagField, nullable, Type, textField, wordField } from '../../json-schema.ts';
 import { LIMITS } from '../../signal/limits.ts';
 import { type ChangeContext, changeOptions } from '../context.ts';
-import { RECENT_USES, type RecentUses, recentUses } from '../devices/recent-use.ts';
+import { LATELY_WORDS, RECENT_USES, type RecentUses, recentUses } from '../devices/recent-use.ts';
 import { findFeed, findList } from '../find.ts';
 import { type Operation, operation } from '../operation.ts';
 import { PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../page.ts';
@@ -221,7 +221,7 @@ export const KEY_OPERATIONS: readonly Operation[] = [
     summary: 'Revoke a key, for good; it stays in the list',
     description: 'A key cannot revoke one that may do more than itself (403).',
     query: Type.Object({
-      preview: flagField('true: tells who has used it in the last ten minutes, and revokes nothing.'),
+      preview: flagField(`true: tells who has used it ${LATELY_WORDS}, and revokes nothing.`),
     }),
     answer: answerOf('Revoked', { id: KEY.id, name: KEY.name, revoked: true, ...RECENT_USES }),
     audit: 'key revoked',

@@ -16,6 +16,10 @@ interface Bootstrap {
   readonly onlyWhenEmpty: boolean;
 }
 
+/** How long expired rules, what changes replaced, and batches are stored, ms. */
+export const RULES_KEPT = 7 * DAY;
+/** How long rows of the audit log, dead letters, devices and people are stored, ms. */
+export const AUDIT_KEPT = 90 * DAY;
 /** How long a list or feed that was deleted can be brought back, ms, and how many of a workspace. */
 export const DELETED_KEPT = 7 * DAY;
 export const MOST_DELETED = 100;

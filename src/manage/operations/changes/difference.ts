@@ -1,6 +1,9 @@
 /** What a feed had more and less at one moment than at another (SPEC D32.6). */
+
 import { FAMILIES } from '../../../document/variant.ts';
+import { inWords } from '../../../duration.ts';
 import { answerOf, type Fields, listOf, nullable, Type, textField, wordField } from '../../../json-schema.ts';
+import { RULES_KEPT } from '../../../ports/stored/account-store.ts';
 import { ACCESS_ACTIONS } from '../../../rule.ts';
 import { differenceJson } from '../../changes/difference.ts';
 import { type Operation, operation } from '../../operation.ts';
@@ -13,7 +16,7 @@ const networks = (example: string, description: string) => [[example], Type.Arra
 
 export const DIFFERENCE_OPERATIONS: readonly Operation[] = [
   operation('feedDifference', 'GET /difference', 'rules:read', {
-    summary: 'The networks that a feed had more and less at one moment than at another, as far as seven days back',
+    summary: `The networks that a feed had more and less at one moment than at another, as far as ${inWords(RULES_KEPT)} back`,
     description:
       'Made from the rules and the settings as they were then; the geo data, and what the service protects, are those of now. settings_changed tells what was set since. What cannot be made again is 409.',
     query: Type.Object({

@@ -4,6 +4,7 @@ import { readDuration } from '../../../duration.ts';
 import { hasCode } from '../../../errors.ts';
 import { answerOf, flagField, listOf, nullable, Type, textField, wordField } from '../../../json-schema.ts';
 import { throwRefusal } from '../../../signal/refusal.ts';
+import { FIRST_TOLD } from '../../../source/equal.ts';
 import { LIST_ACTIONS, type ListDefaults } from '../../../source/readers/entry.ts';
 import { FORMS, type Form } from '../../../source/readers/form.ts';
 import { readCondition, readPath } from '../../../source/readers/paths.ts';
@@ -89,7 +90,7 @@ export const IMPORT_OPERATIONS: readonly Operation[] = [
             ),
           ),
         ],
-        errors: listOf({ place: 'line 3', message: 'there is no address' }, { description: 'The first 1,000.' }),
+        errors: listOf({ place: 'line 3', message: 'there is no address' }, { description: FIRST_TOLD }),
         errors_left_out: 0,
         warnings: [
           [],

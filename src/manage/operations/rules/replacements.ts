@@ -3,7 +3,7 @@ import { isoTime } from '../../../clock.ts';
 import { WeirError } from '../../../errors.ts';
 import { answerOf, nullable, Type, textField, wordField } from '../../../json-schema.ts';
 import type { Replacement } from '../../../ports/stored/replacement-store.ts';
-import { needsConfirmation } from '../../../source/equal.ts';
+import { FIRST_TOLD, needsConfirmation } from '../../../source/equal.ts';
 import type { ManageContext } from '../../context.ts';
 import { findList } from '../../find.ts';
 import { keepPart, MOST_LINES, MOST_PARTS, partsOf } from '../../imports/replacement-content.ts';
@@ -26,7 +26,7 @@ const PLAN = Type.Object(
     expired: count('Entries that have expired, which are left out.'),
     wide: count('Whole countries and ASNs among what is added, which have to be confirmed.'),
     passed: Type.Object({}, { additionalProperties: true, description: 'Rows that ask for nothing, by the reason.' }),
-    errors: Type.Array(Type.Object({ place: Type.String(), message: Type.String() }), { description: 'The first 1,000.' }),
+    errors: Type.Array(Type.Object({ place: Type.String(), message: Type.String() }), { description: FIRST_TOLD }),
   },
   { description: 'null until it is compared.' },
 );

@@ -1,7 +1,9 @@
 /** Refreshes of sources: asked for, accepted, discarded, and told (SPEC D23.17, D23.22). */
+
 import type { SourceAsk } from '../../../account/source.ts';
 import { isoTime } from '../../../clock.ts';
 import { answerOf, nullable, Type, textField } from '../../../json-schema.ts';
+import { FIRST_TOLD } from '../../../source/equal.ts';
 import { type Operation, operation } from '../../operation.ts';
 import { askSource, heldDifference, runJson } from '../../sources/refreshes.ts';
 import { Source } from '../../sources/source-json.ts';
@@ -96,7 +98,7 @@ export const SOURCE_REFRESH_OPERATIONS: readonly Operation[] = [
         changed: 0,
         unchanged: 488,
         failed: count(0, 'Entries that could not be read or taken.'),
-        errors: [[], Type.Array(Type.Object({ place: Type.String(), message: Type.String() }), { description: 'The first 1,000.' })],
+        errors: [[], Type.Array(Type.Object({ place: Type.String(), message: Type.String() }), { description: FIRST_TOLD })],
       },
       FEED_FIELDS,
     ),
