@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { formatNetwork } from '@weir/network/format.ts';
 import { parseNetwork } from '@weir/network/parse.ts';
 import { DAY } from '../clock.ts';
-import { inWords } from '../duration.ts';
+import { inWords } from '../text/duration.ts';
 import { nameFault } from './name.ts';
 import { DEFAULT_PERMISSIONS, type Permission, WORKSPACE_PERMISSIONS } from './permission.ts';
 

@@ -1,7 +1,7 @@
 /** The JSON object of a body, and what is wrong with it. */
 import type { TSchema } from 'typebox';
-import { withDurations } from '../duration.ts';
 import type { FieldFault } from '../signal/validate.ts';
+import { withDurations } from '../text/duration.ts';
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 

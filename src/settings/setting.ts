@@ -1,7 +1,7 @@
 /** What can be set of the service, and how the text of a setting is read. */
 import { isIP } from 'node:net';
 import { PROTECT_RULE, protectedWord } from '../account/guard-rails.ts';
-import { DURATIONS, type DurationUnit, readDuration } from '../duration.ts';
+import { DURATIONS, type DurationUnit, readDuration } from '../text/duration.ts';
 
 /** The parts of the service that a process may run. */
 export const ROLES = ['signals', 'consumer', 'feeds', 'manage', 'sources'] as const;

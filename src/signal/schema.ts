@@ -1,6 +1,5 @@
 import type { TObject, TObjectOptions, TSchema } from 'typebox';
-import { inWords } from '../duration.ts';
-import { type Static, Type } from '../json-schema.ts';
+import { type Static, Type } from '../json/schema.ts';
 import {
   ACCESS_ACTIONS,
   EXPRESSION_KINDS,
@@ -13,6 +12,7 @@ import {
   RULE_KINDS,
   RULE_TYPES,
 } from '../rule.ts';
+import { inWords } from '../text/duration.ts';
 import { DEFAULT_EXPIRY, LEAST_EXPIRY } from './expiry.ts';
 import { LIMITS, RULE_REF_PATTERN } from './limits.ts';
 

@@ -1,12 +1,12 @@
 /** Deleting lists and feeds at the command line, after telling what goes with them, and bringing them back (SPEC D15.50, D15.51). */
 
 import type { Command } from 'commander';
-import { inWords } from '../../duration.ts';
 import { type Deletion, type DeletionPreview, deletedJson, deleteNamed, deletionPreview, restoreNamed } from '../../manage/deletion.ts';
 import type { RecentUses } from '../../manage/devices/recent-use.ts';
 import { LATELY_WORDS } from '../../manage/devices/recent-use.ts';
 import type { DeletedFeed } from '../../ports/stored/account-store.ts';
 import { DELETED_KEPT } from '../../ports/stored/account-store.ts';
+import { inWords } from '../../text/duration.ts';
 import type { AddCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { changesIn, fieldTable, printable, readsIn } from '../context.ts';

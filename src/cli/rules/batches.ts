@@ -1,7 +1,6 @@
 /** `weir batch` and `weir undo`. */
 
 import type { Command } from 'commander';
-import { inWords } from '../../duration.ts';
 import { WeirError } from '../../errors.ts';
 import { batchJson, effectText, knownBatch, notUndoable, planUndo, previewJson, undoBatches } from '../../manage/batches.ts';
 import { findKeyNamed } from '../../manage/find.ts';
@@ -10,6 +9,7 @@ import { type Names, namesIn } from '../../manage/rules/rule-json.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { RULES_KEPT } from '../../ports/stored/account-store.ts';
 import type { BatchInfo, UndoPreview } from '../../ports/stored/rule-store.ts';
+import { inWords } from '../../text/duration.ts';
 import type { AddCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { printable, readsIn, table, workspaceIn } from '../context.ts';

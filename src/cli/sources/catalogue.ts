@@ -1,8 +1,9 @@
 /** `weir source catalogue`: lists that are known well enough to be added by a name. */
-import { durationText } from '../../duration.ts';
+
 import { WeirError } from '../../errors.ts';
 import { catalogueJson } from '../../manage/operations/sources/catalogue.ts';
 import { CATALOGUE, findCatalogue } from '../../source/catalogue.ts';
+import { durationText } from '../../text/duration.ts';
 import type { AddCommand } from '../command.ts';
 import { table } from '../context.ts';
 

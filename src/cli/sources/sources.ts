@@ -1,15 +1,15 @@
 /** `weir source`: lists with an origin (SPEC D23). */
 
 import type { Command } from 'commander';
-import { durationText } from '../../duration.ts';
 import { sourceReach } from '../../fetch/reach.ts';
 import type { ChangeContext } from '../../manage/context.ts';
 import { deletionPreview } from '../../manage/deletion.ts';
 import { runJson } from '../../manage/sources/refreshes.ts';
 import { type SourceJson, sourceJson } from '../../manage/sources/source-json.ts';
 import { changeSource, createSource, deleteSource, findSource, pauseSource, type SourceChange } from '../../manage/sources/sources.ts';
-import { everyItem } from '../../ports/stored/every-item.ts';
+import { everyItem } from '../../ports/stored/paginate.ts';
 import { findCatalogue } from '../../source/catalogue.ts';
+import { durationText } from '../../text/duration.ts';
 import { comesBack, previewLines } from '../account/deletions.ts';
 import type { AddCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';

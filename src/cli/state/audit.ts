@@ -1,12 +1,12 @@
 /** `weir audit`: who changed what (SPEC D15.53). */
 
-import { inWords } from '../../duration.ts';
 import { type AuditNames, auditJson, auditNames } from '../../manage/audit-json.ts';
 import { isWanted } from '../../manage/audit-search.ts';
 import { findKeyNamed } from '../../manage/find.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { AUDIT_KEPT } from '../../ports/stored/account-store.ts';
-import { everyItem } from '../../ports/stored/every-item.ts';
+import { everyItem } from '../../ports/stored/paginate.ts';
+import { inWords } from '../../text/duration.ts';
 import type { AddCommand } from '../command.ts';
 import { table, workspaceIn } from '../context.ts';
 import { sinceOf } from '../rules/conditions.ts';

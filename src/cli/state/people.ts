@@ -1,8 +1,8 @@
 /** `weir person`. */
 
-import { inWords } from '../../duration.ts';
 import { personJson } from '../../manage/operations/people.ts';
 import { AUDIT_KEPT } from '../../ports/stored/account-store.ts';
+import { inWords } from '../../text/duration.ts';
 import type { AddCommand } from '../command.ts';
 import { fieldTable, readsIn } from '../context.ts';
 import { inWorkspace } from '../usage.ts';

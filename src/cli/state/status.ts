@@ -8,11 +8,11 @@ import type { Workspace } from '../../account/workspace.ts';
 import { WeirError } from '../../errors.ts';
 import { loadGeo } from '../../geo/load.ts';
 import { geoStatus } from '../../geo/status.ts';
-import { type AttentionItem, attentionOf, serviceStatus } from '../../manage/attention.ts';
+import { type Alert, alertsOf, serviceStatus } from '../../manage/alerts.ts';
 import { fullDevices } from '../../manage/devices/device-caps.ts';
 import { keyNames, type Names } from '../../manage/rules/rule-json.ts';
 import { itemsWith } from '../../manage/snoozes.ts';
-import { type SourceTrouble, troubleOf } from '../../manage/sources/trouble.ts';
+import { type SourceAlert, sourceAlertOf } from '../../manage/sources/source-alerts.ts';
 import {
   type EngineStatus,
   endingKeyJson,
@@ -24,7 +24,7 @@ import {
   unusedKeyJson,
 } from '../../manage/status.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import { everyItem } from '../../ports/stored/every-item.ts';
+import { everyItem } from '../../ports/stored/paginate.ts';
 import { isStreamThere } from '../../runtime/engines.ts';
 import { readStatusFiles } from '../../runtime/ledgers/status-file.ts';
 import { servedSettings } from '../../runtime/served-settings.ts';
@@ -49,7 +49,7 @@ export function statusCommand(add: AddCommand): void {
         const { snoozed, ...parts } = await readParts(context);
         const status = serviceStatus(parts);
         if (status.attention.length > 0) context.exitCode = status.urgent ? 1 : 3;
-        const items = attentionOf(factsOf(parts));
+        const items = alertsOf(factsOf(parts));
         return { ...status, snoozes: snoozed.flatMap((of) => snoozesOf(of, items)) };
       },
       show: statusText,
@@ -89,7 +89,7 @@ interface Snoozed {
 }
 
 /** What of the items was put off in a workspace, with who, why and until when. */
-const snoozesOf = ({ workspace, snoozes, keys }: Snoozed['snoozed'][number], items: readonly AttentionItem[]) =>
+const snoozesOf = ({ workspace, snoozes, keys }: Snoozed['snoozed'][number], items: readonly Alert[]) =>
   itemsWith(items, snoozes, keys).flatMap(({ text, snooze }) => (snooze === null ? [] : [{ attention: text, workspace, ...snooze }]));
 
 type Stored = Snoozed &
@@ -125,10 +125,10 @@ async function readSnoozed(store: StoreReads, { id, name }: Workspace, now: numb
 }
 
 /** The sources of all workspaces that somebody has to look at. */
-async function troubled(store: StoreReads, names: ReadonlyMap<string, string>, now: number): Promise<SourceTrouble[]> {
-  const found: SourceTrouble[] = [];
+async function troubled(store: StoreReads, names: ReadonlyMap<string, string>, now: number): Promise<SourceAlert[]> {
+  const found: SourceAlert[] = [];
   for await (const record of everyItem((page) => store.allSources(page))) {
-    const trouble = troubleOf(record, names.get(record.source.workspaceId) ?? '', now);
+    const trouble = sourceAlertOf(record, names.get(record.source.workspaceId) ?? '', now);
     if (trouble !== undefined) found.push(trouble);
   }
   return found;

@@ -1,11 +1,11 @@
 /** What a request gives an operation, judged by the schemas of its row. */
 import type { TObject } from 'typebox';
-import { withDurations } from '../../duration.ts';
 import { asMeant, readObject, repeatedFields } from '../../manage/json-object.ts';
 import type { Given, Operation } from '../../manage/operation.ts';
 import { shown } from '../../signal/check.ts';
 import { type BatchFault, MOST_DETAILS } from '../../signal/faults.ts';
 import { compile, type FieldFault } from '../../signal/validate.ts';
+import { withDurations } from '../../text/duration.ts';
 import { badRequest, type HttpFault } from '../errors.ts';
 import { meantParameter } from '../meant-parameter.ts';
 

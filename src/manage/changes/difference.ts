@@ -1,8 +1,8 @@
 /** `weir feed diff`, `GET /v1/manage/difference`: what both ask and answer (SPEC D32.6). */
 import { isoTime } from '../../clock.ts';
-import type { DifferenceAsked, FeedDiffer } from '../../document/difference/difference.ts';
-import type { Replaced } from '../../document/difference/settings-then.ts';
 import { WeirError } from '../../errors.ts';
+import type { DifferenceAsked, FeedDiffer } from '../../feed/whatif/difference/difference.ts';
+import type { Replaced } from '../../feed/whatif/difference/settings-then.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { type AuditRow, RULES_KEPT } from '../../ports/stored/account-store.ts';
 import { auditNames } from '../audit-json.ts';

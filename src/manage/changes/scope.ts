@@ -46,7 +46,7 @@ async function scope(store: ScopeStore, workspaceId: string, id: string): Promis
   };
 }
 
-type KeptStore = Pick<StoreReads, 'changesKept' | 'workspace' | 'takenBytes' | 'allRuns'>;
+type KeptStore = Pick<StoreReads, 'changesKept' | 'workspace' | 'usedBytesOf' | 'allRuns'>;
 
 /**
  * Since when all is known, by what it is told from; where nothing was lost since the workspace was made, `since` at the latest (all ms).
@@ -60,7 +60,7 @@ export async function knownSince(
   const [kept, workspace, taken, runs] = await Promise.all([
     store.changesKept(workspaceId),
     store.workspace(workspaceId),
-    store.takenBytes(workspaceId),
+    store.usedBytesOf(workspaceId),
     store.allRuns(workspaceId),
   ]);
   const known = (from: number) => isoTime(from <= (workspace?.createdAt ?? 0) ? Math.min(from, since) : from)!;

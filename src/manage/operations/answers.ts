@@ -1,9 +1,9 @@
 /** Answers that took longer than a client waits (SPEC D15.55). */
 
-import { inWords } from '../../duration.ts';
 import { WeirError } from '../../errors.ts';
-import { answerOf } from '../../json-schema.ts';
-import { LATE_KEPT } from '../late.ts';
+import { answerOf } from '../../json/schema.ts';
+import { inWords } from '../../text/duration.ts';
+import { LATE_KEPT } from '../async-operations.ts';
 import { type Operation, operation } from '../operation.ts';
 
 const ID = '0199f3c2-8a51-7c3e-9d0b-4f1e2a6b7002';

@@ -1,8 +1,8 @@
 /** The audit log of the workspace. */
 
-import { inWords } from '../../duration.ts';
-import { type Fields, nullable, Type, textField } from '../../json-schema.ts';
+import { type Fields, nullable, Type, textField } from '../../json/schema.ts';
 import { AUDIT_KEPT } from '../../ports/stored/account-store.ts';
+import { inWords } from '../../text/duration.ts';
 import { auditNames } from '../audit-json.ts';
 import { auditSearch } from '../audit-search.ts';
 import { findKeyNamed } from '../find.ts';

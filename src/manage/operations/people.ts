@@ -2,10 +2,10 @@
 
 import { ROLE_NAMES } from '../../account/role.ts';
 import { isoTime } from '../../clock.ts';
-import { inWords } from '../../duration.ts';
-import { answerOf, type Fields, listOf, Type } from '../../json-schema.ts';
+import { answerOf, type Fields, listOf, Type } from '../../json/schema.ts';
 import { AUDIT_KEPT } from '../../ports/stored/account-store.ts';
 import type { SeenPerson } from '../../ports/stored/session-store.ts';
+import { inWords } from '../../text/duration.ts';
 import { type Operation, operation } from '../operation.ts';
 
 /** Somebody as JSON has him. */

@@ -9,12 +9,12 @@ import {
   type SourceReading,
   type SourceSettings,
 } from '../../account/source.ts';
-import { durationText } from '../../duration.ts';
 import { hasCode } from '../../errors.ts';
 import type { FieldFault } from '../../signal/validate.ts';
 import { leastInterval } from '../../source/catalogue.ts';
 import { FORMS } from '../../source/readers/form.ts';
 import { readCondition, readPath } from '../../source/readers/paths.ts';
+import { durationText } from '../../text/duration.ts';
 
 /** The forms that a source can have; `suricata` is a log, and no list. */
 export const SOURCE_FORMATS = [...FORMS.filter((form) => form !== 'suricata'), 'taxii'] as const;

@@ -1,10 +1,10 @@
 /** What a feed had more and less at one moment than at another (SPEC D32.6). */
 
-import { FAMILIES } from '../../../document/variant.ts';
-import { inWords } from '../../../duration.ts';
-import { answerOf, type Fields, listOf, nullable, Type, textField, wordField } from '../../../json-schema.ts';
+import { FAMILIES } from '../../../feed/variant.ts';
+import { answerOf, type Fields, listOf, nullable, Type, textField, wordField } from '../../../json/schema.ts';
 import { RULES_KEPT } from '../../../ports/stored/account-store.ts';
 import { ACCESS_ACTIONS } from '../../../rule.ts';
+import { inWords } from '../../../text/duration.ts';
 import { differenceJson } from '../../changes/difference.ts';
 import { type Operation, operation } from '../../operation.ts';
 import { sinceGiven } from './changes.ts';

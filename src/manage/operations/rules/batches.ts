@@ -1,8 +1,8 @@
 /** Batches of the last seven days, and undoing them (SPEC D15.37). */
 
-import { inWords } from '../../../duration.ts';
-import { answerOf, type Fields, listOf, nullable, objectOf, Type, textField } from '../../../json-schema.ts';
+import { answerOf, type Fields, listOf, nullable, objectOf, Type, textField } from '../../../json/schema.ts';
 import { RULES_KEPT } from '../../../ports/stored/account-store.ts';
+import { inWords } from '../../../text/duration.ts';
 import { batchJson, knownBatch, planUndo, previewJson, undoBatches } from '../../batches.ts';
 import { allLanded } from '../../operate.ts';
 import { fieldFault, type Operation, operation } from '../../operation.ts';
