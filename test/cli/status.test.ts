@@ -204,6 +204,7 @@ suite('weir status', () => {
         stopped: null,
         fullDevices: null,
         sources: null,
+        webhooks: null,
         unguarded: null,
         workspaces: new Map<string, string>(),
       },
@@ -247,6 +248,7 @@ suite('weir status', () => {
         fullDevices: null,
         unguarded: null,
         sources: null,
+        webhooks: null,
         workspaces: new Map([['w', 'main']]),
       },
     });

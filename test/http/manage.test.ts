@@ -52,7 +52,7 @@ suite('management', () => {
   const folder = temporaryFolder({ after });
   const settings = {
     ...{ DATA_DIR: join(folder, 'data'), FEED_REBUILD_SECONDS: '0', RATE_LIMIT_MANAGE: '0', MAX_LISTS: '200', MAX_SOURCES: '0' },
-    ...{ SOURCE_NETWORKS: '127.0.0.1', WEBHOOK_NETWORKS: '127.0.0.1' },
+    ...{ SOURCE_NETWORKS: '127.0.0.1', WEBHOOK_NETWORKS: '127.0.0.1', SECRETS_KEY: 'a'.repeat(64) },
     ...smallGeo(folder),
   };
   let server: Weir;
@@ -795,6 +795,30 @@ suite('management', () => {
     assert.equal((await item()).snooze, null);
   });
 
+  test('D47.1 another style or origin of a webhook needs its secret again: no style sends a signing secret as its routing key', async () => {
+    const secret = 'signing-secret-of-soc';
+    const { body: hook } = await make('/webhooks', { name: fresh('hook'), url: `${lists.url}/hook`, secret });
+    const refused = async (body: object) => {
+      const { status, body: said } = await change(`/webhooks/${hook.id}`, body);
+      return [status, said.details?.map(({ field }: { field: string }) => field)];
+    };
+    assert.deepEqual(await refused({ style: 'pagerduty' }), [400, ['style']]);
+    assert.deepEqual(await refused({ style: 'teams' }), [400, ['style']]);
+    assert.deepEqual(await refused({ url: 'https://other.example/hook' }), [400, ['url']]);
+    const routed = await change(`/webhooks/${hook.id}`, { style: 'pagerduty', secret: 'k'.repeat(32) });
+    assert.deepEqual([routed.status, routed.body.style, routed.body.has_secret], [200, 'pagerduty', true]);
+    assert.deepEqual(await refused({ style: 'weir' }), [400, ['style']]);
+    assert.equal((await change(`/webhooks/${hook.id}`, { style: 'weir', secret: null, url: `${lists.url}/other` })).status, 200);
+    assert.equal((await change(`/webhooks/${hook.id}`, { style: 'teams' })).status, 200);
+    const apply = (entry: object) => call('POST', '/workspace/apply?dry_run=1', admin, { webhooks: [{ name: hook.name, ...entry }] });
+    await change(`/webhooks/${hook.id}`, { secret });
+    const applied = await apply({ style: 'weir' });
+    assert.deepEqual([applied.status, applied.body.details![0]!.field], [400, 'webhooks[0].style']);
+    assert.equal((await apply({ style: 'weir', secret })).status, 200);
+    assert.equal((await apply({ name: hook.name, secret })).body.changed, false);
+    assert.equal((await call('DELETE', `/webhooks/${hook.id}`, admin, undefined, { 'if-match': '*' })).status, 200);
+  });
+
   test('D15.15 status and geo data, as far as they concern the workspace', async () => {
     await getFeed(server.url, admin);
     await getFeed(server.url, stranger);
@@ -805,6 +829,7 @@ suite('management', () => {
         'dead_letters',
         'ending_keys',
         'engines',
+        'failing_webhooks',
         'feeds',
         'full_devices',
         'geo',

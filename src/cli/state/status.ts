@@ -12,6 +12,7 @@ import { type SourceTrouble, troubleOf } from '../../manage/sources/trouble.ts';
 import {
   type EngineStatus,
   endingKeyJson,
+  failingWebhookJson,
   isUnused,
   type ProcessStatus,
   type StatusParts,
@@ -78,10 +79,19 @@ async function readParts(context: Context): Promise<StatusParts> {
 
 type Stored = Pick<
   StatusParts,
-  'deadLetters' | 'unusedKeys' | 'endingKeys' | 'stopped' | 'fullDevices' | 'sources' | 'unguarded' | 'workspaces'
+  'deadLetters' | 'unusedKeys' | 'endingKeys' | 'stopped' | 'fullDevices' | 'sources' | 'webhooks' | 'unguarded' | 'workspaces'
 >;
 const NOT_STORED: Stored = {
-  ...{ deadLetters: null, unusedKeys: null, endingKeys: null, stopped: null, fullDevices: null, sources: null, unguarded: null },
+  ...{
+    deadLetters: null,
+    unusedKeys: null,
+    endingKeys: null,
+    stopped: null,
+    fullDevices: null,
+    sources: null,
+    webhooks: null,
+    unguarded: null,
+  },
   workspaces: new Map(),
 };
 
@@ -98,6 +108,10 @@ async function readStored({ config }: Context, store: StoreReads, processes: rea
     stopped: (await store.stoppedClients(null, now)).map((each) => stoppedJson(each, names)),
     fullDevices: (await Promise.all(workspaces.map(({ id, name }) => fullDevices(store, { workspaceId: id, name, feeds, now })))).flat(),
     sources: await troubled(store, names, now),
+    webhooks: (await store.failingWebhooks(null))
+      // Another process's settings may have named one that these do not.
+      .filter(({ workspaceId }) => workspaceId !== null || config.webhookUrl !== undefined)
+      .map((each) => failingWebhookJson(each, names)),
     unguarded: workspaces.filter((workspace) => isOff && areOff(workspace)).map(({ name }) => name),
     workspaces: names,
   };

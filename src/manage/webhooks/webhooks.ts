@@ -2,14 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import { nameFault } from '../../account/name.ts';
 import { sealSecret } from '../../account/sealed.ts';
-import type { Webhook, WebhookDelivery, WebhookPatch, WebhookSettings } from '../../account/webhook.ts';
+import { keptSecretFault, type Webhook, type WebhookDelivery, type WebhookPatch, type WebhookSettings } from '../../account/webhook.ts';
 import { WeirError } from '../../errors.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { SealedWebhook } from '../../ports/stored/webhook-store.ts';
 import type { FieldFault } from '../../signal/validate.ts';
 import { type SendPorts, sendMessage, type Tried } from '../../webhook/send.ts';
 import { type ChangeContext, changeOptions, type ManagePorts } from '../context.ts';
-import { fieldFault, fieldFaults } from '../operation.ts';
+import { fieldFaults } from '../operation.ts';
 import { type Reach, urlFault } from '../sources/source-settings.ts';
 
 /** What making and setting them works with. */
@@ -79,12 +79,10 @@ export async function changeWebhook(context: WebhookChangeContext, ref: string, 
   const after = { name: given.name ?? before.name, url: given.url ?? before.url, style: given.style ?? before.style };
   const hasSecret = secret === undefined ? before.hasSecret : secret !== null;
   refuse(webhookFaults(after, hasSecret, secret, context.webhookReach));
-  // Or who may change it could have the secret used elsewhere.
-  const [from, to] = [before.url, after.url].map((url) => new URL(url).origin);
-  if (before.hasSecret && secret === undefined && from !== to)
-    throw fieldFault('url', `is not of ${from}, which its secret is for: give the secret again, or take it away`);
+  const fault = before.hasSecret && secret === undefined ? keptSecretFault(before, after) : undefined;
+  refuse(fault === undefined ? [] : [fault]);
   const patch: WebhookPatch = {
-    ...after,
+    ...given,
     ...(secret !== undefined && { secret: secret === null ? null : sealedForWebhook(context, { id: before.id, url: after.url }, secret) }),
   };
   return store.updateWebhook(workspaceId, before.id, patch, changeOptions(context));

@@ -1,6 +1,6 @@
 /** Webhooks in the file of a workspace. */
 import { openSecret } from '../../../account/sealed.ts';
-import type { WebhookSettings } from '../../../account/webhook.ts';
+import { keptSecretFault, type WebhookSettings } from '../../../account/webhook.ts';
 import { flagField, textField } from '../../../json-schema.ts';
 import type { SealedWebhook } from '../../../ports/stored/webhook-store.ts';
 import { fieldFault, fieldFaults } from '../../operation.ts';
@@ -11,18 +11,22 @@ import { type About, ANOTHER, call, type Doing, type Entry, fileKind, KEPT, refu
 const settingsIn = ({ url, style }: Entry, name: string) => ({ name, url, style }) as WebhookSettings;
 
 /** Whether it has a secret, and whether that is the one that is kept. */
-function secretWanted({ secret, has_secret: has }: Entry, url: string, before: Thing<SealedWebhook> | undefined, { secretKeys }: About) {
+function secretWanted(
+  { secret, has_secret: has }: Entry,
+  settings: WebhookSettings,
+  before: Thing<SealedWebhook> | undefined,
+  { secretKeys }: About,
+) {
   if (secret === null || (has === false && secret === undefined)) return null;
   const { row } = before ?? {};
-  const isSameOrigin = row !== undefined && new URL(row.url).origin === new URL(url).origin;
+  const fault = row?.secret == null ? undefined : keptSecretFault(row, settings);
   if (typeof secret === 'string')
-    return isSameOrigin && row.secret !== null && openSecret(secretKeys, row, row.secret) === secret ? KEPT : ANOTHER;
+    return row?.secret != null && fault === undefined && openSecret(secretKeys, row, row.secret) === secret ? KEPT : ANOTHER;
   if (row?.secret == null) {
     if (has === true) throw fieldFault('secret', 'is missing, and none is kept: secret_file or secret_env names it');
     return null;
   }
-  if (!isSameOrigin)
-    throw fieldFault('url', `is not of ${new URL(row.url).origin}, which its secret is for: give the secret again, or take it away`);
+  if (fault !== undefined) throw fieldFaults([fault]);
   return KEPT;
 }
 
@@ -60,7 +64,7 @@ export const WEBHOOK_KIND = fileKind<SealedWebhook>({
     const { url = before?.entry.url, style = about.prune ? 'weir' : (before?.entry.style ?? 'weir') } = given;
     if (url === undefined) throw fieldFault('url', 'is required, or url_env');
     const settings = settingsIn({ url, style }, String(given.name));
-    const secret = URL.canParse(settings.url) ? secretWanted(given, settings.url, before, about) : null;
+    const secret = URL.canParse(settings.url) ? secretWanted(given, settings, before, about) : null;
     const said = given.secret as string | null | undefined;
     const [fault, ...others] = webhookFaults(settings, secret !== null, said, about.webhookReach);
     if (fault !== undefined) throw fieldFaults([fault, ...others]);
