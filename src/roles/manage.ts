@@ -15,6 +15,7 @@ import { ruleSelections } from '../manage/rules/rule-selections.ts';
 import type { ProcessStatus } from '../manage/status.ts';
 import { fairSteps } from '../runtime/fair-steps.ts';
 import { processesOn } from '../runtime/ledgers/status-file.ts';
+import { removeTrialFolders } from '../runtime/sources/trial-folder.ts';
 import { backtestJobs } from '../runtime/threads/backtest-jobs.ts';
 import { feedDiffer } from '../runtime/threads/difference/difference.ts';
 import { expressionTester } from '../runtime/threads/expression-test.ts';
@@ -49,6 +50,7 @@ export function startManage(
   const guardOf = blockGuards(guardRails);
   const [steps, beginnings] = [fairSteps(), fairSteps()];
   const tests = rateLimiter(WEBHOOK_TESTS);
+  removeTrialFolders();
   const files = fileThread(() => engine.feedSource(), fileSettings(config));
   onStop(() => files.close());
   const ports: ManagePorts = {
