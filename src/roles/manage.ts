@@ -62,8 +62,8 @@ export function startManage(
     maxSources: config.maxSources,
     secretKeys: config.secretsKey,
     refreshSources: sources && (() => void sources.tick(true)),
-    sourceReach: sourceReach(config.sourceNetworks),
-    webhookReach: sourceReach(config.webhookNetworks),
+    sourceReach: sourceReach(config.sourceNetworks, config.nat64Prefixes),
+    webhookReach: sourceReach(config.webhookNetworks, config.nat64Prefixes),
     sendWebhook: sendPortsOf(config, systemClock),
     takeWebhookTest: (workspaceId) => tests.take(workspaceId, systemClock.monotonic()),
     trySource: sourceTrier({ settings: trySettings(config), guardRails, geo: () => geo.data() }),
@@ -122,13 +122,20 @@ export function startManage(
 /** What of the settings a thread that tries sources is given. */
 const trySettings = ({ databaseUrl, dataDir, ...config }: Config) => ({
   ...{ databaseUrl, dataDir },
-  ...{ sourceNetworks: config.sourceNetworks, sourceProxy: config.sourceProxy, noProxy: config.noProxy },
+  ...{
+    sourceNetworks: config.sourceNetworks,
+    nat64Prefixes: config.nat64Prefixes,
+    sourceProxy: config.sourceProxy,
+    noProxy: config.noProxy,
+  },
   ...{ sourceCaFile: config.sourceCaFile, sourceContact: config.sourceContact, baseUrl: config.baseUrl },
   ...{ sourceMaxMb: config.sourceMaxMb, sourceSeconds: config.sourceSeconds },
 });
 
 /** And one that works on files. */
-const fileSettings = ({ secretsKey, sourceNetworks, webhookNetworks }: Config) => ({ secretsKey, sourceNetworks, webhookNetworks });
+const fileSettings = ({ secretsKey, sourceNetworks, webhookNetworks, nat64Prefixes }: Config) => ({
+  ...{ secretsKey, sourceNetworks, webhookNetworks, nat64Prefixes },
+});
 
 /** What the engines are, as people call them. */
 const enginesOf = ({ databaseUrl, kafkaBrokers }: Config) => ({

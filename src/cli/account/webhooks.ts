@@ -33,7 +33,7 @@ interface Options {
 const webhookChange = (change: ChangeContext, { config }: Context): WebhookChangeContext => ({
   ...change,
   secretKeys: config.secretsKey,
-  webhookReach: sourceReach(config.webhookNetworks),
+  webhookReach: sourceReach(config.webhookNetworks, config.nat64Prefixes),
 });
 
 const settable = (c: Command): Command =>

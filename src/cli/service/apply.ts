@@ -94,8 +94,8 @@ export const fileContext = (store: Store, workspace: string, { author, config }:
   mostThings: 0,
   keyExpiresAt: null,
   secretKeys: config.secretsKey,
-  sourceReach: sourceReach(config.sourceNetworks),
-  webhookReach: sourceReach(config.webhookNetworks),
+  sourceReach: sourceReach(config.sourceNetworks, config.nat64Prefixes),
+  webhookReach: sourceReach(config.webhookNetworks, config.nat64Prefixes),
   callerKeyId: null,
   pause: async () => {},
 });

@@ -24,8 +24,9 @@ export function tryCommand(add: AddCommand): void {
         const { config, stderr } = context;
         const { store, workspace } = await readsIn(context, options.workspace);
         const wanted = { ...settingsGiven(options), ...(await secretGiven(options)), ...(await originOf(store, workspace, given!)) };
-        const { secretsKey: secretKeys, sourceNetworks } = config;
-        const job = await trialOf({ store, workspaceId: workspace, secretKeys, sourceReach: sourceReach(sourceNetworks) }, wanted);
+        const { secretsKey: secretKeys, sourceNetworks, nat64Prefixes } = config;
+        const reach = sourceReach(sourceNetworks, nat64Prefixes);
+        const job = await trialOf({ store, workspaceId: workspace, secretKeys, sourceReach: reach }, wanted);
         const { geo, guardRails } = await servedParts(context);
         const onStep = (text: string) => void (stderr.isTTY === true ? stderr.write(`\r\x1b[K${printable(text)}`) : undefined);
         const report = await inTrialFolder((folder) => runTrial(job, { folder, settings: config, store, geo, guardRails, onStep }));
