@@ -1482,7 +1482,7 @@ export function storeConformance(driver: StoreDriver): void {
     assert.deepEqual(await actors(), [undefined, undefined, undefined, '周']);
   });
 
-  test(`D24.5 D24.6 store ${name}: a person's session is found as it was opened, renewed once, and ended by who it is or by its provider's`, async (t) => {
+  test(`D24.5 D24.6 D47.8 D47.9 store ${name}: a person's session is found as it was opened, renewed once, and ended by who it is or by its provider's`, async (t) => {
     const { store, workspace } = await fixture(t, driver);
     const id = (text: string) => createHash('sha256').update(text).digest();
     const person = {
@@ -1511,11 +1511,20 @@ export function storeConformance(driver: StoreDriver): void {
     const renewed = (await store.findSession(id('one')))!;
     assert.deepEqual([renewed.actor, plain(renewed.person!)], ['Ada L.', { ...person, groups: [], renewAt: T0 + 70, renewal: [7] }]);
 
-    const end = (more: object) => store.endSessions({ provider: 'main', sid: null, subject: null, openedUntil: T0 + 10, ...more });
+    let tokens = 0;
+    const end = (more: object) => {
+      tokens += 1;
+      const token = { token: id(`token ${tokens}`), validUntil: Date.now() + 60_000 };
+      return store.endSessions({ provider: 'main', sid: null, subject: null, openedUntil: T0 + 10, ...token, ...more });
+    };
     assert.equal(await end({ subject: 'ada', provider: 'other' }), 0);
     assert.equal(await end({ sid: 's2', subject: 'ada' }), 0);
     assert.equal(await end({}), 0);
-    assert.equal(await end({ sid: 's1' }), 1);
+    assert.equal(await end({ sid: 's1', subject: 'eve' }), null, 'the session of somebody else');
+    const again = { token: id('again'), sid: 's1', subject: 'ada' };
+    assert.deepEqual([await end(again), await end(again), await end({ ...again, sid: null })], [1, null, null]);
+    assert.equal(await end({ ...again, token: id('past'), validUntil: 0 }), 0);
+    assert.equal(await end({ ...again, token: id('past') }), 0, 'one that is valid no more is forgotten');
     assert.equal(await end({ subject: 'ada' }), 0, 'the other was opened later');
     assert.equal(await end({ subject: 'ada', openedUntil: T0 + 50 }), 1);
     assert.equal(await store.findSession(id('two')), undefined);

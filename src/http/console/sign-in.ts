@@ -100,12 +100,12 @@ export function signInPages({ people, sessions, gate, now, secure }: Parts): Sig
       const tired = gate.tired(call);
       if (tired !== undefined) return tired;
       const out = await provider.readLogout(token);
-      if ('failed' in out) {
-        if (out.failed === 'away') return { status: 500 };
+      if ('failed' in out && out.failed === 'away') return { status: 500 };
+      const ended = 'failed' in out ? null : await sessions.endFor(provider.id, out);
+      if ('failed' in out || ended === null) {
         gate.refuse(call);
         return NO_LOGOUT;
       }
-      const ended = await sessions.endFor(provider.id, out);
       if (ended > 0) report(`${provider.id} logout`, `${provider.name} has signed ${out.subject ?? out.sid} out: ${ended} sessions`);
       return jsonAnswer(200, '{}', { 'Cache-Control': 'no-store' });
     },
