@@ -1,6 +1,7 @@
 /** What an operation of management is: one row of the table (table.ts), from which routes, checks, documents and tests follow. */
 
 import type { TObject, TSchema } from 'typebox';
+import { NAME_RULE, nameFault } from '../account/name.ts';
 import type { Permission } from '../account/permission.ts';
 import { WeirError } from '../errors.ts';
 import type { Static } from '../json-schema.ts';
@@ -83,6 +84,11 @@ export function operation<T, Q extends TObject = TObject<Record<never, never>>, 
 ): Operation {
   const [method, path] = request.split(' ');
   return { name, method, path, permission, audit: null, show: (body: object) => ({ body }), ...spec } as unknown as Operation;
+}
+
+/** Rejects with USAGE a name that is given to something that has another one, where it cannot be one (SPEC D47.10). */
+export function refuseNewName(given: string | null | undefined, before: string | null): void {
+  if (given != null && given !== before && nameFault(given) !== null) throw fieldFault('name', `must have ${NAME_RULE}`);
 }
 
 /** The error of a field or parameter whose value no schema can judge. */

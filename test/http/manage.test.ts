@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { after, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { addressSet, difference, isEmpty } from '@weir/network/address-set.ts';
@@ -793,6 +794,56 @@ suite('management', () => {
     assert.equal((await call('DELETE', `/attention/snoozes/${made!.id}`, stranger)).status, 404);
     assert.equal((await call('DELETE', `/attention/snoozes/${made!.id}`, admin)).status, 200);
     assert.equal((await item()).snooze, null);
+  });
+
+  test('D47.10 new names have nothing that nobody sees; names that are there stay, and what has one can be changed', async () => {
+    const unseen = ['\u202e', '\u2066', '\u200b', '\u200d', '\u200e', '\ufeff', '\u00ad', '\u3164', '\u{e0041}', '\u2028'];
+    const made = async (path: string, more: object = {}) => (await make(path, { name: fresh('Größe 東京 🌊'), ...more })).body;
+    const [list, feed] = [await made('/lists'), await made('/feeds', { all_lists: true })];
+    const [hook, key] = [await made('/webhooks', { url: `${lists.url}/hook` }), await made('/keys')];
+    const refused = async (answer: Promise<Answer>) => {
+      const { status, body } = await answer;
+      return [status, body.details?.map(({ field }) => field)];
+    };
+    for (const each of unseen) {
+      const name = `a${each}b`;
+      for (const [path, more] of [
+        ['/lists', {}],
+        ['/feeds', { all_lists: true }],
+        ['/keys', {}],
+        ['/webhooks', { url: `${lists.url}/hook` }],
+        ['/sources', { url: 'https://lists.invalid/a' }],
+      ] as const)
+        assert.deepEqual(await refused(call('POST', path, admin, { name, ...more })), [400, ['name']], `${path} ${escape(name)}`);
+      assert.deepEqual(await refused(change(`/keys/${key.id}`, { name })), [400, ['name']]);
+      assert.deepEqual(await refused(change(`/webhooks/${hook.id}`, { name })), [400, ['name']]);
+      assert.deepEqual(await refused(call('POST', '/workspace/apply', admin, { feeds: [{ name, all_lists: true }] })), [
+        400,
+        ['feeds[0].name'],
+      ]);
+    }
+    // Such as an older version allowed them.
+    const old = `old\u200b-${list.id}`;
+    const database = new DatabaseSync(join(settings.DATA_DIR, 'weir.db'));
+    for (const [table, id] of [
+      ['lists', list.id],
+      ['keys', key.id],
+    ])
+      database.prepare(`UPDATE ${table} SET name = ? WHERE id = ?`).run(old, id!);
+    database.prepare("UPDATE webhooks SET settings = json_set(settings, '$.name', ?) WHERE id = ?").run(old, hook.id);
+    database.close();
+    assert.equal((await get(`/lists/${encodeURIComponent(old)}`)).body.name, old);
+    assert.equal((await change(`/webhooks/${hook.id}`, { name: old, url: `${lists.url}/other` })).status, 200);
+    assert.equal((await change(`/keys/${key.id}`, { name: old, from: ['10.0.0.0/8'] })).status, 200);
+    const file = { lists: [{ name: old, description: 'old' }], webhooks: [{ name: old }] };
+    assert.equal((await call('POST', '/workspace/apply', admin, file)).status, 200);
+    for (const path of [`/webhooks/${hook.id}`, `/lists/${list.id}`, `/feeds/${feed.id}`, `/keys/${key.id}`])
+      assert.equal(
+        (await call('DELETE', `${path}?confirmed=1`.replace(/(keys|webhooks)(.*)\?.*/, '$1$2'), admin, undefined, { 'if-match': '*' }))
+          .status,
+        200,
+        path,
+      );
   });
 
   test('D47.1 another style or origin of a webhook needs its secret again: no style sends a signing secret as its routing key', async () => {

@@ -11,7 +11,7 @@ import { LIMITS } from '../../signal/limits.ts';
 import { type ChangeContext, changeOptions } from '../context.ts';
 import { RECENT_USES, type RecentUses, recentUses } from '../devices/recent-use.ts';
 import { findFeed, findList } from '../find.ts';
-import { type Operation, operation } from '../operation.ts';
+import { type Operation, operation, refuseNewName } from '../operation.ts';
 import { PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../page.ts';
 
 /** The place at which pages of keys go on: instant and id. */
@@ -46,6 +46,7 @@ export function permissionsGiven(
 export async function changeKey(context: ChangeContext, id: string, { networks, ...patch }: KeyPatch): Promise<KeyInfo> {
   const key = await findKey(context, id);
   refuseMore(context, key.permissions);
+  refuseNewName(patch.name, key.name);
   return context.store.updateKey(
     context.workspaceId,
     key.id,
@@ -178,7 +179,7 @@ export const KEY_OPERATIONS: readonly Operation[] = [
     summary: 'Change the name of a key, or the networks that it is good from',
     description: 'A key cannot change one that may do more than itself (403).',
     body: Type.Object({
-      name: Type.Optional(nullable(Type.String({ format: 'name' }), { description: 'What the key is for.' })),
+      name: Type.Optional(nullable(Type.String({ format: 'text' }), { description: 'What the key is for.' })),
       from: Type.Optional(FROM),
     }),
     answer: Key,

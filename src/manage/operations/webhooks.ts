@@ -61,7 +61,7 @@ export const WEBHOOK_OPERATIONS: readonly Operation[] = [
   operation('changeWebhook', 'PATCH /webhooks/{webhook}', 'manage', {
     summary: 'Change what is set of a webhook; what is not named stays',
     description: 'What waits is sent to the new address at once. Another origin or style needs the secret again.',
-    body: Type.Object({ name: Type.Optional(Name), ...WEBHOOK_BODY }),
+    body: Type.Object({ name: Type.Optional(Type.String({ ...Name, format: 'text' })), ...WEBHOOK_BODY }),
     answer: WebhookAnswer,
     audit: 'webhook changed',
     edits: true,

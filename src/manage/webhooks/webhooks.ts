@@ -1,6 +1,5 @@
 /** Webhooks: made, set, tested, deleted, by keys and by commands (SPEC D27). */
 import { randomUUID } from 'node:crypto';
-import { nameFault } from '../../account/name.ts';
 import { sealSecret } from '../../account/sealed.ts';
 import { keptSecretFault, type Webhook, type WebhookDelivery, type WebhookPatch, type WebhookSettings } from '../../account/webhook.ts';
 import { WeirError } from '../../errors.ts';
@@ -9,7 +8,7 @@ import type { SealedWebhook } from '../../ports/stored/webhook-store.ts';
 import type { FieldFault } from '../../signal/validate.ts';
 import { type SendPorts, sendMessage, type Tried } from '../../webhook/send.ts';
 import { type ChangeContext, changeOptions, type ManagePorts } from '../context.ts';
-import { fieldFaults } from '../operation.ts';
+import { fieldFaults, refuseNewName } from '../operation.ts';
 import { type Reach, urlFault } from '../sources/source-settings.ts';
 
 /** What making and setting them works with. */
@@ -30,19 +29,18 @@ const [SHORTEST, LONGEST] = [16, 200];
 
 /** What is wrong with what is set of a webhook. */
 export function webhookFaults(
-  { name, url, style }: WebhookSettings,
+  { url, style }: Pick<WebhookSettings, 'url' | 'style'>,
   hasSecret: boolean,
   secret: string | null | undefined,
   reach: Reach,
 ): FieldFault[] {
   const isSecret = secret == null || (secret.length >= SHORTEST && secret.length <= LONGEST && /^[\x21-\x7e]+$/.test(secret));
-  const faults: [field: string, fault: string | null | undefined][] = [
-    ['name', nameFault(name)],
+  const faults: [field: string, fault: string | undefined][] = [
     ['url', urlFault(url, reach, 'WEBHOOK_NETWORKS')],
     ['secret', isSecret ? undefined : `must have ${SHORTEST} to ${LONGEST} visible ASCII characters`],
     ['secret', style === 'pagerduty' && !hasSecret ? 'is missing: PagerDuty knows by its routing key whose alert it is' : undefined],
   ];
-  return faults.flatMap(([field, message]) => (message == null ? [] : [{ field, message }]));
+  return faults.flatMap(([field, message]) => (message === undefined ? [] : [{ field, message }]));
 }
 
 function refuse([first, ...others]: readonly FieldFault[]): void {
@@ -76,6 +74,7 @@ export async function createWebhook(
 export async function changeWebhook(context: WebhookChangeContext, ref: string, { secret, ...given }: GivenWebhook): Promise<Webhook> {
   const { store, workspaceId } = context;
   const before = await findWebhook(store, workspaceId, ref);
+  refuseNewName(given.name, before.name);
   const after = { name: given.name ?? before.name, url: given.url ?? before.url, style: given.style ?? before.style };
   const hasSecret = secret === undefined ? before.hasSecret : secret !== null;
   refuse(webhookFaults(after, hasSecret, secret, context.webhookReach));
