@@ -56,7 +56,7 @@ suite('D24.7 sign-ins that fail', () => {
     return to.searchParams.get('sign_in')!;
   }
 
-  test('D24.7 D47.6 D47.7 an id token for others, of another issuer, of nobody, expired, of the future, unsigned, or signed by somebody else', async () => {
+  test('D24.7 D47.11 an id token for another audience, of another issuer, expired, unsigned, or signed by somebody else', async () => {
     const { privateKey: foreign } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     const past = Math.floor(Date.now() / 1000) - 3600;
     const unsigned = (claims: object) =>
@@ -69,12 +69,6 @@ suite('D24.7 sign-ins that fail', () => {
       'another issuer': (claims) => provider.sign({ ...claims, iss: 'http://127.0.0.1:1' }),
       expired: (claims) => provider.sign({ ...claims, iat: past, exp: past + 60 }),
       'another nonce': (claims) => provider.sign({ ...claims, nonce: 'other' }),
-      'another client': (claims) => provider.sign({ ...claims, azp: 'other' }),
-      'another client of several': (claims) => provider.sign({ ...claims, aud: [CLIENT.id, 'other'], azp: 'other' }),
-      'several clients, none of which is named': (claims) => provider.sign({ ...claims, aud: [CLIENT.id, 'other'] }),
-      'an empty name': (claims) => provider.sign({ ...claims, sub: '' }),
-      'of the future': (claims) => provider.sign({ ...claims, iat: past + 7200, exp: past + 7260 }),
-      'of who will have signed in': (claims) => provider.sign({ ...claims, auth_time: past + 7200 }),
       'nobody in it': (claims) => provider.sign({ ...claims, sub: undefined }),
       unsigned,
       'signed by somebody else': (claims) => new SignJWT(claims).setProtectedHeader({ alg: 'RS256', kid: 'test' }).sign(foreign),
@@ -91,13 +85,9 @@ suite('D24.7 sign-ins that fail', () => {
       provider.tamper = undefined;
     }
     assert.match(server.output().stderr, /a sign-in with Acme failed: /);
-    // A clock that is a little ahead is none of these, and who is named among several is meant.
-    provider.tamper = async (answer, claims) => {
-      answer.id_token = await provider.sign({ ...claims, aud: [CLIENT.id, 'other'], azp: CLIENT.id, iat: past + 3620 });
-    };
     const good = new Visitor();
-    assert.equal((await good.open(await toCallback(good))).status, 200);
-    provider.tamper = undefined;
+    const { status, headers } = await good.open(await toCallback(good));
+    assert.deepEqual([status, headers['x-frame-options'], headers['cross-origin-opener-policy']], [200, 'DENY', 'same-origin']);
   });
 
   test('D24.7 a code that was used, an issuer that is mixed up, a state that another browser or nobody has begun, a refusal', async () => {

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { ADDRESSES } from '../addresses.ts';
 import { AGENT_API } from '../agent/openapi.ts';
-import { movedTo } from '../answer.ts';
+import { movedTo, PAGE_HEADERS } from '../answer.ts';
 import { BOUNCER_API } from '../bouncers/openapi.ts';
 import type { Answered, Call } from '../call.ts';
 import { FEED_API } from '../feeds/openapi.ts';
@@ -34,14 +34,7 @@ const CONTENT_SECURITY_POLICY = [
   "form-action 'none'",
   "frame-ancestors 'none'",
 ].join('; ');
-const HEADERS = [
-  'Referrer-Policy',
-  'no-referrer',
-  'Content-Security-Policy',
-  CONTENT_SECURITY_POLICY,
-  'Cache-Control',
-  'public, max-age=0',
-];
+const HEADERS = [...PAGE_HEADERS, 'Content-Security-Policy', CONTENT_SECURITY_POLICY, 'Cache-Control', 'public, max-age=0'];
 
 const HTML = 'text/html; charset=utf-8';
 const SCRIPT = 'text/javascript; charset=utf-8';
