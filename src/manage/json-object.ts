@@ -1,4 +1,5 @@
 /** The JSON object of a body, and what is wrong with it. */
+import { isTooDeep, TOO_DEEP } from '../json.ts';
 import type { FieldFault } from '../signal/validate.ts';
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
@@ -8,6 +9,7 @@ export function readObject(bytes: Uint8Array): { readonly fields: Readonly<Recor
   if (bytes.length === 0) return { fields: {} };
   try {
     const value: unknown = JSON.parse(UTF8.decode(bytes));
+    if (isTooDeep(value)) return { fault: { field: 'body', message: TOO_DEEP } };
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { fields: value as Record<string, unknown> };
     return { fault: { field: 'body', message: 'must be a JSON object' } };
   } catch {

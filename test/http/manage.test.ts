@@ -353,6 +353,17 @@ suite('management', () => {
     assert.ok(Number(headers['content-length']) > 100);
   });
 
+  test('D47.12 a body that is nested too deeply is refused in words, by every operation with one', async () => {
+    const deep = `{"name":${'['.repeat(20_000)}${']'.repeat(20_000)}}`;
+    for (const path of ['/lists', '/keys', '/sources', '/expressions/check', '/rules/change', '/workspace/apply']) {
+      const { status, body } = await call('POST', path, admin, deep);
+      assert.deepEqual([status, body.details], [400, [{ field: 'body', message: 'has more than 64 levels', value: null }]], path);
+    }
+    const list = `[{"ip":"192.0.2.1","config":${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}},{"ip":"192.0.2.2"}]`;
+    const imported = await call('POST', '/imports?preview=1', admin, list);
+    assert.deepEqual([imported.body.accepted, imported.body.errors], [1, [{ place: 'entry 0', message: 'has more than 64 levels' }]]);
+  });
+
   test('D15.57 what is read is compressed, and 304 for who has it; what is edited has the tag of its state', async () => {
     const plain = await call('GET', '/targets', admin);
     const packed = await ask(server.url, '/v1/manage/targets', { headers: { ...bearer(admin), 'accept-encoding': 'gzip' } });
