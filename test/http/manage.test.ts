@@ -677,6 +677,74 @@ suite('management', () => {
     assert.ok(!(await get('/keys?limit=1000')).text.includes(key));
   });
 
+  test('D47.14 a key that is good from some networks makes, changes, applies and brings back none that is good from others', async () => {
+    const own = ['127.0.0.0/8', '10.1.0.0/16'];
+    const bound = String((await make('/keys', { role: 'admin', from: own })).body.key);
+    const from = (networks?: string[]) => ({ permissions: ['feed:read'], ...(networks && { from: networks }) });
+    const outside = [undefined, [], ['0.0.0.0/0'], ['10.0.0.0/8'], ['10.1.2.3', '192.0.2.1'], ['2001:db8::/32']];
+    for (const networks of outside) {
+      const { status, body } = await call('POST', '/keys', bound, from(networks));
+      assert.deepEqual([status, /within 127\.0\.0\.0\/8, 10\.1\.0\.0\/16/.test(body.message)], [403, true], JSON.stringify(networks));
+    }
+    const inside = await call('POST', '/keys', bound, from(['10.1.0.0/17', '10.1.128.0/17', '127.0.0.1']));
+    assert.equal(inside.status, 201);
+    const { body: free } = await make('/keys', { name: fresh('key'), ...from() });
+    const set = (id: string, body: object) => change(`/keys/${id}`, body, '*', bound);
+    assert.equal((await set(inside.body.id, { from: [] })).status, 403);
+    assert.equal((await set(inside.body.id, { name: 'renamed' })).status, 200);
+    assert.equal((await set(free.id, { name: 'renamed' })).status, 403);
+    const apply = (keys: object[], query = '') => call('POST', `/workspace/apply${query}`, bound, { keys });
+    for (const keys of [
+      [{ name: fresh('key') }],
+      [{ name: fresh('key'), from: ['192.0.2.0/24'] }],
+      [{ name: free.name, from: ['192.0.2.0/24'] }],
+    ]) {
+      const { status, body } = await apply(keys);
+      assert.deepEqual([status, body.details?.[0]?.field], [400, 'keys[0].from'], JSON.stringify(keys));
+    }
+    assert.equal((await apply([{ name: fresh('key'), from: ['10.1.2.0/24'] }, { name: free.name }])).status, 200);
+    assert.equal((await apply([{ name: free.name, from: ['10.1.2.0/24'] }])).status, 200);
+    const { body: list } = await make('/lists', { name: fresh('list') });
+    await make('/keys', { ...from(), list: list.id });
+    assert.equal((await call('DELETE', `/lists/${list.id}?confirmed=1`, bound, undefined, { 'if-match': '*' })).status, 200);
+    assert.equal((await call('POST', `/lists/${list.id}/restore`, bound, {})).status, 403);
+    const back = await call('POST', `/lists/${list.id}/restore`, admin, {});
+    assert.deepEqual([back.status, back.body.keys], [200, 1]);
+  });
+
+  test('D47.15 what has keys is deleted and brought back by who may change those keys alone', async () => {
+    const keeper = String((await make('/keys', { permissions: ['manage', 'keys:write', 'feed:read'] })).body.key);
+    const manager = String((await make('/keys', { permissions: ['manage', 'feed:read', 'signal:write'] })).body.key);
+    const bare = { 'if-match': '*' };
+    const removed = (path: string, key: string) => call('DELETE', `${path}?confirmed=1`, key, undefined, bare);
+    for (const [path, body, word] of [
+      ['/lists', {}, 'list'],
+      ['/feeds', { all_lists: true }, 'feed'],
+      ['/sources', { url: 'https://lists.invalid/a' }, 'list'],
+    ] as const) {
+      const { body: one } = await make(path, { name: fresh('thing'), ...body });
+      const id = String(one.list_id ?? one.id);
+      const restore = (key: string) => call('POST', `/${word}s/${id}/restore`, key, {});
+      await make('/keys', { permissions: ['feed:read'], [word]: id });
+      const refused = await removed(`${path}/${one.id}`, manager);
+      assert.deepEqual([refused.status, refused.body.message], [403, '1 key would be revoked: that needs the permission keys:write']);
+      assert.equal((await call('DELETE', `${path}/${one.id}?preview=1`, manager, undefined, bare)).status, 200);
+      assert.equal((await removed(`${path}/${one.id}`, keeper)).status, 200);
+      const kept = await restore(manager);
+      assert.deepEqual([kept.status, kept.body.message], [403, '1 key would be valid again: that needs the permission keys:write']);
+      assert.equal((await restore(keeper)).status, 200);
+    }
+    // One that may do more is neither revoked nor valid again with its list.
+    const { body: list } = await make('/lists', { name: fresh('list') });
+    await make('/keys', { permissions: ['signal:write'], list: list.id });
+    assert.match((await removed(`/lists/${list.id}`, keeper)).body.message, /does not have signal:write/);
+    assert.equal((await removed(`/lists/${list.id}`, admin)).status, 200);
+    assert.match((await call('POST', `/lists/${list.id}/restore`, keeper, {})).body.message, /does not have signal:write/);
+    const { body: lonely } = await make('/lists', { name: fresh('list') });
+    assert.equal((await removed(`/lists/${lonely.id}`, manager)).status, 200);
+    assert.equal((await call('POST', `/lists/${lonely.id}/restore`, manager, {})).status, 200);
+  });
+
   test('D15.13 lists and feeds: what is set, by UUID or unique name, and the entries and cap of their feeds as they were built', async () => {
     const name = fresh('list');
     const { body: list, headers } = await make('/lists', { name, description: 'scanners', format: 'paloalto', max_entries: 2 });

@@ -93,6 +93,7 @@ export const fileContext = (store: Store, workspace: string, { author, config }:
   most: config,
   mostThings: 0,
   keyExpiresAt: null,
+  keyNetworks: [],
   secretKeys: config.secretsKey,
   sourceReach: sourceReach(config.sourceNetworks, config.nat64Prefixes),
   webhookReach: sourceReach(config.webhookNetworks, config.nat64Prefixes),

@@ -43,7 +43,10 @@ interface Asked {
   readonly about: About;
   readonly takes: Takes;
 }
-type About = Pick<ManageContext, 'workspaceId' | 'caller' | 'by' | 'permissions' | 'keyExpiresAt' | 'ifMatch' | 'once' | 'isGone'>;
+type About = Pick<
+  ManageContext,
+  'workspaceId' | 'caller' | 'by' | 'permissions' | 'keyExpiresAt' | 'keyNetworks' | 'ifMatch' | 'once' | 'isGone'
+>;
 
 /** Reads requests for an operation. */
 export function readOperation(operation: Operation): (call: Call, who: Identity, bytes: Buffer) => Asked | HttpFault {
@@ -128,6 +131,7 @@ function aboutOf(operation: Operation, { caller, actor }: Identity, { request, r
     by: authorOf(caller, actor as string | null),
     permissions: caller.permissions,
     keyExpiresAt: caller.expiresAt,
+    keyNetworks: caller.networks,
     isGone: () => request.socket.destroyed && !response.headersSent,
     ifMatch: operation.edits && ifMatch !== undefined ? strongTags(ifMatch) : undefined,
     once:

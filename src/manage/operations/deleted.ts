@@ -27,7 +27,7 @@ export const DELETE_QUERY = {
 
 /** How it is confirmed, for API documents. */
 export const DELETION_WORDS =
-  'Where rules, feeds or keys go with it, or somebody has pulled it in the last ten minutes, 409 until confirmed says that this is meant. It can be brought back for seven days.';
+  'Where rules, feeds or keys go with it, or somebody has pulled it in the last ten minutes, 409 until confirmed says that this is meant. It can be brought back for seven days. What has keys needs keys:write besides.';
 
 /** The fields of the answer to a deletion. */
 export const DELETION_FIELDS = {
@@ -44,7 +44,8 @@ export const deletionBody = ({ id, deleted, ...told }: Deletion) => ({ id, delet
 const restoring = (kind: 'list' | 'composed', group: 'lists' | 'feeds', param: string) =>
   operation(kind === 'list' ? 'restoreList' : 'restoreFeed', `POST /${group}/{${param}}/restore`, 'manage', {
     summary: `Bring back a ${kind === 'list' ? 'list' : 'feed'} that was deleted in the last seven days`,
-    description: 'By id, or by the name that it had: with its rules, settings, memberships, and the keys that were revoked with it.',
+    description:
+      'By id, or by the name that it had: with its rules, settings, memberships, and the keys that were revoked with it, which needs keys:write; a key brings none back that may do more than itself (403).',
     body: Type.Object({ name: Type.Optional(Name) }),
     answer: Restored,
     audit: kind === 'list' ? 'list restored' : 'feed restored',

@@ -150,6 +150,8 @@ export interface AccountReads {
   keyPage(workspaceId: string, page: PageRequest): Promise<Page<KeyInfo>>;
   /** What was deleted and can be brought back at `now` (ms), newest first; MOST_DELETED at most. */
   deletedFeeds(workspaceId: string, now: number): Promise<DeletedFeed[]>;
+  /** The keys that were revoked with a deleted list or feed, and come back with it. */
+  keysDeletedWith(workspaceId: string, id: string): Promise<KeyInfo[]>;
   /** How many keys of all workspaces are valid and in use, and end soon after `now` (ms). */
   endingKeys(now: number): Promise<number>;
   /** Newest first, of one workspace; null: what belongs to none. Kept for 90 days. */
