@@ -12,7 +12,7 @@ import { DELETED_KEPT, type DeletedFeed, type RestoredFeed } from '../ports/stor
 import { type ChangeContext, changeOptions } from './context.ts';
 import { RECENT_USES, type RecentUses, recentUses } from './devices/recent-use.ts';
 import { findFeed, findList } from './find.ts';
-import { requireRestorable, requireRevocable } from './key-bounds.ts';
+import { requireRestorable, requireRevocable } from './keys/bounds.ts';
 
 /** Rules of a list that are counted at most. */
 const COUNTED = 100_000;

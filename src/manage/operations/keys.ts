@@ -11,7 +11,7 @@ import { LIMITS } from '../../signal/limits.ts';
 import { type ChangeContext, changeOptions } from '../context.ts';
 import { RECENT_USES, type RecentUses, recentUses } from '../devices/recent-use.ts';
 import { findFeed, findList } from '../find.ts';
-import { refuseBeyond, refuseElsewhere, refuseMore } from '../key-bounds.ts';
+import { refuseBeyond, refuseElsewhere, refuseMore } from '../keys/bounds.ts';
 import { type Operation, operation, refuseNewName } from '../operation.ts';
 import { PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../page.ts';
 

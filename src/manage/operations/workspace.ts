@@ -10,7 +10,7 @@ import { WeirError } from '../../errors.ts';
 import { answerOf, objectOf, Type } from '../../json-schema.ts';
 import { type ChangeContext, changeOptions, type ManageContext } from '../context.ts';
 import { FEED_STATE, feedStateJson } from '../feed-state.ts';
-import { refuseMore } from '../key-bounds.ts';
+import { refuseMore } from '../keys/bounds.ts';
 import { type Operation, operation } from '../operation.ts';
 import type { Outcome } from '../outcome.ts';
 

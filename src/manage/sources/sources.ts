@@ -11,7 +11,7 @@ import type { FieldFault } from '../../signal/validate.ts';
 import { type CatalogueRow, findCatalogue } from '../../source/catalogue.ts';
 import { type ChangeContext, changeOptions, type ManagePorts } from '../context.ts';
 import { type DeleteRequest, type Deletion, deletionPreview, deletionSentence } from '../deletion.ts';
-import { requireRevocable } from '../key-bounds.ts';
+import { requireRevocable } from '../keys/bounds.ts';
 import { fieldFault, fieldFaults } from '../operation.ts';
 import { type GivenSecret, keptSecret } from './source-secret.ts';
 import { changedSettings, type GivenSettings, newSettings, type OpenSettings, settingsFaults } from './source-settings.ts';

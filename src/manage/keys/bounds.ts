@@ -1,10 +1,10 @@
 /** What a key may do with other keys: it makes, changes and brings back none that may do more than itself (SPEC D15.12, D47.14, D47.15). */
-import { isWithin, type KeyInfo } from '../account/key.ts';
-import { allows, type Permission } from '../account/permission.ts';
-import { isoTime } from '../clock.ts';
-import { plural } from '../count-text.ts';
-import { WeirError } from '../errors.ts';
-import type { ChangeContext } from './context.ts';
+import { isWithin, type KeyInfo } from '../../account/key.ts';
+import { allows, type Permission } from '../../account/permission.ts';
+import { isoTime } from '../../clock.ts';
+import { plural } from '../../count-text.ts';
+import { WeirError } from '../../errors.ts';
+import type { ChangeContext } from '../context.ts';
 
 /** Rejects with FORBIDDEN what may do more than the caller. */
 export function refuseMore({ permissions }: ChangeContext, wanted: readonly Permission[], what = 'key'): void {
