@@ -1,5 +1,5 @@
 /** The JSON object of a body, and what is wrong with it. */
-import { isTooDeep, TOO_DEEP } from '../json.ts';
+import { isTooDeep, TOO_DEEP } from '../json/json.ts';
 import type { FieldFault } from '../signal/validate.ts';
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });

@@ -4,7 +4,7 @@ import type { TObject, TSchema } from 'typebox';
 import { NAME_RULE, nameFault } from '../account/name.ts';
 import type { Permission } from '../account/permission.ts';
 import { WeirError } from '../errors.ts';
-import type { Static } from '../json-schema.ts';
+import type { Static } from '../json/schema.ts';
 import type { FieldFault } from '../signal/validate.ts';
 import type { ManageContext } from './context.ts';
 import type { Outcome } from './outcome.ts';

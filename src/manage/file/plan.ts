@@ -2,7 +2,7 @@
 
 import { NAME_RULE, nameFault } from '../../account/name.ts';
 import { hasCode } from '../../errors.ts';
-import type { WorkspaceState } from '../../ports/stored/together-store.ts';
+import type { WorkspaceState } from '../../ports/stored/transaction-store.ts';
 import type { FieldFault } from '../../signal/validate.ts';
 import { type About, ANOTHER, type Entry, type FileKind, flat, isSame, type Thing, type Wanted } from './kind.ts';
 import type { WorkspaceFile } from './schema.ts';

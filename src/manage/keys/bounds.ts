@@ -2,8 +2,8 @@
 import { isWithin, type KeyInfo } from '../../account/key.ts';
 import { allows, type Permission } from '../../account/permission.ts';
 import { isoTime } from '../../clock.ts';
-import { plural } from '../../count-text.ts';
 import { WeirError } from '../../errors.ts';
+import { plural } from '../../text/count.ts';
 import type { ChangeContext } from '../context.ts';
 
 /** Rejects with FORBIDDEN what may do more than the caller. */

@@ -1,10 +1,10 @@
 /** Webhooks: made, set, tested, deleted, by keys and by commands (SPEC D27). */
 import { randomUUID } from 'node:crypto';
-import { sealSecret } from '../../account/sealed.ts';
+import { sealSecret } from '../../account/encrypted-secret.ts';
 import { keptSecretFault, type Webhook, type WebhookDelivery, type WebhookPatch, type WebhookSettings } from '../../account/webhook.ts';
 import { WeirError } from '../../errors.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import type { SealedWebhook } from '../../ports/stored/webhook-store.ts';
+import type { WebhookWithSecret } from '../../ports/stored/webhook-store.ts';
 import type { FieldFault } from '../../signal/validate.ts';
 import { type SendPorts, sendMessage, type Tried } from '../../webhook/send.ts';
 import { type ChangeContext, changeOptions, type ManagePorts } from '../context.ts';
@@ -48,7 +48,7 @@ function refuse([first, ...others]: readonly FieldFault[]): void {
 }
 
 /** A secret as it is kept. Rejects with REFUSED where the service has no key to seal it with. */
-export function sealedForWebhook(
+export function encryptedForWebhook(
   { secretKeys }: Pick<WebhookChangeContext, 'secretKeys'>,
   owner: { readonly id: string; readonly url: string },
   secret: string,
@@ -66,7 +66,7 @@ export async function createWebhook(
   const settings = { name: given.name, url: given.url, style };
   refuse(webhookFaults(settings, secret != null, secret, context.webhookReach));
   const id = randomUUID();
-  const kept = secret == null ? null : sealedForWebhook(context, { id, url: settings.url }, secret);
+  const kept = secret == null ? null : encryptedForWebhook(context, { id, url: settings.url }, secret);
   return context.store.createWebhook(context.workspaceId, { ...settings, id, secret: kept }, changeOptions(context));
 }
 
@@ -82,7 +82,9 @@ export async function changeWebhook(context: WebhookChangeContext, ref: string, 
   refuse(fault === undefined ? [] : [fault]);
   const patch: WebhookPatch = {
     ...given,
-    ...(secret !== undefined && { secret: secret === null ? null : sealedForWebhook(context, { id: before.id, url: after.url }, secret) }),
+    ...(secret !== undefined && {
+      secret: secret === null ? null : encryptedForWebhook(context, { id: before.id, url: after.url }, secret),
+    }),
   };
   return store.updateWebhook(workspaceId, before.id, patch, changeOptions(context));
 }
@@ -112,7 +114,7 @@ export async function testWebhook(
   send: SendPorts,
 ): Promise<Tried> {
   const { id } = await findWebhook(store, workspaceId, ref);
-  const webhook = (await store.sealedWebhook(workspaceId, id)) as SealedWebhook;
+  const webhook = (await store.sealedWebhook(workspaceId, id)) as WebhookWithSecret;
   const at = send.now();
   const text = `this is a test of the webhook ${JSON.stringify(webhook.name)}`;
   const change = { key: 'test', is: 'happened', state: 'test', text, urgent: false, at } as const;

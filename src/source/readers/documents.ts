@@ -1,7 +1,7 @@
 /** The entries of JSON whose places are known by paths, piece by piece: one object, an array, or one value a line. */
 import { Tokenizer, TokenParser, TokenType } from '@streamparser/json';
 import { WeirError } from '../../errors.ts';
-import { MOST_LEVELS, TOO_DEEP } from '../../json.ts';
+import { MOST_LEVELS, TOO_DEEP } from '../../json/json.ts';
 import { type Condition, type Path, rowsAt } from './paths.ts';
 import type { Row } from './row.ts';
 
@@ -51,25 +51,25 @@ function pieceReader(paths: readonly Path[]): { push(chunk: Buffer): Piece[]; en
   let fault: string | undefined;
   const parser = new TokenParser({ paths: selectors, keepStack: false, separator: '' });
   parser.onValue = ({ value, key, stack }) => {
-    const isWhole = stack.length === 0;
-    const stem = isWhole
+    const isComplete = stack.length === 0;
+    const stem = isComplete
       ? ''
       : stack
           .map(({ key: name }) => name ?? '')
           .concat()
           .join('/');
-    const of = byStem.get(isWhole ? '' : stem) ?? (stack.length === 1 ? byStem.get('') : undefined);
+    const of = byStem.get(isComplete ? '' : stem) ?? (stack.length === 1 ? byStem.get('') : undefined);
     // A path that begins with [] has the stem of the whole value.
-    const own = of?.filter(({ array }) => (array === undefined) === isWhole);
+    const own = of?.filter(({ array }) => (array === undefined) === isComplete);
     if (own !== undefined && own.length > 0) {
-      const place = isWhole
+      const place = isComplete
         ? documents === 0
           ? 'entry 0'
           : `entry ${documents}`
         : `${stem.slice(1).replaceAll('/', '.')}[${String(key)}]`;
       pieces.push({ value, paths: own, place });
     }
-    if (isWhole) documents += 1;
+    if (isComplete) documents += 1;
   };
   const tokenizer = new Tokenizer({ separator: '' });
   tokenizer.onToken = (token) => {
