@@ -1,5 +1,5 @@
 /** `weir source try`: what a source would do, before anything is kept (SPEC D23.41). */
-import { countText } from '../../count-text.ts';
+
 import { hasCode, WeirError } from '../../errors.ts';
 import { sourceReach } from '../../fetch/reach.ts';
 import { findSource } from '../../manage/sources/sources.ts';
@@ -8,9 +8,10 @@ import type { StoreReads } from '../../ports/store.ts';
 import { runTrial } from '../../runtime/sources/try-job.ts';
 import { findCatalogue } from '../../source/catalogue.ts';
 import type { TryReport } from '../../source/try-source.ts';
+import { countText } from '../../text/count.ts';
 import type { AddCommand } from '../command.ts';
 import { printable, readsIn, table } from '../context.ts';
-import { servedParts } from '../served.ts';
+import { servedParts } from '../feed-parts.ts';
 import { type SourceOptions, secretGiven, settingsGiven, sourceOptions } from './options.ts';
 
 export function tryCommand(add: AddCommand): void {
