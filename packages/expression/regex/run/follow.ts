@@ -45,7 +45,7 @@ export function placesOf(program: Program): Int32Array {
 }
 
 /** The moves while the assertions whose bits are set in `holding` hold. Throws `TooLarge`. */
-export function changesSinceOf(program: Program, places: Int32Array, holding: number): Follow {
+export function followOf(program: Program, places: Int32Array, holding: number): Follow {
   const size = (places.length + 31) >>> 5;
   const placeOf = new Int32Array(program.kinds.length);
   places.forEach((state, place) => {

@@ -4,7 +4,7 @@
  * rows of bits, so the time is linear in the value whatever the pattern is.
  */
 import type { ByteString } from '../../bytes.ts';
-import { changesSinceOf, type Follow, placesOf } from './follow.ts';
+import { followOf, type Follow, placesOf } from './follow.ts';
 import { EDGE, holdsBetween, isLocal, type Neighbour, neighbourOf } from './look.ts';
 import type { Program } from './program.ts';
 
@@ -45,7 +45,7 @@ export function lazyDfa(program: Program): (value: ByteString) => boolean {
     });
     let follow = follows.get(holding);
     if (follow === undefined) {
-      follow = changesSinceOf(program, places, holding);
+      follow = followOf(program, places, holding);
       follows.set(holding, follow);
     }
     return follow;
