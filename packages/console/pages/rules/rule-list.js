@@ -3,7 +3,7 @@
 import { html } from 'htm/preact';
 import { useRef } from 'preact/hooks';
 import { ApiError, manage } from '../../api.js';
-import { isSourceAlert, useLive } from '../../data.js';
+import { isUnavailable, useLive } from '../../data.js';
 import { count, sentence } from '../../format.js';
 import { keyName } from '../../names.js';
 import { link, setQuery } from '../../router.js';
@@ -50,7 +50,7 @@ export function RuleList({ rules, tab, conditions, isFiltered, sort, names, mayW
   const isFault = error instanceof ApiError && error.faults.length > 0;
   if (isFault) return html`<p class="soft">Mend the conditions above to see rules.</p>`;
   // That the service does not answer is told above every page.
-  const failure = error !== undefined && isSourceAlert(error) ? undefined : error;
+  const failure = error !== undefined && isUnavailable(error) ? undefined : error;
   if (items === undefined)
     return failure !== undefined
       ? html`<${Failed} error=${failure} retry=${refresh} />`
