@@ -4,7 +4,7 @@
  * rows of bits, so the time is linear in the value whatever the pattern is.
  */
 import type { ByteString } from '../../bytes.ts';
-import { followOf, type Follow, placesOf } from './follow.ts';
+import { type Follow, followOf, placesOf } from './follow.ts';
 import { EDGE, holdsBetween, isLocal, type Neighbour, neighbourOf } from './look.ts';
 import type { Program } from './program.ts';
 
