@@ -1227,9 +1227,13 @@ export function storeConformance(driver: StoreDriver): void {
     assert.deepEqual(await moves(() => store.updateFeed(workspace.id, feed.id, { lists: null })), [1, 1]);
     assert.deepEqual(await moves(() => store.updateFeed(workspace.id, feed.id, { lists: [a.id, b.id] })), [1, 1]);
     assert.deepEqual(await moves(() => store.deleteList(workspace.id, a.id)), [1, 1]);
-    assert.deepEqual(await moves(() => store.updateFeed(workspace.id, every.id, { maxEntries: 1 })), [0, 1]);
+    // Where lists have to agree, or may be left out, a source may copy any other feed by its name (D46.1).
+    assert.deepEqual(await moves(() => store.updateFeed(workspace.id, every.id, { maxEntries: 1 })), [1, 1]);
+    await store.updateFeed(workspace.id, feed.id, { fit: null });
+    before = await revisions();
+    assert.deepEqual(await moves(() => store.updateFeed(workspace.id, every.id, { maxEntries: 2 })), [0, 1]);
     const [, { lists, maxEntries }] = await store.feeds(workspace.id);
-    assert.deepEqual([lists, maxEntries], [null, 1]);
+    assert.deepEqual([lists, maxEntries], [null, 2]);
   });
 
   test(`D8.6 store ${name}: deleting a feed revokes its keys and forgets its records, and leaves lists and rules`, async (t) => {
