@@ -13,7 +13,7 @@ import { audit, auditChange } from './audit.ts';
 import { keepDeleted } from './deleted.ts';
 import { refuseName } from './feed-lists.ts';
 import { FEEDS } from './lists.ts';
-import { addMembers, type FeedMembers, IN_ORDER, MEMBERS, membersIn, membersOf, setMembers } from './members.ts';
+import { addMembers, type FeedMembers, forgetDeletedMembers, IN_ORDER, MEMBERS, membersIn, membersOf, setMembers } from './members.ts';
 
 /** `feeds` of the port. */
 export function* composedFeeds(workspaceId: string): Work<ComposedFeed[]> {
@@ -118,7 +118,10 @@ export function* changeFeed(now: string, workspacePk: number, row: Row, change: 
   yield* redateDocuments(now, workspacePk, -pk, row, changed!);
   const present = lists === undefined ? members.lists : lists;
   const kept = members.always.filter((id) => present?.includes(id) ?? true);
-  if (lists !== undefined || always !== undefined) yield* setMembers(workspacePk, pk, { lists: present, always: always ?? kept });
+  if (lists !== undefined || always !== undefined) {
+    yield* setMembers(workspacePk, pk, { lists: present, always: always ?? kept });
+    yield* forgetDeletedMembers(pk, lists !== undefined);
+  }
   return changed!;
 }
 
