@@ -19,7 +19,8 @@ export interface PastSignal {
  */
 export function ruleToSignals(stored: Omit<StoredRule, 'id' | 'listId' | 'seq'>): PastSignal[] {
   const { createdAt, updatedAt, kind, rule } = stored;
-  const receivedAt = kind !== 'access_rule' || rule.expiresAt === null ? updatedAt : Math.min(updatedAt, rule.expiresAt - FLOOR * 1000);
+  const endsAt = kind === 'access_rule' ? rule.expiresAt : null;
+  const receivedAt = endsAt === null || endsAt < updatedAt ? updatedAt : Math.min(updatedAt, endsAt - FLOOR * 1000);
   const update = { signal: signalOf(stored, secondsLeft(stored, receivedAt)), receivedAt };
   if (createdAt === updatedAt || (receivedAt < updatedAt && receivedAt <= createdAt)) return [update];
   const seconds = secondsLeft(stored, createdAt);
