@@ -1,3 +1,4 @@
+import { timeUntil } from '../../clock.ts';
 import type { StreamReader, StreamRecord } from '../../ports/stream.ts';
 import type { Cluster } from './cluster.ts';
 import { fetchFault, topicFetcher } from './fetcher.ts';
@@ -29,7 +30,7 @@ export async function openReader(cluster: Cluster, group: string): Promise<Strea
       const known = ahead.get(partition);
       if (known?.[0]?.offset === offset) return known.splice(0, max);
       for (let at = offset; !closed; ) {
-        const left = Math.max(0, deadline - performance.now());
+        const left = timeUntil(deadline, performance.now());
         try {
           const { records, next } = await fetcher.fetch(partition, at, Math.min(LONGEST_WAIT, Math.ceil(left)));
           if (records.length > 0) {

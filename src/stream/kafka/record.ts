@@ -40,9 +40,15 @@ const toStreamRecord = ({ key, value, headers, offsetDelta }: KafkaRecord, first
   offset: first + offsetDelta,
   timestamp,
   key: textOf(key),
-  headers: Object.fromEntries(headers.map(([name, text]) => [textOf(name), textOf(text)])),
+  headers: headersOf(headers),
   value: textOf(value),
 });
+
+/** Of headers with one name the last counts; one without a value is absent (SPEC D46.7). */
+function headersOf(headers: KafkaRecord['headers']): StreamRecord['headers'] {
+  const last = new Map(headers.map(([name, value]) => [textOf(name), value]));
+  return Object.fromEntries([...last].flatMap(([name, value]) => (value === null ? [] : [[name, textOf(value)]])));
+}
 
 const timestampOf = (batch: RecordsBatch, record: KafkaRecord): number =>
   Number((batch.attributes & LOG_APPEND_TIME) !== 0 ? batch.maxTimestamp : batch.firstTimestamp + record.timestampDelta);
