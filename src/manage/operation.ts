@@ -39,8 +39,10 @@ export interface OperationSpec<Q extends TObject, B extends TObject, T> {
   readonly role?: 'admin';
   /** The longest body, bytes; 64 KiB when absent. */
   readonly bodyBytes?: number;
-  /** The answer's body; has a title and examples. */
+  /** The answer's body; has a title and examples. One with `landed` is 202 while that is false. */
   readonly answer: TSchema;
+  /** The status of the answer when it is done; 200 when absent. */
+  readonly status?: 201 | 202;
   /** The event in the audit log, for what changes something that the store records there; null, as when absent: none. */
   readonly audit?: string | null;
   /** The request has to say which state it changes: If-Match (SPEC D15.9). Has to have a GET of the same path. */

@@ -1,7 +1,8 @@
 import type { AccessAction, Kind } from '../rule.ts';
 
 const DAY = 86_400;
-const FLOOR = 60;
+/** The shortest life of an access rule, seconds. */
+export const FLOOR = 60;
 
 /**
  * How long a rule lives, in seconds; null = without end (spec 2.1 rule 2, 2.2).

@@ -13,7 +13,8 @@ import { RULES_API } from '../rules/openapi.ts';
 import { SIGNAL_API } from '../signals/openapi.ts';
 import { type Api, apiDocument } from './openapi.ts';
 
-const APIS: Readonly<Record<Group, Api>> = {
+/** What the document of each group says. */
+export const APIS: Readonly<Record<Group, Api>> = {
   signal: SIGNAL_API,
   feed: FEED_API,
   rules: RULES_API,

@@ -16,7 +16,7 @@ const DELETED = {
   keys: [2, 'Keys that were revoked with it, and would be valid again.'],
 } as const satisfies Fields;
 const Restorable = answerOf('DeletedFeeds', { deleted: listOf(DELETED) });
-const Restored = answerOf('Restored', { kind: DELETED.kind, id: DELETED.id, name: 'edge', keys: 2 });
+const Restored = answerOf('Restored', { kind: DELETED.kind, id: DELETED.id, name: 'edge', keys: 2, feeds: DELETION_PREVIEW.feeds });
 
 /** The parameters of a deletion. */
 export const DELETE_QUERY = {
@@ -45,7 +45,7 @@ const restoring = (kind: 'list' | 'composed', group: 'lists' | 'feeds', param: s
   operation(kind === 'list' ? 'restoreList' : 'restoreFeed', `POST /${group}/{${param}}/restore`, 'manage', {
     summary: `Bring back a ${kind === 'list' ? 'list' : 'feed'} that was deleted in the last seven days`,
     description:
-      'By id, or by the name that it had: with its rules, settings, memberships, and the keys that were revoked with it, which needs keys:write; a key brings none back that may do more than itself (403).',
+      'By id, or by the name that it had: with its rules, settings, memberships, and the keys that were revoked with it, which needs keys:write; a key restores no key that may do more than itself (403). A feed whose lists were set after the deletion stays as it is; `feeds` names the feeds that have the list again.',
     body: Type.Object({ name: Type.Optional(Name) }),
     answer: Restored,
     audit: kind === 'list' ? 'list restored' : 'feed restored',

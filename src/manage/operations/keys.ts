@@ -206,7 +206,8 @@ export const KEY_OPERATIONS: readonly Operation[] = [
         expiresAt: seconds === undefined ? null : now() + seconds * 1000,
       });
     },
-    show: (key: MadeKey) => ({ status: 201, body: { ...keyJson(key), key: key.text ?? null }, location: `/keys/${key.id}` }),
+    status: 201,
+    show: (key: MadeKey) => ({ body: { ...keyJson(key), key: key.text ?? null }, location: `/keys/${key.id}` }),
   }),
   operation('revokeKey', 'DELETE /keys/{key}', 'keys:write', {
     summary: 'Revoke a key, for good; it stays in the list',

@@ -56,7 +56,8 @@ export const WEBHOOK_OPERATIONS: readonly Operation[] = [
     refusals: { 409: 'the workspace has a webhook called "soc"' },
     examples: [{ name: 'soc', url: 'https://chat.example/hooks/xyz' }],
     run: (context, { body }) => createWebhook(context, body),
-    show: (webhook) => ({ ...shown(webhook), status: 201, location: `/webhooks/${webhook.id}` }),
+    status: 201,
+    show: (webhook) => ({ ...shown(webhook), location: `/webhooks/${webhook.id}` }),
   }),
   operation('changeWebhook', 'PATCH /webhooks/{webhook}', 'manage', {
     summary: 'Change what is set of a webhook; what is not named stays',

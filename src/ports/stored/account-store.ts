@@ -34,7 +34,10 @@ export interface DeletedFeed {
 }
 
 /** What was brought back; `keys` counts those that are valid again. */
-export type RestoredFeed = Pick<DeletedFeed, 'kind' | 'id' | 'name' | 'keys'>;
+export interface RestoredFeed extends Pick<DeletedFeed, 'kind' | 'id' | 'name' | 'keys'> {
+  /** The feeds made of lists that have the list again, those of all lists included; of a feed none. */
+  readonly feeds: readonly { readonly id: string; readonly name: string }[];
+}
 
 /** How long it is known that a request was done that is to be done once, ms. */
 export const ANSWER_KEPT = DAY;
