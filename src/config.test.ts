@@ -79,6 +79,7 @@ test('D1 settings: the defaults are those that are documented', () => {
     sourceMaxMb: 64,
     sourceSeconds: 300,
     webhookNetworks: [],
+    nat64Prefixes: [],
     webhookUrl: undefined,
     webhookStyle: 'weir',
     webhookSecret: undefined,
@@ -125,6 +126,15 @@ test('D42.10 settings of time take durations; a number alone has the unit of the
   // A setting of time is read as one: none is left that takes a number only.
   for (const [name, { parse }] of Object.entries(SETTINGS))
     if (/(Seconds|Hours)$/.test(name)) assert.equal(parse(name.endsWith('Hours') ? '24h' : '20s'), name.endsWith('Hours') ? 24 : 20, name);
+});
+
+test('D47.5 settings: a NAT64 prefix has a length of RFC 6052', () => {
+  assert.deepEqual(configOf({ NAT64_PREFIXES: '64:ff9b:1::/48, 2001:db8:64::/96' }).nat64Prefixes, ['64:ff9b:1::/48', '2001:db8:64::/96']);
+  for (const text of ['10.0.0.0/32', '64:ff9b::/95', '64:ff9b::', 'x', '64:ff9b::/96,'])
+    assert.match(
+      faultsOf({ NAT64_PREFIXES: text })[0]!,
+      /^NAT64_PREFIXES must be a list of IPv6 prefixes such as 64:ff9b:1::\/96, of 32, 40/,
+    );
 });
 
 test('D1.1 settings: what nobody sees in a value is shown in its fault', () => {

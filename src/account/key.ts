@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { addressSet, difference, isEmpty } from '@weir/network/address-set.ts';
 import { formatNetwork } from '@weir/network/format.ts';
 import { parseNetwork } from '@weir/network/parse.ts';
 import { DAY } from '../clock.ts';
@@ -56,6 +57,12 @@ export const MOST_NETWORKS = 100;
 export function keyNetwork(text: string): string | undefined {
   const network = parseNetwork(text);
   return typeof network === 'string' ? undefined : formatNetwork(network);
+}
+
+/** Whether a key with these networks is good from nowhere but where one with `own` is; none: from anywhere. */
+export function isWithin(networks: readonly string[], own: readonly string[]): boolean {
+  const [wanted, allowed] = [networks, own].map((texts) => addressSet(texts.map(parseNetwork).filter((each) => typeof each !== 'string')));
+  return own.length === 0 || (networks.length > 0 && isEmpty(difference(wanted!, allowed!)));
 }
 
 /** A key as a store holds it, for `weir export` and `weir import`. */

@@ -85,6 +85,7 @@ function landingItems({ landing }: StatusFacts): Item[] {
 
 function urgentOf(facts: StatusFacts): Item[] {
   const { engines, processes, feeds, dead_letters: letters, stopped, full_devices: full, sources, guard_rails_off: unguarded } = facts;
+  const { failing_webhooks: webhooks } = facts;
   const engine = (name: string, status: EngineStatus) =>
     status.ok
       ? []
@@ -106,6 +107,11 @@ function urgentOf(facts: StatusFacts): Item[] {
       key: `source/${id}`,
       state,
       text: `the source "${name}" of ${workspace} ${text}`,
+    })),
+    ...(webhooks ?? []).map(({ id, name, workspace, failures }) => ({
+      key: `webhook/${id}`,
+      state: 'failing',
+      text: `the webhook ${workspace === null ? 'of the service (WEBHOOK_URL)' : `"${name}" of ${workspace}`} has failed ${failures} times in a row (docs/webhooks.md)`,
     })),
     ...(stopped ?? []).map(
       ({ kind, id, user_agent: agent, address, key_id: keyId, key_name: key, feeds: of, workspace, last_pull: at }) => ({

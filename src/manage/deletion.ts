@@ -13,6 +13,7 @@ import { inWords } from '../text/duration.ts';
 import { type ChangeContext, changeOptions } from './context.ts';
 import { LATELY_WORDS, RECENT_USES, type RecentUses, recentUses } from './devices/recent-use.ts';
 import { findFeed, findList } from './find.ts';
+import { requireRestorable, requireRevocable } from './keys/bounds.ts';
 
 /** Rules of a list that are counted at most. */
 const COUNTED = 100_000;
@@ -121,6 +122,7 @@ export async function deleteNamed(
   const { store, workspaceId } = context;
   const told = await deletionPreview(store, workspaceId, kind, ref);
   if (preview) return { ...told, deleted: false, restorable_until: null };
+  await requireRevocable(context, told.keys);
   if (told.needs_confirmation && !confirmed)
     throw new WeirError('REFUSED', `${deletionSentence(told)}: with preview=1 it is told in full, with confirmed=1 it is done`);
   const options = { ...changeOptions(context), forGood };
@@ -161,6 +163,7 @@ export async function restoreNamed(
     );
   if (meant.length === 0)
     throw new WeirError('NOT_FOUND', `no ${what} "${ref}" was deleted in the last ${inWords(DELETED_KEPT)}, or it was for good`);
+  await requireRestorable(context, meant[0]!.id);
   return store.restoreDeleted(workspaceId, meant[0]!.id, { name, maxLists, maxSources }, { by });
 }
 

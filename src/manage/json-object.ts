@@ -1,5 +1,6 @@
 /** The JSON object of a body, and what is wrong with it. */
 import type { TSchema } from 'typebox';
+import { isTooDeep, TOO_DEEP } from '../json/json.ts';
 import type { FieldFault } from '../signal/validate.ts';
 import { withDurations } from '../text/duration.ts';
 
@@ -10,6 +11,7 @@ export function readObject(bytes: Uint8Array): { readonly fields: Readonly<Recor
   if (bytes.length === 0) return { fields: {} };
   try {
     const value: unknown = JSON.parse(UTF8.decode(bytes));
+    if (isTooDeep(value)) return { fault: { field: 'body', message: TOO_DEEP } };
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { fields: value as Record<string, unknown> };
     return { fault: { field: 'body', message: 'must be a JSON object' } };
   } catch {

@@ -1,6 +1,8 @@
 /** What can be set of the service, and how the text of a setting is read. */
 import { isIP } from 'node:net';
+import { parseNetwork } from '@weir/network/parse.ts';
 import { PROTECT_RULE, protectedWord } from '../account/guard-rails.ts';
+import { NAT64_LENGTHS } from '../fetch/reach.ts';
 import { DURATIONS, type DurationUnit, readDuration } from '../text/duration.ts';
 
 /** The parts of the service that a process may run. */
@@ -91,6 +93,13 @@ export const cidr: Parse<string> = (value) => {
   const fits = prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128));
   if (family === 0 || !fits || more !== undefined)
     throw new Error('must be a list of addresses or networks such as 10.0.0.0/8, separated by commas');
+  return value;
+};
+
+export const nat64Prefix: Parse<string> = (value) => {
+  const prefix = parseNetwork(value);
+  if (typeof prefix === 'string' || prefix.family === 4 || !NAT64_LENGTHS.includes(prefix.prefix))
+    throw new Error(`must be a list of IPv6 prefixes such as 64:ff9b:1::/96, of ${NAT64_LENGTHS.join(', ')} bits, separated by commas`);
   return value;
 };
 

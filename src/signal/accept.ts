@@ -2,7 +2,7 @@
 import { type Caller, senderOf } from '../account/caller.ts';
 import type { EntryKind } from '../ports/http-counts.ts';
 import type { Message, Stream } from '../ports/stream.ts';
-import { fewAtOnce, oneByOne } from '../serial.ts';
+import { fewAtOnce, inTurns } from '../serial.ts';
 import { batchSteps, type ScannedBatch, scanSteps, schemaSteps } from './batch.ts';
 import type { EntryFault } from './faults.ts';
 import type { LandingList } from './landing-list.ts';
@@ -104,7 +104,7 @@ export interface AcceptParts {
   readonly logFailure: (error: unknown, what: string) => void;
 }
 
-/** Larger bodies than this are judged and published one after the other: on its way one takes several times its size in memory, bytes. */
+/** Larger bodies than this are judged and published one after the other, workspaces in turn: on its way one takes several times its size in memory, bytes. */
 const LARGE = 2 * 1024 * 1024;
 
 /** Of batches above this size, bytes, so many of one workspace are judged and published at a time: of each all messages wait for the last entry. */
@@ -118,7 +118,7 @@ const NOTHING: Tally = { accepted: new Map(), failed: new Map() };
 /** Makes what takes batches. One of them for a process: limits, and the order of large batches, are of all who send. */
 export function acceptance(parts: AcceptParts): Accept {
   const { landingList, takeEntries, run, count } = parts;
-  const [inTurn, few] = [oneByOne(), fewAtOnce(AT_ONCE)];
+  const [inTurn, few] = [inTurns(1), fewAtOnce(AT_ONCE)];
   void run.usual(schemaSteps());
 
   async function taken(batch: Batch, listId: string | undefined, bytes: Buffer): Promise<Taken | Refused> {
@@ -134,7 +134,7 @@ export function acceptance(parts: AcceptParts): Accept {
       return { refused: { code: 'LIMITED', message: TOO_MANY_ENTRIES, retryAfter } };
     }
     const work = () => judgeAndPublish(parts, runSlices, batch, scanned, (outcome) => count({ ...outcome, ...common }), listId);
-    return isLarge ? inTurn(work) : work();
+    return isLarge ? inTurn(work, caller.workspaceId) : work();
   }
 
   return async (batch) => {

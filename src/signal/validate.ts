@@ -2,7 +2,7 @@ import { Ajv, type ValidateFunction } from 'ajv';
 import type { TSchema } from 'typebox';
 import { NETWORK_SETS, protectedWord } from '../account/guard-rails.ts';
 import { keyNetwork } from '../account/key.ts';
-import { nameFault } from '../account/name.ts';
+import { NAME_RULE, nameFault } from '../account/name.ts';
 import { readGroupRole } from '../account/person.ts';
 import type { Static } from '../json/schema.ts';
 import { DURATIONS } from '../text/duration.ts';
@@ -59,7 +59,7 @@ const SCHEMA_FORMATS: Readonly<Record<string, { readonly fits: (text: string) =>
   text: { fits: isStorableText, message: 'must not hold U+0000 or a lone surrogate' },
   name: {
     fits: (text) => isStorableText(text) && nameFault(text) === null,
-    message: 'must have 1 to 200 characters and no control characters',
+    message: `must have ${NAME_RULE}`,
   },
   network: { fits: (text) => keyNetwork(text) !== undefined, message: 'must be an address or a network, such as 10.0.0.0/8' },
   group_role: {

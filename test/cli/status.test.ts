@@ -214,6 +214,7 @@ suite('weir status', () => {
         stopped: null,
         fullDevices: null,
         sources: null,
+        webhooks: null,
         unguarded: null,
         workspaces: new Map<string, string>(),
       },
@@ -271,6 +272,7 @@ suite('weir status', () => {
         fullDevices: null,
         unguarded: null,
         sources: null,
+        webhooks: null,
         workspaces: new Map([['w', 'main']]),
       },
     });

@@ -41,8 +41,11 @@ export function deletionCommands(add: AddCommand, kind: DeletedFeed['kind'], sum
         const { change } = await changesIn(context, options.workspace);
         return restoreNamed(change, kind, name!, options.name);
       },
-      show: ({ id, name, keys }) =>
-        `${what} ${printable(name)} ${id} is back${keys === 0 ? '' : `, and ${keys} ${keys === 1 ? 'key' : 'keys'} with it`}`,
+      show: ({ id, name, keys, feeds }) =>
+        [
+          `${what} ${printable(name)} ${id} is back${keys === 0 ? '' : `, and ${keys} ${keys === 1 ? 'key' : 'keys'} with it`}`,
+          ...(feeds.length === 0 ? [] : [`feeds that have it again: ${feeds.map((feed) => printable(feed.name)).join(', ')}`]),
+        ].join('\n'),
     },
   );
   add(`${what} deleted`, `list the ${what}s that can be brought back`, inWorkspace, {

@@ -92,9 +92,10 @@ export const fileContext = (store: Store, workspace: string, { author, config }:
   most: config,
   mostThings: 0,
   keyExpiresAt: null,
+  keyNetworks: [],
   secretKeys: config.secretsKey,
-  sourceReach: sourceReach(config.sourceNetworks),
-  webhookReach: sourceReach(config.webhookNetworks),
+  sourceReach: sourceReach(config.sourceNetworks, config.nat64Prefixes),
+  webhookReach: sourceReach(config.webhookNetworks, config.nat64Prefixes),
   callerKeyId: null,
   pause: async () => {},
 });

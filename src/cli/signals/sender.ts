@@ -1,6 +1,7 @@
 /** Sends signals to the service batch by batch, and tells what became of them: the work of `weir send`. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { timeUntil } from '../../clock.ts';
 import { hasCode, WeirError } from '../../errors.ts';
 import { LIMITS } from '../../signal/limits.ts';
 import type { Trimmed } from '../../source/readers/content.ts';
@@ -208,7 +209,7 @@ async function* batches(
   try {
     for (;;) {
       next ??= source.next();
-      const found = linger === undefined || batch.length === 0 ? await next : await before(next, deadline - performance.now());
+      const found = linger === undefined || batch.length === 0 ? await next : await before(next, timeUntil(deadline, performance.now()));
       if (found === undefined) {
         yield taken();
         continue;
@@ -241,7 +242,7 @@ async function before<T>(promise: Promise<T>, ms: number): Promise<T | undefined
   // It may fail while what came before is sent; that is met when its turn comes.
   promise.catch(() => undefined);
   try {
-    return await Promise.race([promise, sleep(Math.max(0, ms), undefined, { signal: timer.signal })]);
+    return await Promise.race([promise, sleep(ms, undefined, { signal: timer.signal })]);
   } finally {
     timer.abort();
   }

@@ -21,7 +21,7 @@ import { type SourceOptions, secretGiven, settingsGiven, sourceOptions } from '.
 const sourceChange = (change: ChangeContext, { config }: Context): SourceChange => ({
   ...change,
   secretKeys: config.secretsKey,
-  sourceReach: sourceReach(config.sourceNetworks),
+  sourceReach: sourceReach(config.sourceNetworks, config.nat64Prefixes),
 });
 
 interface Row {

@@ -17,6 +17,7 @@ import {
   type EngineStatus,
   endingKeyJson,
   factsOf,
+  failingWebhookJson,
   isUnused,
   type ProcessStatus,
   type StatusParts,
@@ -93,9 +94,21 @@ const snoozesOf = ({ workspace, snoozes, keys }: Snoozed['snoozed'][number], ite
   itemsWith(items, snoozes, keys).flatMap(({ text, snooze }) => (snooze === null ? [] : [{ attention: text, workspace, ...snooze }]));
 
 type Stored = Snoozed &
-  Pick<StatusParts, 'deadLetters' | 'unusedKeys' | 'endingKeys' | 'stopped' | 'fullDevices' | 'sources' | 'unguarded' | 'workspaces'>;
+  Pick<
+    StatusParts,
+    'deadLetters' | 'unusedKeys' | 'endingKeys' | 'stopped' | 'fullDevices' | 'sources' | 'webhooks' | 'unguarded' | 'workspaces'
+  >;
 const NOT_STORED: Stored = {
-  ...{ deadLetters: null, unusedKeys: null, endingKeys: null, stopped: null, fullDevices: null, sources: null, unguarded: null },
+  ...{
+    deadLetters: null,
+    unusedKeys: null,
+    endingKeys: null,
+    stopped: null,
+    fullDevices: null,
+    sources: null,
+    webhooks: null,
+    unguarded: null,
+  },
   workspaces: new Map(),
   snoozed: [],
 };
@@ -113,6 +126,10 @@ async function readStored({ config }: Context, store: StoreReads, processes: rea
     stopped: (await store.stoppedClients(null, now)).map((each) => stoppedJson(each, names)),
     fullDevices: (await Promise.all(workspaces.map(({ id, name }) => fullDevices(store, { workspaceId: id, name, feeds, now })))).flat(),
     sources: await troubled(store, names, now),
+    webhooks: (await store.failingWebhooks(null))
+      // Another process's settings may have named one that these do not.
+      .filter(({ workspaceId }) => workspaceId !== null || config.webhookUrl !== undefined)
+      .map((each) => failingWebhookJson(each, names)),
     unguarded: workspaces.filter((workspace) => isOff && areOff(workspace)).map(({ name }) => name),
     workspaces: names,
     snoozed: (await Promise.all(workspaces.map((workspace) => readSnoozed(store, workspace, now)))).flat(),

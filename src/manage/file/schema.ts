@@ -30,7 +30,10 @@ function sectionOf({ isOne, fields: all, about }: FileKind): TSchema {
   const closed = { additionalProperties: false };
   const fields = written(all);
   if (isOne) return Type.Object(fields, { ...closed, description: about });
-  return Type.Array(Type.Object({ name: Name, ...fields }, closed), { maxItems: MOST_ENTRIES, description: about });
+  return Type.Array(Type.Object({ name: Type.String({ ...Name, format: 'text' }), ...fields }, closed), {
+    maxItems: MOST_ENTRIES,
+    description: about,
+  });
 }
 
 export const FILE_FIELDS: Readonly<Record<string, TSchema>> = Object.fromEntries(

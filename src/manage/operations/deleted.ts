@@ -19,7 +19,7 @@ const DELETED = {
   keys: [2, 'Keys that were revoked with it, and would be valid again.'],
 } as const satisfies Fields;
 const Restorable = answerOf('DeletedFeeds', { deleted: listOf(DELETED) });
-const Restored = answerOf('Restored', { kind: DELETED.kind, id: DELETED.id, name: 'edge', keys: 2 });
+const Restored = answerOf('Restored', { kind: DELETED.kind, id: DELETED.id, name: 'edge', keys: 2, feeds: DELETION_PREVIEW.feeds });
 
 /** The parameters of a deletion. */
 export const DELETE_QUERY = {
@@ -29,7 +29,7 @@ export const DELETE_QUERY = {
 };
 
 /** How it is confirmed, for API documents. */
-export const DELETION_WORDS = `Where rules, feeds or keys go with it, or somebody has pulled it ${LATELY_WORDS}, 409 until confirmed says that this is meant. It can be brought back for ${inWords(DELETED_KEPT)}.`;
+export const DELETION_WORDS = `Where rules, feeds or keys go with it, or somebody has pulled it ${LATELY_WORDS}, 409 until confirmed says that this is meant. It can be brought back for ${inWords(DELETED_KEPT)}. What has keys needs keys:write besides.`;
 
 /** The fields of the answer to a deletion. */
 export const DELETION_FIELDS = {
@@ -46,7 +46,8 @@ export const deletionBody = ({ id, deleted, ...told }: Deletion) => ({ id, delet
 const restoring = (kind: 'list' | 'composed', group: 'lists' | 'feeds', param: string) =>
   operation(kind === 'list' ? 'restoreList' : 'restoreFeed', `POST /${group}/{${param}}/restore`, 'manage', {
     summary: `Bring back a ${kind === 'list' ? 'list' : 'feed'} that was deleted in the last ${inWords(DELETED_KEPT)}`,
-    description: 'By id, or by the name that it had: with its rules, settings, memberships, and the keys that were revoked with it.',
+    description:
+      'By id, or by the name that it had: with its rules, settings, memberships, and the keys that were revoked with it, which needs keys:write; a key restores no key that may do more than itself (403). A feed whose lists were set after the deletion stays as it is; `feeds` names the feeds that have the list again.',
     body: Type.Object({ name: Type.Optional(Name) }),
     answer: Restored,
     audit: kind === 'list' ? 'list restored' : 'feed restored',

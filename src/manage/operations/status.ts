@@ -39,6 +39,7 @@ const STATUS = answerOf('Status', {
   stopped: someOf('Devices and bouncers that have stopped pulling within a day.'),
   full_devices: someOf('Devices that have 90% or more of what they take for all their feeds together.'),
   sources: someOf('Sources that somebody has to look at.'),
+  failing_webhooks: someOf('Webhooks that have failed five times in a row or more.'),
   guard_rails_off: [[], Type.Array(Type.String())],
   processes: [
     [

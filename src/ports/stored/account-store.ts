@@ -38,7 +38,10 @@ export interface DeletedFeed {
 }
 
 /** What was brought back; `keys` counts those that are valid again. */
-export type RestoredFeed = Pick<DeletedFeed, 'kind' | 'id' | 'name' | 'keys'>;
+export interface RestoredFeed extends Pick<DeletedFeed, 'kind' | 'id' | 'name' | 'keys'> {
+  /** The feeds made of lists that have the list again, those of all lists included; of a feed none. */
+  readonly feeds: readonly { readonly id: string; readonly name: string }[];
+}
 
 /** How long it is known that a request was done that is to be done once, ms. */
 export const ANSWER_KEPT = DAY;
@@ -154,6 +157,8 @@ export interface AccountReads {
   keyPage(workspaceId: string, page: PageRequest): Promise<Page<KeyInfo>>;
   /** What was deleted and can be brought back at `now` (ms), newest first; MOST_DELETED at most. */
   deletedFeeds(workspaceId: string, now: number): Promise<DeletedFeed[]>;
+  /** The keys that were revoked with a deleted list or feed, and come back with it. */
+  keysDeletedWith(workspaceId: string, id: string): Promise<KeyInfo[]>;
   /** How many keys of all workspaces are valid and in use, and end soon after `now` (ms). */
   endingKeys(now: number): Promise<number>;
   /** Newest first, of one workspace; null: what belongs to none. Kept for 90 days. */

@@ -1,7 +1,7 @@
 /** Reads a list, or a file of signals, as it comes in: for imports, `weir send` and whatever is pulled. */
 
 import { WeirError } from '../../errors.ts';
-import { parsedJson } from '../../json/json.ts';
+import { isTooDeep, parsedJson, TOO_DEEP } from '../../json/json.ts';
 import { isObject } from '../../signal/normalize.ts';
 import { csvRows } from './csv.ts';
 import { type PlacedRow, rowsByPath } from './documents.ts';
@@ -162,6 +162,7 @@ async function* jsonRows(found: AsyncIterable<Item>, onWhole: Reading['onWhole']
 function rowOfValue(value: unknown): Row | string {
   if (value === undefined) return 'this is not JSON in UTF-8';
   if (typeof value === 'string') return new Map([['value', value.trim()]]);
+  if (isTooDeep(value)) return TOO_DEEP;
   if (!isObject(value)) return 'this is neither text nor an object';
   return isSignal(value) ? 'this is a signal among the entries of a list; send it in a file of its own' : rowOf(value);
 }

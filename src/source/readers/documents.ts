@@ -1,11 +1,9 @@
 /** The entries of JSON whose places are known by paths, piece by piece: one object, an array, or one value a line. */
 import { Tokenizer, TokenParser, TokenType } from '@streamparser/json';
 import { WeirError } from '../../errors.ts';
+import { MOST_LEVELS, TOO_DEEP } from '../../json/json.ts';
 import { type Condition, type Path, rowsAt } from './paths.ts';
 import type { Row } from './row.ts';
-
-/** Levels of arrays and objects. */
-const MOST_DEPTH = 64;
 
 export interface PlacedRow {
   readonly row: Row | string;
@@ -77,7 +75,7 @@ function pieceReader(paths: readonly Path[]): { push(chunk: Buffer): Piece[]; en
   tokenizer.onToken = (token) => {
     if (token.token === TokenType.LEFT_BRACE || token.token === TokenType.LEFT_BRACKET) depth += 1;
     if (token.token === TokenType.RIGHT_BRACE || token.token === TokenType.RIGHT_BRACKET) depth -= 1;
-    if (depth > MOST_DEPTH) fault ??= `it has more than ${MOST_DEPTH} levels`;
+    if (depth > MOST_LEVELS) fault ??= `it ${TOO_DEEP}`;
     else if (fault === undefined) parser.write(token);
   };
   tokenizer.onError = (error) => (fault ??= error.message);

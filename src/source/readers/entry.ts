@@ -2,7 +2,7 @@
 
 import { readInstant } from '../../clock.ts';
 import { hasCode, WeirError } from '../../errors.ts';
-import { parsedJson } from '../../json/json.ts';
+import { isTooDeep, parsedJson, TOO_DEEP } from '../../json/json.ts';
 import type { JsonObject, Target } from '../../rule.ts';
 import { LIMITS } from '../../signal/limits.ts';
 import { isObject } from '../../signal/normalize.ts';
@@ -153,6 +153,7 @@ function object(value: unknown, field: string): JsonObject | undefined {
   if (!isGiven(value)) return undefined;
   const found = typeof value === 'string' ? parsedJson(value) : value;
   if (!isObject(found)) throw cellFault(field, `${field} must be a JSON object`);
+  if (isTooDeep(found)) throw cellFault(field, `${field} ${TOO_DEEP}`);
   return found as JsonObject;
 }
 

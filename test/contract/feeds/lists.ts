@@ -47,7 +47,7 @@ export function listTests(feeds: () => FeedWorld, once: Once): void {
       '..',
       '😀'.repeat(200),
       'plain',
-      '\u2028',
+      '\u3000',
     ];
     for (const [i, name] of names.entries()) await block([`192.0.2.${i}`], await list(name));
     for (const [i, name] of names.entries()) await reads(`/${encodeURIComponent(name)}`, `192.0.2.${i}/32\n`);

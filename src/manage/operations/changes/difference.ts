@@ -53,6 +53,7 @@ export const DIFFERENCE_OPERATIONS: readonly Operation[] = [
     refusals: {
       404: 'there is no list or feed "edge"',
       409: 'what the feed had then is not known any more: changes of rules are kept since …',
+      413: 'comparing the feed takes longer than 60 s',
     },
     isLong: true,
     async run({ store, workspaceId, now, difference }, { query: { feed, since, until, family, action, limit = 1000 } }) {

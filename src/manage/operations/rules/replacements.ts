@@ -1,4 +1,5 @@
 /** Making a list equal to a content of any size, which comes in parts (SPEC D11.4, D15.42). */
+import { managedBySource } from '../../../account/managed-list.ts';
 import { isoTime } from '../../../clock.ts';
 import { WeirError } from '../../../errors.ts';
 import { answerOf, nullable, Type, textField, wordField } from '../../../json/schema.ts';
@@ -93,7 +94,7 @@ export const REPLACEMENT_OPERATIONS: readonly Operation[] = [
       ),
     }),
     answer: REPLACEMENT,
-    refusals: { 404: 'No such access-rules list' },
+    refusals: { 404: 'No such access-rules list', 409: managedBySource('spamhaus-drop') },
     examples: [{ list: 'default' }],
     async run(context, { body: { list, action = 'block', refused = 'keep' } }) {
       const { store, workspaceId, caller } = context;
@@ -106,7 +107,8 @@ export const REPLACEMENT_OPERATIONS: readonly Operation[] = [
         await openReplacement(context, caller, found, { action: action as 'block', refused: refused as 'keep' }, 'open'),
       );
     },
-    show: (body) => ({ status: 201, body, location: `/replacements/${body.id}` }),
+    status: 201,
+    show: (body) => ({ body, location: `/replacements/${body.id}` }),
   }),
   operation('getReplacement', 'GET /replacements/{replacement}', 'signal:write', {
     bound: true,
@@ -167,7 +169,8 @@ export const REPLACEMENT_OPERATIONS: readonly Operation[] = [
       inBackground(planned({ ...context, pause }, found, head, { parts, lines }, confirmed));
       return shown(context, id);
     },
-    show: (body) => ({ status: 202, body, location: `/replacements/${body.id}` }),
+    status: 202,
+    show: (body) => ({ body, location: `/replacements/${body.id}` }),
   }),
 ];
 

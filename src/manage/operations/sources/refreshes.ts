@@ -47,7 +47,8 @@ const asking = (what: SourceAsk['what'], summary: string, audit: string, refused
       context.refreshSources?.();
       return record;
     },
-    show: (record, context) => ({ ...shown(record, context), status: 202 }),
+    status: 202,
+    show: shown,
   });
 
 export const SOURCE_REFRESH_OPERATIONS: readonly Operation[] = [
