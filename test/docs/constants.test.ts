@@ -28,7 +28,7 @@ const seconds = (ms: number) => ms / 1000;
 const SAID: Readonly<Record<string, readonly [value: number, ...sentences: string[]]>> = {
   'expiry of a block that names none': [
     DEFAULT_EXPIRY,
-    ...['names none lives {}', 'block without expiry gets {}', 'of a block that names none | {} |', 'absent: {} for a block'],
+    ...['default for blocks: {}', 'block without expiry gets {}', 'of a block that names none | {} |', 'absent: {} for a block'],
     ...['absent or 0 means {}', 'A block without it lasts {}', '0 or omitted means {},', 'block of an access rule {};', "? '{}, as usual'"],
   ],
   'least expiry of an access rule': [
@@ -51,7 +51,12 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
   ],
   'entries of a batch': [
     LIMITS.batchEntries,
-    ...['envelopes): batches of {},', '| a batch | 1 to {} entries', 'has no entry or more than {};', 'A batch of more than {} entries'],
+    ...[
+      'envelopes): batches of up to {} entries,',
+      '| a batch | 1 to {} entries',
+      'has no entry or more than {};',
+      'A batch of more than {} entries',
+    ],
     ...[
       'JSON arrays of 1 to {} entries',
       'A file of more than {} entries is tried',
@@ -182,7 +187,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
   'least patience with a device': [seconds(LEAST_PATIENCE), 'After ten of these, and {}, without', '({} at least) has a line'],
   'a feed without a store': [
     seconds(LONGEST_OUTAGE),
-    'last good feed, for up to {};',
+    'last good feed for up to {}.',
     'up to {}, with `X-Feed-Stale-Since`',
     '`X-Feed-Stale-Since`, for up to {} ',
   ],
