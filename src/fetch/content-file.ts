@@ -4,11 +4,10 @@ import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { mkdir, open, rm } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
-import type { Network } from '@weir/network/network.ts';
 import about from '../../package.json' with { type: 'json' };
 import { WeirError } from '../errors.ts';
 import { type FetchLimits, fetchInto, type Validators } from './fetch.ts';
-import { publicInternet } from './reach.ts';
+import type { Reach } from './reach.ts';
 import { type CollectionForm, KNOWN_END, taxiiFile } from './taxii.ts';
 import type { Via } from './via.ts';
 
@@ -16,8 +15,8 @@ import type { Via } from './via.ts';
 export interface SourceFetching {
   /** Where their files are for a while. */
   readonly folder: string;
-  /** Networks that may be reached besides the public Internet. */
-  readonly networks: readonly Network[];
+  /** Where downloads may lead now: this machine's own addresses may change. */
+  readonly reach: () => Reach;
   readonly via: Via;
   /** Certificates of authorities, PEM, in the place of the system's. */
   readonly ca?: readonly string[] | undefined;
@@ -74,12 +73,11 @@ const LF = 0x0a;
 const HEAD = 1024;
 
 /** What fetches. */
-export function sourceFetch({ folder, networks, via, ca, contact, limits, now }: SourceFetching): SourceFetch {
+export function sourceFetch({ folder, reach, via, ca, contact, limits, now }: SourceFetching): SourceFetch {
   const userAgent = `weir/${about.version}${contact === undefined ? '' : ` (+${contact})`}`;
   return async ({ url, credentials, known, taxii, signal }) => {
     const path = join(folder, `${randomUUID()}.part`);
-    const reach = publicInternet(networks, ownAddresses());
-    const request = { url, credentials, signal, userAgent, reach, via, ca, limits };
+    const request = { url, credentials, signal, userAgent, reach: reach(), via, ca, limits };
     const hash = createHash('sha256');
     let [bytes, last, head] = [0, LF, Buffer.alloc(0)];
     await mkdir(folder, { recursive: true, mode: 0o700 });

@@ -86,8 +86,9 @@ const SLICE = LIMITS.batchEntries;
 const TURN = 200;
 /** Rules of the list that are read at once: it takes two milliseconds. */
 const READ = 1000;
-/** Faults that are told at most. */
-const MOST_TOLD = 1000;
+/** Faults that are returned at most, and how API documents say that. */
+export const MOST_TOLD = 1000;
+export const FIRST_TOLD = `The first ${MOST_TOLD.toLocaleString('en')}.`;
 /** Reasons that are told apart. */
 const MOST_REASONS = 20;
 /** So many may come into any list without a question. */

@@ -276,7 +276,7 @@ suite('plain lists', () => {
     assert.ok(Math.abs(Date.parse(String(end)) - Date.now() - 20_000 * 86_400_000) < 3_600_000, String(end));
   });
 
-  test('D11.4 weir send --replace: what would be removed and added is counted, not sizes; nothing goes when an entry failed; another machine may send it', async () => {
+  test('D11.4 D42.8 weir send --replace: what would be removed and added is counted, not sizes; nothing goes when an entry failed; another machine may send it', async () => {
     const of = await tenant();
     const all = Array.from({ length: 10 }, (_, n) => `192.0.2.${n}`);
     const elsewhere = (path: string, ...options: string[]) =>
@@ -306,6 +306,15 @@ suite('plain lists', () => {
     );
     assert.match(faulty.stderr, /^weir: nothing was removed from the list, because entries of the file failed$/m);
     await landed(of, [...all, '198.51.100.1']);
+
+    // What cannot be accepted is named before anybody has to be sure.
+    const many = Array.from({ length: 40 }, (_, n) => `198.51.100.${n}`);
+    const asked = await elsewhere(file('asked.txt', [...many, ...Array(23).fill('192.0.2.x')].join('\n')));
+    assert.match(asked.stderr, /^weir: line 41: "192\.0\.2\.x": must be an address/m, 'D42.8');
+    assert.match(
+      asked.stderr,
+      /^weir: line 60: .*\nweir: and 3 more entries that cannot be accepted\n(?:.*\n)*weir: of the 11 rules of the list .* --yes; nothing was sent$/m,
+    );
 
     assert.equal((await send(of, few, '--replace', '--yes')).code, 0);
     await landed(of, all.slice(0, 4));

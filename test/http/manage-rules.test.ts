@@ -2,7 +2,11 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
+import type { AccessList } from '../../src/account/list.ts';
 import { PERMISSIONS } from '../../src/account/permission.ts';
+import { foreseenMessages } from '../../src/manage/rules/rule-change.ts';
+import type { StoredRule } from '../../src/ports/stored/stored-rule.ts';
+import { decodeSignalRecord } from '../../src/signal/message/decode.ts';
 import { openSqliteStream } from '../../src/stream/sqlite/stream.ts';
 import { command, newTenant } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
@@ -300,6 +304,27 @@ suite('management of rules', () => {
       ],
     );
     assert.equal((await get('/rules/named?text=s')).status, 400);
+  });
+
+  test('D46.3 what goes to another list keeps its end, however near that is, also one that was just over', async () => {
+    const now = Date.parse('2026-11-20T10:00:00.500Z');
+    const nothing = { name: null, reason: null, labels: null, config: null, confidence: null, severity: null, ruleRef: null };
+    const target = { kind: 'country', country: 'NL' } as const;
+    const ends = [-1, 0, 1, 59, 60, 61, 3600].map((seconds) => (Math.floor(now / 1000) + seconds) * 1000);
+    const rules = ends.flatMap((expiresAt, id) =>
+      [{ action: 'block', name: 'v1' } as const, { action: 'allow' } as const, { action: 'block' } as const].map((own): StoredRule => {
+        const rule = { ...nothing, target, expiresAt, ...own };
+        return { id, seq: id, kind: 'access_rule', listId: 'a', createdAt: 0, updatedAt: 0, rule };
+      }),
+    );
+    const plan = { moved: rules, set: [], unchanged: 0, refused: [] };
+    const operator = { workspaceId: 'w', organizationId: 'o' };
+    const messages = foreseenMessages(operator, plan, { list: { id: 'b' } as AccessList }, now).slice(rules.length);
+    const landed = messages.map((message) => decodeSignalRecord({ ...message, offset: 0, timestamp: 0 }));
+    assert.deepEqual(
+      landed.map((each) => 'change' in each && 'rule' in each.change && [each.change.rule.expiresAt, each.change.rule.name]),
+      rules.map(({ rule }) => [rule.expiresAt, rule.name]),
+    );
   });
 
   test('D33.1, D38.6 rules get another expiry, reason or list in place, as one batch that is undone as one; a preview tells what changes', async () => {

@@ -1,8 +1,8 @@
 /** Sources over HTTP and at the command line: who may change what, what is wrong, what is told, and what is kept secret (SPEC D23). */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, suite, test } from 'node:test';
 import { PERMISSIONS } from '../../src/account/permission.ts';
@@ -38,7 +38,10 @@ suite('sources', () => {
   let origin: ListServer;
   let workspace: string;
   let admin: string;
+  /** As one that was killed leaves it: no process has this id. */
+  const left = join(tmpdir(), 'weir-try-4194305-abcdef');
   before(async () => {
+    mkdirSync(left, { recursive: true });
     [origin, server] = [await listServer(), await startWeir(settings)];
     await command(['org', 'create', 'acme'], settings);
     origin.set('/drop', bare(DROP));
@@ -68,6 +71,8 @@ suite('sources', () => {
   }
   const weir = (...args: string[]) => command([...args, '--workspace', workspace], settings);
   const weirJson = <T>(...args: string[]) => commandJson<T>([...args, '--workspace', workspace], settings);
+
+  test('D47.3 a start removes what trials of killed processes have left', () => assert.ok(!existsSync(left)));
 
   test('D23.2 nothing else changes the rules of a list that a source keeps, by whatever way it comes; a refresh is undone', async () => {
     const { id, list_id: list } = await filled('drop');

@@ -61,6 +61,35 @@ test('D41.17 a source reads the column, and skips the lines, that it is set to',
   assert.deepEqual(await world.rules(source), ['198.51.100.1', '198.51.100.2']);
 });
 
+test('D47.13 a slow comparison of one workspace delays no source of another', async (t) => {
+  const { store } = world.base;
+  const [organization] = await store.organizations();
+  const other = await store.createWorkspace(organization!.id, 'slow');
+  const near = await listServer();
+  t.after(() => near[Symbol.asyncDispose]());
+  server.set('/slow', list(text(0, 50)));
+  near.set('/quick', list(text(50, 60)));
+  const [comparing, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  world.holds.set(other.id, async () => {
+    comparing.resolve();
+    await held.promise;
+  });
+  t.after(() => world.holds.clear());
+  const slow = await world.add('slow', { url: `${server.url}/slow` }, other.id);
+  await world.refresher.tick(true);
+  await comparing.promise;
+  const quick = await world.add('quick', { url: `${near.url}/quick` });
+  await eventually(async () => {
+    await world.refresher.tick(true);
+    assert.deepEqual(await world.rules(quick), lines(50, 60).sort());
+  });
+  assert.equal(world.state(slow).entries, 0);
+  held.resolve();
+  await world.refresher.idle();
+  assert.equal(world.state(slow).entries, 50);
+  await store.deleteSource(other.id, slow.id, { forGood: true });
+});
+
 test('D23.12, D23.22 after a clock that was ahead was set back, what is asked is fetched at once, and the next fetch comes after the interval', async () => {
   server.set('/ahead', list(text(0, 20)));
   const source = await world.add('ahead', { url: `${server.url}/ahead` });

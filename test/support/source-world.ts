@@ -27,6 +27,7 @@ import { refresherOf } from '../../src/roles/sources.ts';
 import type { AccessRule } from '../../src/rule.ts';
 import { createLogger } from '../../src/runtime/logging.ts';
 import type { Refresher } from '../../src/runtime/sources/refresher.ts';
+import type { Accept } from '../../src/signal/accept.ts';
 import { formatTarget } from '../../src/signal/target.ts';
 import { isDueAt } from '../../src/source/refresh/schedule.ts';
 import { caughtUp } from '../../src/stream/lag.ts';
@@ -41,6 +42,8 @@ export interface SourceWorld extends AsyncDisposable {
   readonly base: Base;
   readonly workspaceId: string;
   readonly refresher: Refresher;
+  /** What entries of a workspace are not judged before. */
+  readonly holds: Map<string, () => Promise<void>>;
   /** Another process, as far as leases go. */
   another(): Refresher;
   now(): number;
@@ -93,8 +96,13 @@ export async function sourceWorld(settings: Readonly<Record<string, string>>): P
   const organization = await store.createOrganization('org', 'active');
   const workspace = await store.createWorkspace(organization.id, 'default');
   const refreshers: Refresher[] = [];
+  const holds: SourceWorld['holds'] = new Map();
   const another = () => {
-    const made = refresherOf(base, accept!, clock);
+    const held: Accept = async (batch) => {
+      await holds.get(batch.caller.workspaceId)?.();
+      return accept!(batch);
+    };
+    const made = refresherOf(base, held, clock);
     refreshers.push(made);
     return made;
   };
@@ -104,6 +112,7 @@ export async function sourceWorld(settings: Readonly<Record<string, string>>): P
     base,
     workspaceId: workspace.id,
     refresher,
+    holds,
     another,
     now: clock.now,
     pass(ms) {

@@ -6,7 +6,7 @@ import type { PassedRow, PlacedEntry } from '../../source/readers/content.ts';
 import type { ListEntry } from '../../source/readers/entry.ts';
 import type { LineFault } from '../../source/readers/items.ts';
 import type { ListAction } from '../../source/readers/verdict.ts';
-import type { SyncPlan } from '../../source/sync.ts';
+import type { PlacedFault, SyncPlan } from '../../source/sync.ts';
 import { plural } from '../../text/count.ts';
 import { ask, SendFailure } from './post.ts';
 import { type Destination, reportTrimmed, type Sender } from './sender.ts';
@@ -16,6 +16,8 @@ const LINES = 10_000;
 const BYTES = 1024 * 1024;
 /** How often the service is asked how far it is, ms. */
 const LOOK = 250;
+/** Entries that cannot be accepted which are named before anybody is asked. */
+const MOST_NAMED = 20;
 
 interface Replacing extends Destination {
   /** The action of what the command line says of all entries. */
@@ -74,7 +76,10 @@ export async function replaceList(
   if (told.state === 'failed') throw new WeirError('USAGE', told.reason ?? 'the service gave it up');
   const plan = told.plan!;
   if (told.state === 'planned') {
-    const { present, added, removed, wide } = plan;
+    const { present, added, removed, wide, errors } = plan;
+    for (const error of errors.slice(0, MOST_NAMED)) sender.say(placed(error));
+    const unnamed = plan.failed + plan.refused - Math.min(errors.length, MOST_NAMED);
+    if (unnamed > 0) sender.say(`and ${plural(unnamed, 'more entry', 'more entries')} that cannot be accepted`);
     const whole = wide > 0 ? `, among them ${plural(wide, 'whole country or ASN', 'whole countries and ASNs')}` : '';
     const much = `of the ${present} rules of the list "${told.list}" ${removed} would be removed, and ${added} would be added${whole}`;
     throw new WeirError('USAGE', `${much}: when that is meant, say so with --yes`);
@@ -84,15 +89,12 @@ export async function replaceList(
   if (told.batches.length > 0) sender.say(`weir undo ${id} --workspace WORKSPACE puts back all of it`);
 }
 
+const placed = ({ place, message }: PlacedFault) => `${place}: ${message}`;
+
 async function report(sender: Sender, { id, list, batches }: Told, plan: Plan, refused: Replacing['refused']): Promise<void> {
   const { added, changed, unchanged, removed, kept, errors, expired, passed } = plan;
   const failed = plan.failed + (refused === 'keep' ? plan.refused : 0);
-  await sender.done(
-    added + changed + unchanged,
-    failed,
-    errors.map(({ place, message }) => `${place}: ${message}`),
-    batches.length > 0 ? id : undefined,
-  );
+  await sender.done(added + changed + unchanged, failed, errors.map(placed), batches.length > 0 ? id : undefined);
   reportTrimmed(sender)({ expired, passed: new Map(Object.entries(passed)) });
   if (refused === 'skip' && plan.refused > 0)
     sender.say(`refused by guard rails, and counted as absent: ${plural(plan.refused, 'entry', 'entries')}`);

@@ -10,15 +10,13 @@ import { type BroadTargets, broadOf, broadText } from '../../source/broad-target
 import { entrySignals, type Trimmed } from '../../source/readers/content.ts';
 import { arrayOf, type FileSignal } from '../../source/readers/items.ts';
 import type { SyncPlan } from '../../source/sync.ts';
+import { MOST_TOLD } from '../../source/sync.ts';
 import { distinctUnblocks, type Unblock, unblockOfEntry, unblockOfSignal } from '../../source/unblock.ts';
 import { type BatchResult, previewBatches } from '../preview.ts';
 import { type StillBlockedOfFields, stillBlockedOf } from '../remaining-blocks.ts';
 import type { RuleManagement } from '../rules/rule-ports.ts';
 import { type ImportContent, type ImportRequest, readImport } from './import-content.ts';
 import { type ImportReplacePorts, replaceByImport } from './import-replace.ts';
-
-/** Faults that are told at most. */
-const MOST_TOLD = 1000;
 
 /** What an import works with. */
 export interface ImportPorts extends ImportReplacePorts, Pick<RuleManagement, 'explainer'> {

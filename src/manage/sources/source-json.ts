@@ -14,7 +14,7 @@ import {
 } from '../../account/source.ts';
 import { sourceSettingsJson } from '../../account/source-change.ts';
 import { isoTime } from '../../clock.ts';
-import { answerOf, type Fields, nullable, Type } from '../../json/schema.ts';
+import { answerOf, durationOf, type Fields, nullable, Type } from '../../json/schema.ts';
 import type { SourceRecord } from '../../ports/stored/source-store.ts';
 import { COLUMN_HELP, MOST_SKIPPED, SKIP_HELP } from '../../source/readers/form.ts';
 import { SOURCE_FORMATS } from './source-settings.ts';
@@ -59,8 +59,9 @@ const guardSchemas: Readonly<Record<string, TSchema>> = Object.fromEntries(
     const { field, help: description, fallback, ...bounds } = SOURCE_GUARDS[name];
     const schema = 'least' in bounds ? { minimum: bounds.least, maximum: bounds.most } : {};
     const of = 'least' in bounds ? 'integer' : 'boolean';
-    const seconds = name === 'staleAfter' ? ', seconds; null: seven days, or twice `every`' : `; null: ${fallback}`;
-    return [field, orNull(of, { ...schema, description: `${description}${seconds}` })];
+    const isTime = name === 'staleAfter';
+    const seconds = isTime ? ', seconds, or such as 12h, 7d; null: seven days, or twice `every`' : `; null: ${fallback}`;
+    return [field, orNull(of, { ...schema, ...(isTime && { 'x-unit': 's' }), description: `${description}${seconds}` })];
   }),
 );
 
@@ -68,10 +69,9 @@ const guardSchemas: Readonly<Record<string, TSchema>> = Object.fromEntries(
 const SETTABLE: Readonly<Record<string, TSchema>> = {
   url: text(2048, 'http:// or https://, without a user or password. Private and special networks only where SOURCE_NETWORKS has them.'),
   purpose: Type.Enum([...SOURCE_PURPOSES], { description: 'Whether its list blocks (block, when absent), or is never blocked (allow).' }),
-  every: Type.Integer({
+  every: durationOf('s', 'How often it is fetched, seconds, a day when absent; hosts of the catalogue have a least interval', {
     minimum: EVERY.least,
     maximum: EVERY.most,
-    description: 'How often it is fetched, seconds; a day when absent. Hosts of the catalogue have a least interval.',
   }),
   format: orNull('string', { enum: [...SOURCE_FORMATS, null], description: 'Found out when absent or null.' }),
   paths: names(20, 200, 'Where in JSON the entries stand: prefixes[].ip_prefix.'),

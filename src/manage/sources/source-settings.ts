@@ -16,6 +16,7 @@ import type { FieldFault } from '../../signal/validate.ts';
 import { leastInterval } from '../../source/catalogue.ts';
 import { FORMS, MOST_SKIPPED } from '../../source/readers/form.ts';
 import { readCondition, readPath } from '../../source/readers/paths.ts';
+import { durationText } from '../../text/duration.ts';
 
 /** The forms that a source can have; `suricata` is a log, and no list. */
 export const SOURCE_FORMATS = [...FORMS.filter((form) => form !== 'suricata'), 'taxii', 'misp-feed'] as const;
@@ -31,18 +32,6 @@ export type GivenSettings = Partial<Omit<OpenSettings, 'reading' | 'guards'>> & 
   readonly reading?: Partial<SourceReading>;
   readonly guards?: Partial<SourceGuards>;
 };
-
-/** Seconds in the largest unit that has them whole. */
-export function durationText(seconds: number): string {
-  const [unit, of] = (
-    [
-      ['d', 86_400],
-      ['h', 3600],
-      ['m', 60],
-    ] as const
-  ).find(([, each]) => seconds % each === 0) ?? ['s', 1];
-  return `${seconds / of}${unit}`;
-}
 
 /** The settings of a source that is made; the address has to be among what is given. */
 export function newSettings(given: GivenSettings & { readonly url: string }): OpenSettings {

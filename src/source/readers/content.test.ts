@@ -435,7 +435,7 @@ test('D11.1 a file that says how many entries it has, and has fewer, is cut; so 
   });
 });
 
-test('D11.1 JSON by paths: what stands nowhere, twice as deep or beside a condition is told, and never guessed', async () => {
+test('D11.1, D47.12 JSON by paths: what stands nowhere, twice as deep or beside a condition is told, and never guessed', async () => {
   const paths = (...texts: string[]) => texts.map(readPath);
   const aws = JSON.stringify({
     prefixes: [
@@ -463,6 +463,9 @@ test('D11.1 JSON by paths: what stands nowhere, twice as deep or beside a condit
     message: 'the file is not JSON: it ends too early',
   });
   await assert.rejects(sent('['.repeat(100_000), { paths: paths('[]') }), { code: 'USAGE', message: /more than 64 levels/ });
+  const deep = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
+  const faults = await sent(`ip,config\n192.0.2.1,"${deep.replaceAll('"', '""')}"\n`);
+  assert.deepEqual(faults, [['line 2', 'config has more than 64 levels']]);
   for (const text of ['', 'a..b', 'a[0]', '$.a', 'a b']) assert.throws(() => readPath(text), { code: 'USAGE' }, text);
   await assert.rejects(sent('192.0.2.1\n', { paths: paths('a') }), { code: 'USAGE', message: 'paths are for JSON, and this file is none' });
 });

@@ -1,7 +1,7 @@
 /** Reads a list, or a file of signals, as it comes in: for imports, `weir send` and whatever is pulled. */
 
 import { WeirError } from '../../errors.ts';
-import { parsedJson } from '../../json/json.ts';
+import { isTooDeep, parsedJson, TOO_DEEP } from '../../json/json.ts';
 import { KINDS } from '../../rule.ts';
 import { type Fields, isObject } from '../../signal/normalize.ts';
 import { plural } from '../../text/count.ts';
@@ -218,6 +218,7 @@ async function* jsonRows(found: AsyncIterable<Item>, onWhole: Reading['onWhole']
 function rowOfValue(value: unknown, column: typeof columnOf): Row | string {
   if (value === undefined) return 'this is not JSON in UTF-8';
   if (typeof value === 'string') return rowOfText(value.trim());
+  if (isTooDeep(value)) return TOO_DEEP;
   if (!isObject(value)) return 'this is neither text nor an object';
   if (isSignal(value)) return 'this is a signal among the entries of a list; send it in a file of its own';
   const row = rowOf(value, column);

@@ -1,11 +1,9 @@
 /** The entries of JSON whose places are known by paths, piece by piece: one object, an array, or one value a line. */
 import { Tokenizer, TokenParser, TokenType } from '@streamparser/json';
 import { WeirError } from '../../errors.ts';
+import { MOST_LEVELS, TOO_DEEP } from '../../json/json.ts';
 import { type Condition, type Path, reaches, rowsAt } from './paths.ts';
 import type { PlacedRow } from './row.ts';
-
-/** Levels of arrays and objects. */
-const MOST_DEPTH = 64;
 
 /** The rows at paths. Throws USAGE at what is no JSON, and where a path leads nowhere in all of it. */
 export async function* rowsByPath(
@@ -92,7 +90,7 @@ function pieceReader(paths: readonly Path[], found: Set<Path>): { push(chunk: Bu
       names[depth] = '';
     }
     if (token.token === TokenType.RIGHT_BRACE || token.token === TokenType.RIGHT_BRACKET) depth -= 1;
-    if (depth > MOST_DEPTH) fault ??= `it has more than ${MOST_DEPTH} levels`;
+    if (depth > MOST_LEVELS) fault ??= `it ${TOO_DEEP}`;
     else if (fault === undefined) parser.write(token);
   };
   tokenizer.onError = (error) => (fault ??= error.message);

@@ -7,6 +7,7 @@ import type { ListDefaults } from '../../../source/readers/entry.ts';
 import { COLUMN_HELP, FORMS, type Form, MOST_SKIPPED, SKIP_HELP } from '../../../source/readers/form.ts';
 import { readCondition, readPath } from '../../../source/readers/paths.ts';
 import { LIST_ACTIONS } from '../../../source/readers/verdict.ts';
+import { FIRST_TOLD } from '../../../source/sync.ts';
 import { readDuration } from '../../../text/duration.ts';
 import { MOST_IMPORTED } from '../../imports/import-content.ts';
 import { type Imported, importFile } from '../../imports/imports.ts';
@@ -92,12 +93,13 @@ export const IMPORT_OPERATIONS: readonly Operation[] = [
             ),
           ),
         ],
-        errors: listOf({ place: 'line 3', message: 'there is no address' }, { description: 'The first 1,000.' }),
+        errors: listOf({ place: 'line 3', message: 'there is no address' }, { description: FIRST_TOLD }),
         errors_left_out: 0,
         warnings: [
           [],
           Type.Array(Type.String(), {
-            description: 'What was cut or left out of the descriptions of entries; in previews also what agents would silently ignore.',
+            description:
+              'Parts of descriptions that were cut or left out, and probable mistakes; in previews also what agents would silently ignore.',
           }),
         ],
         replaced: [
