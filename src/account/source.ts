@@ -8,13 +8,24 @@ export type SourcePurpose = (typeof SOURCE_PURPOSES)[number];
 /** How its content is read, as texts that were checked (`source/readers/`). */
 export interface SourceReading {
   /** null: found out. */
-  readonly format: Form | 'taxii' | null;
+  readonly format: Form | 'taxii' | 'misp-feed' | null;
   readonly paths: readonly string[];
   /** `name=value` */
   readonly condition: string | null;
   /** Of a TAXII server. */
   readonly collection: string | null;
+  /** The name or number of the column that has the targets; null: found out. */
+  readonly column: string | null;
+  /** Lines at the beginning that are not read. */
+  readonly skip: number;
 }
+
+/** What is fetched as several answers: a collection of TAXII, or a feed of MISP. */
+export const collectionOf = ({ format, collection }: SourceReading) =>
+  format === 'taxii' || format === 'misp-feed' ? { form: format, collection: collection ?? undefined } : undefined;
+
+/** A reading that finds everything out. */
+export const PLAIN_READING: SourceReading = { format: null, paths: [], condition: null, collection: null, column: null, skip: 0 };
 
 /** What holds a refresh back (SPEC D23.10 and following). */
 export interface SourceGuards {

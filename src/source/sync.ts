@@ -20,8 +20,9 @@ import { type AddressChange, AddressTally, largeChanges, SURE_PERCENT } from './
 import { broadTarget } from './broad-targets.ts';
 import { COMPARED, type Compared, type CurrentRule, CurrentRules, comparedPages } from './current-rules.ts';
 import type { PassedRow, PlacedEntry } from './readers/content.ts';
-import { hasExpired, type ListAction, type ListEntry, signalOf } from './readers/entry.ts';
+import { hasExpired, type ListEntry, signalOf } from './readers/entry.ts';
 import { arrayOf, type FileSignal, type LineFault } from './readers/items.ts';
+import type { ListAction } from './readers/verdict.ts';
 import { expiryOf, isOutlived } from './renewal.ts';
 
 /** What comparing works with. */
@@ -90,8 +91,9 @@ export const needsConfirmation = ({ isLarge, wide }: Pick<SyncPlan, 'isLarge' | 
 const SLICE = LIMITS.batchEntries;
 /** Entries and rules that are compared before other work gets its turn. */
 const TURN = 200;
-/** Faults that are told at most. */
-const MOST_TOLD = 1000;
+/** Faults that are returned at most, and how API documents say that. */
+export const MOST_TOLD = 1000;
+export const FIRST_TOLD = `The first ${MOST_TOLD.toLocaleString('en')}.`;
 /** Reasons that are told apart. */
 const MOST_REASONS = 20;
 /** So many may come into any list without a question. */

@@ -10,7 +10,8 @@ import { type Trial, type TrialOptions, tryRules } from '../feed/whatif/trial/tr
 import { TriedRules } from '../feed/whatif/trial/tried-rules.ts';
 import { AddressTally } from './addresses.ts';
 import { broadOf, broadText } from './broad-targets.ts';
-import type { PlacedEntry } from './readers/content.ts';
+import { countingWarnings, type PlacedEntry, warningTexts } from './readers/content.ts';
+import { hasExpired } from './readers/entry.ts';
 import { type ContentOf, nothingSeen, readSource } from './refresh/content.ts';
 import { guardFaults } from './refresh/guards.ts';
 
@@ -73,6 +74,7 @@ export async function trySource({ workspace, content, listId }: TriedSource, por
   const faults: { place: string; message: string }[] = [];
   const refusals: { place: string; message: string }[] = [];
   const passed: Record<string, number> = {};
+  const warnings = new Map<string, number>();
   const widest: { 4: Network | undefined; 6: Network | undefined } = { 4: undefined, 6: undefined };
   const hit = addressSet([]);
   const tally = new AddressTally(geo);
@@ -129,6 +131,7 @@ export async function trySource({ workspace, content, listId }: TriedSource, por
       doubled: counts.doubled,
       expired: counts.expired,
       passed,
+      warnings: warningTexts(warnings),
       faults: { count: counts.faults, first: faults },
       refused: { count: counts.refused, first: refusals },
       protected: guard.within(hit).slice(0, MOST_TOLD),
@@ -139,7 +142,7 @@ export async function trySource({ workspace, content, listId }: TriedSource, por
   async function read(bytes: AsyncIterable<Buffer>): Promise<void> {
     const mayBeBlocked = (network: Network) => guard.faults(network).length === 0;
     let rows = 0;
-    for await (const each of readSource(bytes, content, ports.mostBytes, mayBeBlocked, seen)) {
+    for await (const each of countingWarnings(readSource(bytes, content, ports.mostBytes, mayBeBlocked, seen), warnings)) {
       rows += 1;
       if (rows % TURN === 0) {
         onStep(`reading, ${rows} rows`);
@@ -155,8 +158,9 @@ export async function trySource({ workspace, content, listId }: TriedSource, por
     }
   }
 
-  function take({ entry: { target, expiry }, place }: PlacedEntry): void {
-    if (expiry !== undefined && 'at' in expiry && expiry.at <= clock.now()) {
+  function take({ entry, place }: PlacedEntry): void {
+    const { target } = entry;
+    if (hasExpired(entry, clock.now())) {
       counts.expired += 1;
       return;
     }

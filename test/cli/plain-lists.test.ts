@@ -152,6 +152,13 @@ suite('plain lists', () => {
     await landed(of, ['192.0.2.1', '192.0.2.2', '192.0.2.3']);
   });
 
+  test('D41.17 weir send --column --skip: the column that has the targets, behind lines that are not read', async () => {
+    const of = await tenant();
+    const { code } = await send(of, file('report.csv', 'Report\n7,192.0.2.7,192.0.2.9\n'), '--column', '2', '--skip', '1');
+    assert.equal(code, 0);
+    await landed(of, ['192.0.2.7']);
+  });
+
   test('D11.2 weir send: options of plain lists are refused for a file of signals, which is sent as it is', async () => {
     const of = await tenant();
     const path = file('signals', JSON.stringify([{ type: 'access_rules', action: 'block', ip: '192.0.2.1' }]));
@@ -163,7 +170,7 @@ suite('plain lists', () => {
     for (const [option, value, says] of [
       ['--label', 'x', /--label must be name=value/],
       ['--expires-in', 'soon', /--expires-in must be a number of seconds, or one with a unit/],
-      ['--format', 'xml', /--format must be one of: text, csv, json, ndjson, suricata/],
+      ['--format', 'xml', /--format must be one of: text, csv, json, ndjson, stix, misp, suricata/],
     ] as const) {
       const { code, stderr } = await send(of, path, option, value);
       assert.equal(code, 2);
@@ -280,7 +287,7 @@ suite('plain lists', () => {
     );
   });
 
-  test('D11.4 weir send --replace: a value that gets a rule_ref is not lost, and an export that is sent again changes nothing', async () => {
+  test('D11.4, D40.7 weir send --replace: a value that gets a rule_ref is not lost, and an export that is sent again changes nothing', async () => {
     const of = await tenant();
     assert.equal((await send(of, file('two.txt', '192.0.2.10\n192.0.2.11\n'), '--expires-in', '7d')).code, 0);
     await landed(of, ['192.0.2.10', '192.0.2.11']);
@@ -296,9 +303,15 @@ suite('plain lists', () => {
     assert.equal(again.code, 0, again.stderr);
     assert.match(again.stderr, /^weir: 0 rules new, 0 changed or renewed, 2 as before$/m);
     assert.deepEqual(await rules(of), before);
+    // So many seconds in a file would be an instant.
+    const far = await send(of, file('far.txt', '192.0.2.12\n'), '--replace', '--yes', '--expires-in', '20000d');
+    assert.equal(far.code, 0, far.stderr);
+    await landed(of, ['192.0.2.10', '192.0.2.12']);
+    const { expires_at: end } = (await rules(of)).find(({ target }) => target === '192.0.2.12')!;
+    assert.ok(Math.abs(Date.parse(String(end)) - Date.now() - 20_000 * 86_400_000) < 3_600_000, String(end));
   });
 
-  test('D11.4 weir send --replace: what would be removed and added is counted, not sizes; nothing goes when an entry failed; another machine may send it', async () => {
+  test('D11.4 D42.8 weir send --replace: what would be removed and added is counted, not sizes; nothing goes when an entry failed; another machine may send it', async () => {
     const of = await tenant();
     const all = Array.from({ length: 10 }, (_, n) => `192.0.2.${n}`);
     const elsewhere = (path: string, ...options: string[]) =>
@@ -328,6 +341,15 @@ suite('plain lists', () => {
     );
     assert.match(faulty.stderr, /^weir: nothing was removed from the list, because entries of the file failed$/m);
     await landed(of, [...all, '198.51.100.1']);
+
+    // What cannot be accepted is named before anybody has to be sure.
+    const many = Array.from({ length: 40 }, (_, n) => `198.51.100.${n}`);
+    const asked = await elsewhere(file('asked.txt', [...many, ...Array(23).fill('192.0.2.x')].join('\n')));
+    assert.match(asked.stderr, /^weir: line 41: "192\.0\.2\.x": must be an address/m, 'D42.8');
+    assert.match(
+      asked.stderr,
+      /^weir: line 60: .*\nweir: and 3 more entries that cannot be accepted\n(?:.*\n)*weir: of the 11 rules of the list .* --yes; nothing was sent$/m,
+    );
 
     assert.equal((await send(of, few, '--replace', '--yes')).code, 0);
     await landed(of, all.slice(0, 4));

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { NO_SETTINGS } from '../../src/account/list.ts';
-import { DEFAULT_GUARDS, newState, type SourceSettings } from '../../src/account/source.ts';
+import { DEFAULT_GUARDS, newState, PLAIN_READING, type SourceSettings } from '../../src/account/source.ts';
 import { RUNS_KEPT, type SourceRun } from '../../src/account/source-run.ts';
 import type { NewSource } from '../../src/ports/stored/source-store.ts';
 import type { RuleChange, RuleOperation } from '../../src/rule.ts';
@@ -16,7 +16,7 @@ const SETTINGS: SourceSettings = {
   url: 'https://lists.example/drop.json',
   purpose: 'block',
   every: 3600,
-  reading: { format: 'ndjson', paths: ['cidr'], condition: null, collection: null },
+  reading: { ...PLAIN_READING, format: 'ndjson', paths: ['cidr'] },
   guards: DEFAULT_GUARDS,
   credential: { kind: 'header', name: 'X-Api-Key' },
   copies: ['edge'],

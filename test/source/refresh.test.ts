@@ -1,6 +1,7 @@
 /** Lists that come by themselves (SPEC D23.10 and following), from good, careless and hostile servers, over the embedded engine. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { PLAIN_READING } from '../../src/account/source.ts';
 import { expiresAt, stateOf } from '../../src/account/source-state.ts';
 import type { AddressChange } from '../../src/source/addresses.ts';
 import { temporaryFolder } from '../support/folder.ts';
@@ -53,6 +54,42 @@ test('D23.10, D23.20 a list is what its origin has, as changes; what has not cha
   assert.deepEqual(await world.rules(source), lines(10, 210).sort());
   const [run] = await world.base.store.sourceRuns(world.workspaceId, source.id);
   assert.deepEqual([run!.outcome, run!.added, run!.removed], ['applied', 10, 10]);
+});
+
+test('D41.17 a source reads the column, and skips the lines, that it is set to', async () => {
+  server.set('/report', list(`Report, of today\nnothing else\nsrc_ip,dst_ip\n198.51.100.1,192.0.2.1\n198.51.100.2,192.0.2.1\n`));
+  const source = await world.add('report', { url: `${server.url}/report`, reading: { ...PLAIN_READING, column: 'src_ip', skip: 2 } });
+  await world.run();
+  assert.deepEqual(await world.rules(source), ['198.51.100.1', '198.51.100.2']);
+});
+
+test('D47.13 a slow comparison of one workspace delays no source of another', async (t) => {
+  const { store } = world.base;
+  const [organization] = await store.organizations();
+  const other = await store.createWorkspace(organization!.id, 'slow');
+  const near = await listServer();
+  t.after(() => near[Symbol.asyncDispose]());
+  server.set('/slow', list(text(0, 50)));
+  near.set('/quick', list(text(50, 60)));
+  const [comparing, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  world.holds.set(other.id, async () => {
+    comparing.resolve();
+    await held.promise;
+  });
+  t.after(() => world.holds.clear());
+  const slow = await world.add('slow', { url: `${server.url}/slow` }, other.id);
+  await world.refresher.tick(true);
+  await comparing.promise;
+  const quick = await world.add('quick', { url: `${near.url}/quick` });
+  await eventually(async () => {
+    await world.refresher.tick(true);
+    assert.deepEqual(await world.rules(quick), lines(50, 60).sort());
+  });
+  assert.equal(world.state(slow).entries, 0);
+  held.resolve();
+  await world.refresher.idle();
+  assert.equal(world.state(slow).entries, 50);
+  await store.deleteSource(other.id, slow.id, { forGood: true });
 });
 
 test('D23.12, D23.22 after a clock that was ahead was set back, what is asked is fetched at once, and the next fetch comes after the interval', async () => {
@@ -189,7 +226,7 @@ test('D23.16 comments only, faults among entries, wide networks and countries ar
   const sources = new Map<string, Awaited<ReturnType<typeof world.add>>>();
   for (const [name, [before]] of Object.entries(cases)) {
     server.set(`/held/${name.replace(' ', '-')}`, list(before));
-    const reading = { format: name === 'countries' ? ('csv' as const) : null, paths: [], condition: null, collection: null };
+    const reading = { ...PLAIN_READING, format: name === 'countries' ? ('csv' as const) : null };
     sources.set(name, await world.add(`held ${name}`, { url: `${server.url}/held/${name.replace(' ', '-')}`, reading }));
   }
   await world.run();
@@ -458,7 +495,7 @@ test('D23.14 of collections of TAXII, which are read in memory, one of a workspa
   const [organization] = await store.organizations();
   const slow = await Promise.all(Array.from({ length: 4 }, listServer));
   for (const each of slow) each.set('/c/', silent);
-  const reading = { format: 'taxii', paths: [], condition: null, collection: null } as const;
+  const reading = { ...PLAIN_READING, format: 'taxii' } as const;
   const askedNow = () => slow.map((each) => each.asked.size > 0);
   const made = [];
   // The first two are of one workspace.

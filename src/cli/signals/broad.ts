@@ -14,7 +14,7 @@ type Item = PlacedEntry | LineFault | PassedRow;
 const MOST = 10_000;
 
 /** The same items; broad networks that would be most of the list are faults in their place. They wait for the others: of a pipe for a second. */
-export async function* withoutBroad(
+export async function* withoutLargeNetworks(
   items: AsyncIterable<Item>,
   sender: Sender,
   destination: Destination & { readonly isPipe: boolean },

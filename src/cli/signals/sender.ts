@@ -1,6 +1,7 @@
 /** Sends signals to the service batch by batch, and tells what became of them: the work of `weir send`. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { timeUntil } from '../../clock.ts';
 import { hasCode, WeirError } from '../../errors.ts';
 import { LIMITS } from '../../signal/limits.ts';
 import type { Trimmed } from '../../source/readers/content.ts';
@@ -34,7 +35,7 @@ export const textReport = ({ stdout, stderr }: Context): Report => ({
   },
 });
 
-/** Batches that are told to people. */
+/** Batches, and warnings, that are printed for people. */
 const TOLD = 20;
 
 const batchLines = (batches: readonly string[]): string[] => [
@@ -119,6 +120,7 @@ export async function sending(
   let bytes = 0;
   let processed = 0;
   let failed = 0;
+  let warned = 0;
   const batchIds: string[] = [];
   let replacement: string | undefined;
   let tried: DryRunSum | undefined = dryRun ? NOTHING_TRIED : undefined;
@@ -150,6 +152,8 @@ export async function sending(
         tried = tried && withBatch(tried, answer);
         if (answer.batch !== null) batchIds.push(answer.batch);
         for (const error of told) await fail(error);
+        for (const warning of answer.warnings.slice(0, Math.max(0, TOLD - warned))) say(`warning: ${warning}`);
+        warned += answer.warnings.length;
       }
       progress.update(bytes, { signals: processed, failed });
     }
@@ -165,6 +169,7 @@ export async function sending(
     say(`${error.message}${afterwards(processed + failed)}`);
   } finally {
     progress.stop();
+    if (warned > TOLD) say(`and ${plural(warned - TOLD, 'more warning')}`);
     await report.end(processed, failed, tried, batchIds, replacement);
   }
 }
@@ -206,7 +211,7 @@ async function* batches(
   try {
     for (;;) {
       next ??= source.next();
-      const found = linger === undefined || batch.length === 0 ? await next : await before(next, deadline - performance.now());
+      const found = linger === undefined || batch.length === 0 ? await next : await before(next, timeUntil(deadline, performance.now()));
       if (found === undefined) {
         yield taken();
         continue;
@@ -239,7 +244,7 @@ export async function before<T>(promise: Promise<T>, ms: number): Promise<T | un
   // It may fail while what came before is sent; that is met when its turn comes.
   promise.catch(() => undefined);
   try {
-    return await Promise.race([promise, sleep(Math.max(0, ms), undefined, { signal: timer.signal })]);
+    return await Promise.race([promise, sleep(ms, undefined, { signal: timer.signal })]);
   } finally {
     timer.abort();
   }

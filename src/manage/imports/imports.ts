@@ -11,6 +11,7 @@ import { type BroadTargets, broadOf, broadText } from '../../source/broad-target
 import { entrySignals, type Trimmed } from '../../source/readers/content.ts';
 import { arrayOf, type FileSignal } from '../../source/readers/items.ts';
 import type { SyncPlan } from '../../source/sync.ts';
+import { MOST_TOLD } from '../../source/sync.ts';
 import { distinctUnblocks, type Unblock, unblockOfEntry, unblockOfSignal } from '../../source/unblock.ts';
 import { findList } from '../find.ts';
 import { type BatchResult, previewBatches } from '../preview.ts';
@@ -19,9 +20,6 @@ import type { RuleManagement } from '../rules/rule-ports.ts';
 import { addedAddresses } from './added-addresses.ts';
 import { type ImportContent, type ImportRequest, readImport } from './import-content.ts';
 import { type ImportReplacePorts, replaceByImport } from './import-replace.ts';
-
-/** Faults that are told at most. */
-const MOST_TOLD = 1000;
 
 /** What an import works with. */
 export interface ImportPorts extends ImportReplacePorts, Pick<RuleManagement, 'explainer'> {
@@ -58,7 +56,7 @@ export interface Imported extends ForecastFields, StillBlockedOfFields {
   readonly addresses?: readonly AddressChange[];
   readonly errors: readonly ImportFault[];
   readonly errors_left_out: number;
-  /** What agents would silently ignore; previews only. */
+  /** What was cut or left out of what entries say of their targets, and in previews what agents would silently ignore. */
   readonly warnings: readonly string[];
   readonly batches: readonly string[];
   readonly replaced?: Replaced;
@@ -111,7 +109,7 @@ async function replaced(ports: ImportPorts, request: ImportRequest, content: Imp
     passed: Object.entries(passed).map(([reason, rows]) => ({ reason, rows })),
     errors: faults,
     errors_left_out: failed + refused - faults.length,
-    warnings: [],
+    warnings: content.warnings,
     batches,
     replaced: { id: id ?? null, removed, added, changed, unchanged, kept, refused, needs_confirmation: isLarge },
     ...(isLarge && { addresses }),
@@ -139,7 +137,10 @@ async function sent(ports: ImportPorts, request: ImportRequest, content: ImportC
     passed: [...left.passed].map(([reason, rows]) => ({ reason, rows })),
     errors: errors.slice(0, MOST_TOLD),
     errors_left_out: Math.max(0, errors.length - MOST_TOLD),
-    warnings: results.flatMap((result) => (result.refused === undefined ? result.warnings : [])).slice(0, MOST_TOLD),
+    warnings: [...content.warnings, ...results.flatMap((result) => (result.refused === undefined ? result.warnings : []))].slice(
+      0,
+      MOST_TOLD,
+    ),
     batches: results.flatMap((result) => result.batchId ?? []),
     ...done.feeds,
   };

@@ -1,6 +1,6 @@
 /** Which addresses are asked now (SPEC D23.12 to D23.14): one download for all who ask the same, one at a time of a host, few in all. */
 import { hash } from 'node:crypto';
-import type { SourceReading } from '../../account/source.ts';
+import { collectionOf } from '../../account/source.ts';
 import { hasCode } from '../../errors.ts';
 import type { SourceAnswer } from '../../fetch/content-file.ts';
 import { knownContent, type Outcome } from '../../source/refresh/outcome.ts';
@@ -49,7 +49,7 @@ export function downloads(ports: DownloadPorts): { begin(): void } {
   /** What tells an address and who asks it. */
   const addressOf = ({ record }: Known): string => {
     const { url, id, reading } = record.source;
-    const what = `${url} ${JSON.stringify(taxiiOf(reading) ?? null)}`;
+    const what = `${url} ${JSON.stringify(collectionOf(reading) ?? null)}`;
     if (record.secret === null) return what;
     return `${what} ${hash('sha256', JSON.stringify(ports.credentials(record) ?? id))}`;
   };
@@ -77,7 +77,7 @@ export function downloads(ports: DownloadPorts): { begin(): void } {
         if (hosts.size >= AT_ONCE) return;
         const { host } = new URL(one.record.source.url);
         const { workspaceId, reading } = one.record.source;
-        const serving = { workspaceId, isCollection: taxiiOf(reading) !== undefined };
+        const serving = { workspaceId, isCollection: collectionOf(reading) !== undefined };
         if (one.isBusy || hosts.has(host) || !hasRoom(serving)) continue;
         const credentials = ports.credentials(one.record);
         if (credentials === undefined) {
@@ -121,7 +121,7 @@ export function downloads(ports: DownloadPorts): { begin(): void } {
         url: record.source.url,
         credentials,
         known: validatorsOf(sources),
-        taxii: taxiiOf(record.source.reading),
+        taxii: collectionOf(record.source.reading),
         signal,
       });
     } catch (error) {
@@ -169,8 +169,6 @@ export function downloads(ports: DownloadPorts): { begin(): void } {
       : { kind: 'failed', text, retryAfter: answer.retryAfter };
   }
 }
-
-const taxiiOf = ({ format, collection }: SourceReading) => (format === 'taxii' ? { collection: collection ?? undefined } : undefined);
 
 const noSecret: Outcome = { kind: 'stopped', stop: 'secret', text: 'its secret cannot be read: set it again' };
 

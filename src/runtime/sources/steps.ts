@@ -3,8 +3,17 @@ import type { SourceState } from '../../account/source.ts';
 import { askedAfter } from '../../account/source-run.ts';
 import { WeirError } from '../../errors.ts';
 import type { FetchedContent } from '../../fetch/content-file.ts';
-import { type Applied, type ApplyTask, applyContent, applyExpiry, applyHeld, dropHeld, resumedApply } from '../../manage/sources/apply.ts';
-import type { oneByOne } from '../../serial.ts';
+import {
+  type Applied,
+  type ApplyPorts,
+  type ApplyTask,
+  applyContent,
+  applyExpiry,
+  applyHeld,
+  dropHeld,
+  resumedApply,
+} from '../../manage/sources/apply.ts';
+import type { inTurns } from '../../serial.ts';
 import { comparedPages } from '../../source/current-rules.ts';
 import { type Answered, applied, type Effort, knownContent, type Outcome, runOf, settled } from '../../source/refresh/outcome.ts';
 import { readPieces } from './content-pieces.ts';
@@ -14,8 +23,8 @@ import type { RefresherPorts } from './ports.ts';
 export interface StepPorts extends RefresherPorts {
   /** Writes what is to be written of these; whether it was. */
   readonly write: (sources: readonly Known[]) => Promise<boolean>;
-  /** One list is compared at a time: that takes the processor. */
-  readonly inTurn: ReturnType<typeof oneByOne>;
+  /** Few lists are compared at a time, of a workspace one: that takes the processor. */
+  readonly inTurn: ReturnType<typeof inTurns>;
   readonly signal: AbortSignal;
 }
 
@@ -41,6 +50,13 @@ export function sourceSteps(ports: StepPorts) {
       },
     };
   };
+
+  /** Compares the list of a source in the turn of its workspace. Others have that turn while its entries wait for a limit. */
+  const comparing = (one: Known, work: (ports: ApplyPorts, task: ApplyTask) => Promise<Applied>): Promise<Applied> =>
+    inTurn(
+      async (aside) => work({ ...apply, sleep: (seconds) => aside(() => apply.sleep(seconds)) }, await taskOf(one)),
+      one.record.source.workspaceId,
+    );
 
   /** Takes over what became of a refresh. What does not change the list is written with the next minute's writes. */
   async function finish(one: Known, outcome: Outcome, effort: Effort, answers?: number): Promise<void> {
@@ -77,7 +93,7 @@ export function sourceSteps(ports: StepPorts) {
       const open = () => readPieces(file);
       const stays = known && new WeirError('REFUSED', known.text);
       try {
-        const done = await inTurn(async () => applyContent(apply, await taskOf(one), { digest, at: now(), open, stays }));
+        const done = await comparing(one, (to, task) => applyContent(to, task, { digest, at: now(), open, stays }));
         return outcomeOf(done, one.state, answered);
       } catch (error) {
         if (known === undefined || error !== stays) throw error;
@@ -126,7 +142,7 @@ export function sourceSteps(ports: StepPorts) {
       if (held === null || held.replacement !== asked!.replacement) return await answer(one);
       const at = seen === held.digest && fetchedAt !== null ? fetchedAt : held.since;
       try {
-        const done = await inTurn(async () => applyHeld(apply, await taskOf(one), held.replacement, { digest: held.digest, at }));
+        const done = await comparing(one, (to, task) => applyHeld(to, task, held.replacement, { digest: held.digest, at }));
         await finish(one, outcomeOf(done, one.state), effort(began), asked!.at);
       } catch (error) {
         if (!isGone(error)) throw error;
@@ -157,7 +173,7 @@ export function sourceSteps(ports: StepPorts) {
     /** Empties the list of a source whose content was not confirmed for too long. */
     async expire(one: Known): Promise<void> {
       const began = monotonic();
-      const { applying, plan } = await inTurn(async () => applyExpiry(apply, await taskOf(one)));
+      const { applying, plan } = await comparing(one, applyExpiry);
       const run = { ...runOf({ kind: 'applied', applying, plan }, effort(began)), outcome: 'expired' as const };
       moveTo(one, applied(one.state, applying, plan), { ...run, text: 'its content was not confirmed for too long: the list is emptied' });
       await write([one]);

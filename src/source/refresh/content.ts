@@ -50,19 +50,21 @@ export async function* readSource(
   mayBeBlocked: (network: Network) => boolean,
   seen: Seen,
 ): Entries {
-  const { format, paths, condition } = reading;
+  const { format, paths, condition, column, skip } = reading;
   const defaults = { action: purpose, expiresIn: undefined, reason: undefined, labels: {} };
   const given = {
     file: new URL(url).pathname,
     paths: paths.map(readPath),
     condition: condition === null ? undefined : readCondition(condition),
+    column: column ?? undefined,
+    skip,
     mostBytes,
     onWhole: (said: number) => {
       seen.said = said;
     },
   };
   const content =
-    format === 'taxii'
+    format === 'taxii' || format === 'misp-feed'
       ? { entries: taxiiEntries(bytes, defaults) }
       : await readContent(bytes, { ...given, format: format ?? undefined }, defaults);
   if ('signals' in content) {
@@ -82,7 +84,7 @@ export async function* readSource(
     else {
       see(each.entry.target, each.entry);
       seen.hasEnds ||= each.entry.expiry !== undefined;
-      yield { place: each.place, entry: kept(each.entry) };
+      yield { ...each, entry: kept(each.entry) };
     }
   }
 

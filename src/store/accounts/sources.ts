@@ -1,6 +1,6 @@
 /** Sources: reading them, and every change of one as a transaction with its audit row, the same in both dialects (SPEC D23). */
 import type { Author } from '../../account/caller.ts';
-import { newState, type Source, type SourceSettings, type SourceState } from '../../account/source.ts';
+import { newState, PLAIN_READING, type Source, type SourceSettings, type SourceState } from '../../account/source.ts';
 import { afresh, isReadAnew, resumed, type SavedSource, sourceSettingsJson } from '../../account/source-change.ts';
 import type { SourceAsk } from '../../account/source-run.ts';
 import { UNCOUNTED } from '../../account/source-state.ts';
@@ -26,14 +26,17 @@ import { audit, changed } from './audit.ts';
 import { refuseName } from './feed-lists.ts';
 import { removeList } from './list-deletion.ts';
 import { listCount } from './lists.ts';
-import { moveAgreements } from './quorum.ts';
 import { moveSourceRevision } from './source-states.ts';
 
 const SELECT = `SELECT s.*, l.id AS list_id, l.name, w.id AS workspace_id
   FROM sources s JOIN lists l ON l.pk = s.list_pk JOIN workspaces w ON w.pk = s.workspace_pk`;
 const ONE = `${SELECT} WHERE s.id = $2 AND s.workspace_pk = ${WORKSPACE_PK}`;
 
-const settingsOf = (row: Row) => JSON.parse(String(row.settings)) as SourceSettings;
+/** An older weir wrote a reading without what it did not know. */
+function settingsOf(row: Row): SourceSettings {
+  const settings = JSON.parse(String(row.settings)) as SourceSettings;
+  return { ...settings, reading: { ...PLAIN_READING, ...settings.reading } };
+}
 const stateOf = (row: Row): SourceState => ({
   ...(JSON.parse(String(row.state)) as SourceState),
   equalSeq: Number(row.equal_seq),
@@ -112,7 +115,6 @@ export const sourceChanges = {
     for (const table of ['lists', 'feeds'] as const) yield* refuseName(table, workspacePk, name);
     const row = yield* insertList(now, workspacePk, { ...list, id: listId, name, isDefault: false, sourceId: id });
     yield* insertSource(now, { id, workspacePk, listPk: Number(row.pk), settings, secret, state: newState(yield* instant(now)) });
-    yield* moveAgreements(workspacePk);
     const made = yield* record(workspaceId, id);
     yield* audited(now, 'source created', made, { workspacePk, by }, null);
     yield* doneOnce(now, workspacePk, once, made);
@@ -131,7 +133,6 @@ export const sourceChanges = {
       state: JSON.stringify(state),
       ...(secret !== undefined && { secret }),
     });
-    if (patch.copies !== undefined) yield* moveAgreements(workspacePk);
     const after = yield* record(workspaceId, id);
     yield* audited(now, 'source changed', after, { workspacePk, by }, sourceSettingsJson(settings));
     return after;
@@ -154,7 +155,6 @@ export const sourceChanges = {
     yield* run('DELETE FROM source_runs WHERE source_pk = $1', Number(row.pk));
     yield* run('DELETE FROM sources WHERE pk = $1', Number(row.pk));
     yield* moveSourceRevision();
-    yield* moveAgreements(workspacePk);
     if (keepList) {
       yield* run('UPDATE lists SET source_id = NULL, revision = revision + 1 WHERE pk = $1', listPk);
       // Keys that are bound to the list may change it from now on.
@@ -180,7 +180,6 @@ export const sourceChanges = {
   *restoreSources(now, workspaceId, sources, by) {
     const workspacePk = yield* changeWorkspace(workspaceId);
     for (const source of sources) yield* restoreSource(now, workspacePk, source);
-    yield* moveAgreements(workspacePk);
     yield* moveKeyRevision();
     if (sources.length > 0) yield* audit(now, 'sources restored', workspaceId, { workspacePk, by });
   },

@@ -35,7 +35,7 @@ const SURE = {
 const SHOWN = 50;
 
 /** @typedef {{ removed: number, changed: number, unchanged: number, kept: number, needs_confirmation: boolean }} Replaced */
-/** @typedef {{ accepted: number, failed: number, expired: number, errors: { place: string, message: string }[], errors_left_out: number, warnings: string[], wide?: { countries: number, asns: number, networks: number }, addresses?: import('../../addresses.js').AddressChange[], replaced?: Replaced }} ImportAnswer */
+/** @typedef {{ accepted: number, failed: number, expired: number, passed: { reason: string, rows: number }[], errors: { place: string, message: string }[], errors_left_out: number, warnings: string[], wide?: { countries: number, asns: number, networks: number }, addresses?: import('../../addresses.js').AddressChange[], replaced?: Replaced }} ImportAnswer */
 
 /** @param {{ names: import('../../names.js').Names, onClose: () => void, onDone: () => void }} props */
 export function PasteForm({ names, onClose, onDone }) {
@@ -105,7 +105,7 @@ export function PasteForm({ names, onClose, onDone }) {
 const removesMost = (replaced) => replaced !== undefined && replaced.removed > replaced.changed + replaced.unchanged;
 
 /** @param {{ answer: ImportAnswer }} props */
-function Judged({ answer: { accepted, failed, expired, errors, errors_left_out: leftOut, warnings, replaced, wide, addresses } }) {
+function Judged({ answer: { accepted, failed, expired, passed, errors, errors_left_out: leftOut, warnings, replaced, wide, addresses } }) {
   const more = Math.max(0, errors.length - SHOWN) + leftOut;
   return html`
     <p role="status">
@@ -123,6 +123,7 @@ function Judged({ answer: { accepted, failed, expired, errors, errors_left_out: 
       keyOf=${(/** @type {any} */ { place, message }) => place + message} /></div>`
     }
     ${more > 0 && html`<p class="small soft">And ${counted(more, 'more entry', 'more entries')}.</p>`}
+    ${passed.map(({ reason, rows }) => html`<p class="small soft" key=${reason}>Left out: ${counted(rows, 'row', 'rows')}: ${reason}.</p>`)}
     ${warnings.slice(0, 5).map((warning) => html`<${Notice} kind="warn" key=${warning}><span class="text">${warning}</span><//>`)}
   `;
 }

@@ -3,9 +3,11 @@
 import { hasCode } from '../../../errors.ts';
 import { answerOf, flagField, listOf, nullable, Type, textField, wordField } from '../../../json/schema.ts';
 import { throwRefusal } from '../../../signal/refusal.ts';
-import { LIST_ACTIONS, type ListDefaults } from '../../../source/readers/entry.ts';
-import { FORMS, type Form } from '../../../source/readers/form.ts';
+import type { ListDefaults } from '../../../source/readers/entry.ts';
+import { COLUMN_HELP, FORMS, type Form, MOST_SKIPPED, SKIP_HELP } from '../../../source/readers/form.ts';
 import { readCondition, readPath } from '../../../source/readers/paths.ts';
+import { LIST_ACTIONS } from '../../../source/readers/verdict.ts';
+import { FIRST_TOLD } from '../../../source/sync.ts';
 import { readDuration } from '../../../text/duration.ts';
 import { MOST_IMPORTED } from '../../imports/import-content.ts';
 import { type Imported, importFile } from '../../imports/imports.ts';
@@ -24,6 +26,8 @@ const QUERY = Type.Object({
   file: textField(300, 'The name of the file, whose end may tell its format.'),
   path: textField(1000, 'Where in JSON the entries stand: prefixes[].ip_prefix; several with commas.'),
   where: textField(300, 'With `path`: only entries of objects that say so, such as service=CLOUDFRONT.'),
+  column: textField(200, COLUMN_HELP, { minLength: 1 }),
+  skip: Type.Optional(Type.Integer({ minimum: 0, maximum: MOST_SKIPPED, description: SKIP_HELP })),
   action: wordField(LIST_ACTIONS, 'Of entries that name none; block when absent.'),
   expires_in: textField(20, 'Of entries that name none: 3600, 12h, 7d.'),
   reason: Type.Optional(Type.String({ maxLength: 2048 })),
@@ -76,7 +80,7 @@ export const IMPORT_OPERATIONS: readonly Operation[] = [
         passed: [
           [],
           Type.Array(Type.Object({ reason: Type.String(), rows: Type.Integer() }), {
-            description: 'Rows that ask for nothing, such as those of MISP whose to_ids is 0.',
+            description: 'Rows that are skipped: those of another verdict, of a type that is no address, or of MISP with to_ids 0.',
           }),
         ],
         wide: [
@@ -93,9 +97,15 @@ export const IMPORT_OPERATIONS: readonly Operation[] = [
           ),
         ],
         addresses: [undefined, Type.Optional(ADDRESSES)],
-        errors: listOf({ place: 'line 3', message: 'there is no address' }, { description: 'The first 1,000.' }),
+        errors: listOf({ place: 'line 3', message: 'there is no address' }, { description: FIRST_TOLD }),
         errors_left_out: 0,
-        warnings: [[], Type.Array(Type.String(), { description: 'What agents would silently ignore; previews only.' })],
+        warnings: [
+          [],
+          Type.Array(Type.String(), {
+            description:
+              'Parts of descriptions that were cut or left out, and probable mistakes; in previews also what agents would silently ignore.',
+          }),
+        ],
         replaced: [
           undefined,
           Type.Optional(
@@ -130,7 +140,19 @@ export const IMPORT_OPERATIONS: readonly Operation[] = [
       413: `The file has more than an import takes: ${MOST_IMPORTED} entries`,
     },
     async run(context, { query, bytes }): Promise<ImportAnswer> {
-      const { list, format, path, where, file = '', preview = false, replace = false, confirmed: isSure = false, refused = 'keep' } = query;
+      const {
+        list,
+        format,
+        path,
+        where,
+        column,
+        skip,
+        file = '',
+        preview = false,
+        replace = false,
+        confirmed: isSure = false,
+        refused = 'keep',
+      } = query;
       const { caller } = context;
       const request = {
         caller,
@@ -139,6 +161,8 @@ export const IMPORT_OPERATIONS: readonly Operation[] = [
           file,
           format: format as Form | undefined,
           paths: path?.split(',').map((each) => atField('path', () => readPath(each.trim()))),
+          column,
+          skip,
           condition: where === undefined ? undefined : atField('where', () => readCondition(where)),
         },
         list,

@@ -1,9 +1,10 @@
 /** Making a list equal to a content of any size, which comes in parts (SPEC D11.4, D15.42). */
+import { managedBySource } from '../../../account/managed-list.ts';
 import { isoTime } from '../../../clock.ts';
 import { WeirError } from '../../../errors.ts';
 import { answerOf, nullable, Type, textField, wordField } from '../../../json/schema.ts';
 import type { Replacement } from '../../../ports/stored/replacement-store.ts';
-import { needsConfirmation } from '../../../source/sync.ts';
+import { FIRST_TOLD, needsConfirmation } from '../../../source/sync.ts';
 import type { ManageContext } from '../../context.ts';
 import { findList } from '../../find.ts';
 import { keepPart, MOST_LINES, MOST_PARTS, partsOf } from '../../imports/replacement-content.ts';
@@ -29,7 +30,7 @@ const PLAN = Type.Object(
     expired: count('Entries that have expired, which are left out.'),
     wide: count('Whole countries and ASNs among what is added, which have to be confirmed.'),
     passed: Type.Object({}, { additionalProperties: true, description: 'Rows that ask for nothing, by the reason.' }),
-    errors: Type.Array(Type.Object({ place: Type.String(), message: Type.String() }), { description: 'The first 1,000.' }),
+    errors: Type.Array(Type.Object({ place: Type.String(), message: Type.String() }), { description: FIRST_TOLD }),
   },
   { description: 'null until it is compared.' },
 );
@@ -99,7 +100,7 @@ export const REPLACEMENT_OPERATIONS: readonly Operation[] = [
       ),
     }),
     answer: REPLACEMENT,
-    refusals: { 404: 'No such access-rules list' },
+    refusals: { 404: 'No such access-rules list', 409: managedBySource('spamhaus-drop') },
     examples: [{ list: 'default' }],
     async run(context, { body: { list, action = 'block', refused = 'keep' } }) {
       const { store, workspaceId, caller } = context;
@@ -112,7 +113,8 @@ export const REPLACEMENT_OPERATIONS: readonly Operation[] = [
         await openReplacement(context, caller, found, { action: action as 'block', refused: refused as 'keep' }, 'open'),
       );
     },
-    show: (body) => ({ status: 201, body, location: `/replacements/${body.id}` }),
+    status: 201,
+    show: (body) => ({ body, location: `/replacements/${body.id}` }),
   }),
   operation('getReplacement', 'GET /replacements/{replacement}', 'signal:write', {
     bound: true,
@@ -173,7 +175,8 @@ export const REPLACEMENT_OPERATIONS: readonly Operation[] = [
       inBackground(planned({ ...context, pause }, found, head, { parts, lines }, confirmed));
       return shown(context, id);
     },
-    show: (body) => ({ status: 202, body, location: `/replacements/${body.id}` }),
+    status: 202,
+    show: (body) => ({ body, location: `/replacements/${body.id}` }),
   }),
 ];
 

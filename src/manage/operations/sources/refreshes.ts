@@ -1,7 +1,9 @@
 /** Refreshes of sources: asked for, accepted, discarded, and told (SPEC D23.17, D23.22). */
+
 import type { SourceAsk } from '../../../account/source-run.ts';
 import { isoTime } from '../../../clock.ts';
 import { answerOf, nullable, Type, textField } from '../../../json/schema.ts';
+import { FIRST_TOLD } from '../../../source/sync.ts';
 import { type Operation, operation } from '../../operation.ts';
 import { askSource, heldDifference, runJson } from '../../sources/refreshes.ts';
 import { Source } from '../../sources/source-json.ts';
@@ -46,7 +48,8 @@ const asking = (what: SourceAsk['what'], summary: string, audit: string, refused
       context.refreshSources?.();
       return record;
     },
-    show: (record, context) => ({ ...shown(record, context), status: 202 }),
+    status: 202,
+    show: shown,
   });
 
 export const SOURCE_REFRESH_OPERATIONS: readonly Operation[] = [
@@ -98,7 +101,7 @@ export const SOURCE_REFRESH_OPERATIONS: readonly Operation[] = [
         unchanged: 488,
         failed: count(0, 'Entries that could not be read or taken.'),
         addresses: [[], ADDRESSES],
-        errors: [[], Type.Array(Type.Object({ place: Type.String(), message: Type.String() }), { description: 'The first 1,000.' })],
+        errors: [[], Type.Array(Type.Object({ place: Type.String(), message: Type.String() }), { description: FIRST_TOLD })],
       },
       FEED_FIELDS,
     ),
