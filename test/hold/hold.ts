@@ -21,6 +21,7 @@ import { growthOfOne } from './growth.ts';
 import { importsOfLines } from './imports.ts';
 import { slowSignIns } from './sign-in.ts';
 import { undoPreviews } from './undo.ts';
+import { hookSecrets } from './webhooks.ts';
 
 interface Part {
   readonly name: string;
@@ -65,6 +66,7 @@ const ofOneTenant = (engine: 'embedded' | 'PostgreSQL'): readonly Part[] => [
   check('imports', engine, importsOfLines),
   check('files', engine, filesOfWorkspaces),
   check('slow sign-ins', engine, slowSignIns),
+  check('secrets of webhooks', engine, hookSecrets),
   check('growth', engine, growthOfOne),
   check('hostile geo data', engine, hostileGeo),
   check('addresses', engine, (settings) => addressFloods(settings)),

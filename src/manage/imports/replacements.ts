@@ -24,7 +24,7 @@ const HOLD = 10_000;
 const MOST = 4;
 
 /** What replacing works with. */
-export interface ReplacementPorts extends Pick<RuleManagement, 'accept' | 'blockFaults' | 'publish' | 'untilLanded'> {
+export interface ReplacementPorts extends Pick<RuleManagement, 'accept' | 'blockFaults' | 'geo' | 'publish' | 'untilLanded'> {
   /** Lets others get on. */
   pause(): Promise<void>;
   readonly store: Pick<StoreReads, 'comparedRules' | 'rulesById' | 'batch' | 'replacement' | 'replacementPiece' | 'abandonedReplacements'> &
@@ -73,6 +73,7 @@ export const syncPorts = (ports: ReplacementPorts, caller: Caller, wait?: SyncPo
   reads: ports.store,
   accept: ports.accept,
   blockFaults: ports.blockFaults(caller),
+  geo: ports.geo(),
   now: ports.now,
   pause: ports.pause,
   ...(wait !== undefined && { wait }),

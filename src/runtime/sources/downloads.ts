@@ -1,6 +1,6 @@
 /** Which addresses are asked now (SPEC D23.12 to D23.14): one download for all who ask the same, one at a time of a host, few in all. */
 import { hash } from 'node:crypto';
-import type { SourceReading } from '../../account/source.ts';
+import { collectionOf } from '../../account/source.ts';
 import { hasCode } from '../../errors.ts';
 import type { SourceAnswer } from '../../fetch/content-file.ts';
 import { knownContent, type Outcome } from '../../source/refresh/outcome.ts';
@@ -49,7 +49,7 @@ export function downloads(ports: DownloadPorts): { begin(): void } {
   /** What tells an address and who asks it. */
   const addressOf = ({ record }: Known): string => {
     const { url, id, reading } = record.source;
-    const what = `${url} ${JSON.stringify(taxiiOf(reading) ?? null)}`;
+    const what = `${url} ${JSON.stringify(collectionOf(reading) ?? null)}`;
     if (record.secret === null) return what;
     return `${what} ${hash('sha256', JSON.stringify(ports.credentials(record) ?? id))}`;
   };
@@ -77,7 +77,7 @@ export function downloads(ports: DownloadPorts): { begin(): void } {
         if (hosts.size >= AT_ONCE) return;
         const { host } = new URL(one.record.source.url);
         const { workspaceId, reading } = one.record.source;
-        const serving = { workspaceId, isCollection: taxiiOf(reading) !== undefined };
+        const serving = { workspaceId, isCollection: collectionOf(reading) !== undefined };
         if (one.isBusy || hosts.has(host) || !hasRoom(serving)) continue;
         const credentials = ports.credentials(one.record);
         if (credentials === undefined) {
@@ -112,6 +112,8 @@ export function downloads(ports: DownloadPorts): { begin(): void } {
     const began = monotonic();
     const [{ record }] = sources as readonly [Known];
     const { url } = record.source;
+    // What is asked for from here on is another refresh.
+    const asked = new Map(sources.map((one) => [one, isAsked(one) ? one.record.asked!.at : undefined]));
     polite.asked(url, leastOf(url), began);
     let answer: SourceAnswer;
     try {
@@ -119,27 +121,31 @@ export function downloads(ports: DownloadPorts): { begin(): void } {
         url: record.source.url,
         credentials,
         known: validatorsOf(sources),
-        taxii: taxiiOf(record.source.reading),
+        taxii: collectionOf(record.source.reading),
         signal,
       });
     } catch (error) {
       if (signal.aborted || !hasCode(error, 'FETCH')) throw error;
-      return await each(sources, async () => ({ kind: 'failed', text: error.message }), began, 0);
+      return await each(asked, async () => ({ kind: 'failed', text: error.message }), began, 0);
     }
     if (answer.kind === 'refused') polite.leaveAlone(url, leastOf(url), monotonic() + leftAlone(answer.status, answer.retryAfter));
     try {
-      await each(sources, (one) => outcome(one, answer), began, answer.kind === 'fetched' ? answer.bytes : 0);
+      await each(asked, (one) => outcome(one, answer), began, answer.kind === 'fetched' ? answer.bytes : 0);
     } finally {
       if (answer.kind === 'fetched') await answer[Symbol.asyncDispose]();
     }
   }
 
   /** One after the other: what goes wrong with one is no matter of the others. */
-  async function each(sources: readonly Known[], became: (one: Known) => Promise<Outcome>, began: number, bytes: number): Promise<void> {
+  async function each(
+    sources: ReadonlyMap<Known, number | undefined>,
+    became: (one: Known) => Promise<Outcome>,
+    began: number,
+    bytes: number,
+  ): Promise<void> {
     let failure: { readonly error: unknown } | undefined;
-    for (const one of sources) {
+    for (const [one, asked] of sources) {
       const { revision } = one.record.source;
-      const asked = isAsked(one) ? one.record.asked!.at : undefined;
       try {
         const outcome = await became(one).catch((error: unknown): Outcome => {
           // What cannot be read is the content's fault; everything else is ours.
@@ -163,8 +169,6 @@ export function downloads(ports: DownloadPorts): { begin(): void } {
       : { kind: 'failed', text, retryAfter: answer.retryAfter };
   }
 }
-
-const taxiiOf = ({ format, collection }: SourceReading) => (format === 'taxii' ? { collection: collection ?? undefined } : undefined);
 
 const noSecret: Outcome = { kind: 'stopped', stop: 'secret', text: 'its secret cannot be read: set it again' };
 

@@ -1,9 +1,9 @@
 /** What fetches sources as the settings say. */
 import { readFileSync } from 'node:fs';
 import { getCACertificates } from 'node:tls';
-import { parseNetwork } from '@weir/network/parse.ts';
 import { WeirError } from '../../errors.ts';
-import { type SourceFetch, sourceFetch } from '../../fetch/content-file.ts';
+import { ownAddresses, type SourceFetch, sourceFetch } from '../../fetch/content-file.ts';
+import { sourceReach } from '../../fetch/reach.ts';
 import type { Config } from '../../settings/settings.ts';
 
 const MEBIBYTE = 1024 * 1024;
@@ -13,15 +13,23 @@ const IDLE = 30_000;
 /** The settings that say how sources are fetched. */
 export type FetchSettings = Pick<
   Config,
-  'sourceNetworks' | 'sourceProxy' | 'noProxy' | 'sourceCaFile' | 'sourceContact' | 'baseUrl' | 'sourceMaxMb' | 'sourceSeconds'
+  | 'sourceNetworks'
+  | 'nat64Prefixes'
+  | 'sourceProxy'
+  | 'noProxy'
+  | 'sourceCaFile'
+  | 'sourceContact'
+  | 'baseUrl'
+  | 'sourceMaxMb'
+  | 'sourceSeconds'
 >;
 
 /** What fetches into a folder. Throws USAGE where a file of the settings cannot be read. */
 export function fetchOf(settings: FetchSettings, folder: string, now: () => number): SourceFetch {
-  const { sourceNetworks, sourceProxy, noProxy, sourceContact, baseUrl, sourceMaxMb, sourceSeconds } = settings;
+  const { sourceNetworks, nat64Prefixes, sourceProxy, noProxy, sourceContact, baseUrl, sourceMaxMb, sourceSeconds } = settings;
   return sourceFetch({
     folder,
-    networks: sourceNetworks.map(parseNetwork).filter((network) => typeof network !== 'string'),
+    reach: () => sourceReach(sourceNetworks, nat64Prefixes, ownAddresses()),
     via: { proxy: sourceProxy === undefined ? undefined : new URL(sourceProxy), noProxy },
     ca: authorities(settings),
     contact: sourceContact ?? baseUrl,

@@ -4,6 +4,6 @@ import { runTrial } from '../sources/try-job.ts';
 import { reading } from './reading.ts';
 import type { TryData } from './source-try.ts';
 
-const { job, ...data } = workerData as TryData;
+const { job, folder, ...data } = workerData as TryData;
 const { settings, guardRails } = data;
-reading(data, ({ store, geo }) => runTrial(job, { settings, store, geo, guardRails, onStep: () => {} }));
+reading(data, ({ store, geo }) => runTrial(job, { folder, settings, store, geo, guardRails, onStep: () => {} }));

@@ -4,12 +4,14 @@ import type { GeoData } from '../../geo/data.ts';
 import { leastInterval } from '../../source/catalogue.ts';
 import type { SourceTrier, TryJob, TryReport } from '../../source/try-source.ts';
 import type { FetchSettings } from '../sources/fetching.ts';
+import { inTrialFolder } from '../sources/trial-folder.ts';
 import type { ReadingData } from './reading.ts';
 import { threadAnswer } from './thread-answer.ts';
 
 /** What the thread works with. */
 export interface TryData extends ReadingData {
   readonly job: TryJob;
+  readonly folder: string;
   readonly settings: FetchSettings & ReadingData['settings'];
 }
 
@@ -28,7 +30,7 @@ export function sourceTrier({
   guardRails,
   geo,
   now = Date.now,
-}: Omit<TryData, 'job' | 'geo'> & { readonly geo: () => GeoData; readonly now?: () => number }): SourceTrier {
+}: Omit<TryData, 'job' | 'folder' | 'geo'> & { readonly geo: () => GeoData; readonly now?: () => number }): SourceTrier {
   const running = new Set<string>();
   let lately: readonly { readonly who: string; readonly at: number }[] = [];
 
@@ -53,8 +55,10 @@ export function sourceTrier({
     countTrial(job);
     running.add(job.workspaceId);
     try {
-      const data: TryData = { job, settings, guardRails, geo: geo() };
-      return await threadAnswer<TryReport>(new URL('./source-try.thread.ts', import.meta.url), data, THREAD);
+      return await inTrialFolder((folder) => {
+        const data: TryData = { job, folder, settings, guardRails, geo: geo() };
+        return threadAnswer<TryReport>(new URL('./source-try.thread.ts', import.meta.url), data, THREAD);
+      });
     } finally {
       running.delete(job.workspaceId);
     }
