@@ -267,7 +267,7 @@ describe('D10 look-up', () => {
     assert.match(shown[first + 1], /^ {4}not yet seen to have it: device "fw\\"\d+" at 192\.0\.2\.1, key soar, fetched last at .*Z$/);
     assert.equal(shown[first + 21], '    and 2 more (weir device ls, weir bouncer ls)');
     const [{ pulled_by }] = (await json<{ feeds: Json[] }>('lookup', '203.0.113.9', '--list', 'small', '--no-entries')).feeds;
-    assert.deepEqual({ ...(pulled_by as Json), told: [] }, { total: 22, has: 1, behind: 21, unknown: 0, told: [] });
+    assert.deepEqual({ ...(pulled_by as Json), told: [] }, { total: 22, has: 1, behind: 21, unknown: 0, refused: 0, told: [] });
     assert.doesNotMatch(await text('lookup', '203.0.113.9', '--list', 'scanners'), /clients?/);
   });
 });

@@ -130,7 +130,7 @@ suite('management of rules', () => {
       ['type=custom', 'type'],
       ['label=x', 'label'],
       ['since=noon', 'since'],
-      ['expires_from=7d', 'expires_from'],
+      ['expires_from=soon', 'expires_from'],
       ['after=3', 'after'],
     ]) {
       const { status, body } = await get(`/rules?${query}`);

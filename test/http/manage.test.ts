@@ -1055,11 +1055,11 @@ suite('management', () => {
     for (const path of [
       '/history?days=1w',
       '/history?days=48h',
-      '/rules?expires_before=7d',
+      '/rules?expires_before=7d&expires_from=90s',
       '/audit?since=90s',
-      '/difference?since=0s&until=0s',
+      '/changes?since=2w',
     ])
-      assert.notEqual((await get(path)).body.details?.[0]?.message, 'must be an integer from 1 to 366', path);
+      assert.equal((await get(path)).status, 200, path);
     const odd = await get('/history?days=36h');
     assert.deepEqual(
       [odd.status, odd.body.details[0]!.message],

@@ -1,6 +1,6 @@
 /** Why an address is in feeds, or is not (SPEC D10, D15.38). */
 
-import { within } from '../../clock.ts';
+import { timeUntil, within } from '../../clock.ts';
 import { hasCode, WeirError } from '../../errors.ts';
 import { answerOf, flagField, listOf, nullable, objectOf, Type, textField, wordField } from '../../json/schema.ts';
 import { ACCESS_ACTIONS, type AccessAction } from '../../rule.ts';
@@ -101,7 +101,7 @@ async function sizesOf(
   for (const { id } of read) {
     if (documents === undefined || now() > until) break;
     const asked = { workspaceId, list: id, variant: { document: 'feed', action }, boundTo: null } as const;
-    const found = await within(documents.find(asked), until - now(), 'the feed').catch(() => undefined);
+    const found = await within(documents.find(asked), timeUntil(until, now()), 'the feed').catch(() => undefined);
     if (found?.kind === 'document' || found?.kind === 'too_large') sized(id, found.entryCount, found.entryLimit);
   }
   return sizes;

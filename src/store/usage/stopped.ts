@@ -6,7 +6,7 @@ import { WORKSPACE_PK } from '../row-ids.ts';
 import type { Row } from '../rows.ts';
 import { all, allOf, type Work } from '../work.ts';
 
-const COLUMNS = 'w.id AS workspace_id, c.key_id, k.name AS key_name, c.user_agent, c.address, c.last_pull';
+const COLUMNS = 'w.id AS workspace_id, c.key_id, c.user_agent, c.address, c.last_pull';
 /** A bouncer pulled the stream for as long as it is given time, and has not since `$3`. */
 const SILENT = `c.last_pull > $2 AND c.last_pull <= $3 AND c.last_stream > $2 AND c.last_stream >= c.first_seen + ${BOUNCER_PATIENCE}`;
 
@@ -25,7 +25,7 @@ const stoppedOf =
   (row: Row): Stopped => {
     const name = { keyId: String(row.key_id), userAgent: String(row.user_agent), address: String(row.address) };
     const feeds = feedsOf(row).map((id) => (id === null ? null : (names.get(id) ?? id)));
-    const more = { keyName: row.key_name as string | null, feeds, lastPull: Number(row.last_pull) };
+    const more = { keyName: names.get(name.keyId) ?? null, feeds, lastPull: Number(row.last_pull) };
     return { kind, id: deviceId(name), workspaceId: String(row.workspace_id), ...name, ...more };
   };
 
@@ -34,19 +34,17 @@ export function* stoppedClients(workspaceId: string | null, now: number): Work<S
   const here = workspaceId === null ? 'CAST($1 AS TEXT) IS NULL' : `c.workspace_pk = ${WORKSPACE_PK}`;
   const of = (table: string, feeds: string, condition: string, at: string, ...since: number[]) =>
     all(
-      `SELECT ${COLUMNS}, c.${feeds} FROM ${table} c JOIN workspaces w ON w.pk = c.workspace_pk LEFT JOIN keys k ON k.id = c.key_id
-       AND k.workspace_pk = c.workspace_pk WHERE ${here} AND ${condition}
+      `SELECT ${COLUMNS}, c.${feeds} FROM ${table} c JOIN workspaces w ON w.pk = c.workspace_pk WHERE ${here} AND ${condition}
        ORDER BY c.${at} DESC LIMIT ${STOPPED_TOLD}`,
       workspaceId,
       ...since,
     );
   const devices = yield* of('devices', 'documents', 'c.stopped_at > $2', 'stopped_at', now - DAY);
   const bouncers = yield* of('bouncers', 'feed_id', SILENT, 'last_pull', now - DAY, now - BOUNCER_PATIENCE);
-  const ids = new Set([...devices, ...bouncers].flatMap(feedsOf).filter((id) => id !== null));
-  const named = yield* allOf(
-    [...ids],
-    (given) => `SELECT id, name FROM lists WHERE id IN (${given}) UNION ALL SELECT id, name FROM feeds WHERE id IN (${given})`,
+  const ids = new Set([...devices, ...bouncers].flatMap((row) => [String(row.key_id), ...feedsOf(row)]).filter((id) => id !== null));
+  const named = yield* allOf([...ids], (given) =>
+    ['lists', 'feeds', 'keys'].map((table) => `SELECT id, name FROM ${table} WHERE id IN (${given})`).join(' UNION ALL '),
   );
-  const names = new Map(named.map(({ id, name }) => [String(id), String(name)]));
+  const names = new Map(named.flatMap(({ id, name }) => (name === null ? [] : [[String(id), String(name)] as const])));
   return [...devices.map(stoppedOf('device', names)), ...bouncers.map(stoppedOf('bouncer', names))];
 }
