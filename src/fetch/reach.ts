@@ -1,22 +1,22 @@
-/** Which addresses a download may reach: an address that a tenant names must not lead into networks that only we can see. */
+/** Addresses allowed for downloads: an address set by a tenant must not lead into private networks. */
 import { addressSet, overlaps } from '@weir/network/address-set.ts';
 import { formatAddress } from '@weir/network/format.ts';
 import type { Network } from '@weir/network/network.ts';
 import { parseNetwork } from '@weir/network/parse.ts';
 import { NOT_GLOBALLY_REACHABLE } from '@weir/network/special-purpose.ts';
 
-/** Why an address may not be reached, to stand behind it in a sentence; undefined when it may. */
+/** Returns why an address is not allowed (sentence fragment after the address); undefined if it is. */
 export type Reach = (address: string) => string | undefined;
 
-/** Everything may be reached: for addresses that the operator of the service has set. */
+/** For addresses set by the operator of the service. */
 export const ANYWHERE: Reach = () => undefined;
 
-/** Not for one receiver on the Internet: special purposes, and groups of receivers (RFC 1112, RFC 4291). */
+/** No single receiver on the Internet: special purposes, and multicast (RFC 1112, RFC 4291). */
 const FORBIDDEN = [...NOT_GLOBALLY_REACHABLE, '224.0.0.0/4', 'ff00::/8'];
 
 /**
- * The public Internet without this machine's own addresses, and what the operator allows beside it.
- * `own`: addresses of this machine as text. IPv6 forms that carry an IPv4 address are judged by that one too.
+ * Allows the public Internet, except this machine's own addresses, plus the operator's networks. `own`: addresses of this machine as text.
+ * IPv6 addresses with an embedded IPv4 address are checked for both.
  */
 export function publicInternet(allowed: readonly Network[], own: readonly string[]): Reach {
   const allowedSet = addressSet(allowed);
@@ -32,14 +32,14 @@ export function publicInternet(allowed: readonly Network[], own: readonly string
   };
 }
 
-/** Where sources may be fetched from: the public Internet, and the networks (as text) that the operator allows beside it. */
+/** The same for networks as text. */
 export const sourceReach = (allowed: readonly string[], own: readonly string[] = []): Reach =>
   publicInternet(
     allowed.map(parseNetwork).filter((network) => typeof network !== 'string'),
     own,
   );
 
-/** The IPv4 addresses inside of an IPv6 address: of translators (RFC 6052), 6to4 (RFC 3056), Teredo (RFC 4380), and compatible ones. */
+/** IPv4 addresses embedded in an IPv6 address: of translators (RFC 6052), 6to4 (RFC 3056), Teredo (RFC 4380), and compatible ones. */
 function carried(network: Network): Network[] {
   if (network.family === 4) return [];
   const [a, b, c, d] = network.address;

@@ -1,4 +1,4 @@
-/** Collections of TAXII servers, fetched as everything is that others name (SPEC D23.30 to D23.34). */
+/** Downloads TAXII collections under the rules of other sources (SPEC D23.30 to D23.34). */
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
@@ -13,12 +13,12 @@ import { listLines } from '../source/taxii/list.ts';
 import { isWholeDue, pulledOf, pullTaxii } from '../source/taxii/pull.ts';
 import { type FetchRequest, fetchInto } from './fetch.ts';
 
-/** What a file is called that holds what is known of a collection. */
+/** File name suffix of a collection's state. */
 export const KNOWN_END = '.taxii.gz';
 
 export type TaxiiRequest = Omit<FetchRequest, 'known' | 'accept'>;
 
-/** The server behind an address. `request` is how its answers are fetched; `now`: ms since 1970. */
+/** `request`: settings of its requests; `now`: ms since 1970. */
 export const taxiiServer = (request: TaxiiRequest, now: () => number): TaxiiServer => ({
   url: request.url,
   limits: request.limits,
@@ -37,12 +37,12 @@ export const taxiiServer = (request: TaxiiRequest, now: () => number): TaxiiServ
       write,
       now,
     );
-    // Nothing was known, so that `unchanged` is no answer.
+    // Without a previous state, 304 is invalid.
     return fetched.kind === 'unchanged' ? { status: 304, retryAfter: undefined } : fetched;
   },
 });
 
-/** A list in a file, which is gone when it is disposed. */
+/** The file is deleted on disposal. */
 interface TaxiiFile extends AsyncDisposable {
   readonly kind: 'fetched';
   readonly file: string;
@@ -53,8 +53,8 @@ interface TaxiiFile extends AsyncDisposable {
 }
 
 /**
- * The list that a collection is, in a file of a folder. What is known of the collection is kept beside it: without that, all of it is pulled.
- * `keeps`: whether it is.
+ * Writes a collection as a list to a file. Its state is stored next to it; without that, everything is fetched. `keeps`: whether state is
+ * read and stored.
  */
 export async function taxiiFile(
   request: TaxiiRequest,
@@ -87,7 +87,7 @@ export async function taxiiFile(
   return { kind: 'fetched', file, digest, bytes, validators: {}, endsWithLineFeed: true, [Symbol.asyncDispose]: remove };
 }
 
-/** What is damaged, or not there, is nothing. */
+/** Returns undefined if missing or damaged. */
 async function readKnown(path: string, of: string, now: number): Promise<KnownCollection | undefined> {
   const file = createReadStream(path);
   const unpacked = createGunzip();

@@ -1,4 +1,4 @@
-/** Which country and ASN one address belongs to, found by going through the ranges once: a millisecond or two, and nothing is kept. */
+/** Country and ASN of one address, found by a linear scan of the ranges (1 to 2 ms) without an index. */
 import type { Network } from '@weir/network/network.ts';
 import type { Locate } from '../ports/geo.ts';
 import type { Target } from '../rule.ts';
@@ -8,7 +8,7 @@ import { nameOf } from './names.ts';
 import { attributionOf } from './status.ts';
 import { type FamilyTable, familyTables } from './table.ts';
 
-/** Where a target is: of a network its first address, and where ranges overlap the smallest; of an ASN itself; null: of a country. */
+/** Uses the first address of a network, and the smallest of overlapping ranges. An ASN is its own result; null for a country. */
 export function locate(data: GeoData, target: Target): Locate | null {
   if (target.kind === 'country') return null;
   const { country, asn } = target.kind === 'asn' ? { country: null, asn: target.asn } : addressIn(data, target.network);
@@ -30,7 +30,7 @@ function keyAt({ keys, offsets, ranges }: FamilyTable, address: readonly number[
   let found = -1;
   for (let at = 0; at < ranges.length; at += 2 * width) {
     if (compare(ranges, at, address) > 0 || compare(ranges, at + width, address) < 0) continue;
-    // Of ranges around it the one that begins last.
+    // The innermost range begins last.
     if (found < 0 || compare(ranges, found, wordsAt(ranges, at, width)) < 0) found = at;
   }
   if (found < 0) return undefined;

@@ -1,9 +1,8 @@
-/** Is a new geo file too small to be what its operator meant? */
 import type { GeoKindData } from './data.ts';
 import { KINDS } from './kind.ts';
 import { sourcesLabel } from './sources.ts';
 
-/** Why data must not take the place of those in use: they have under half of the rows, or of the countries or ASNs; else undefined. */
+/** Returns a fault if `next` has under half of the rows, countries or ASNs in use. */
 export function shrinkFault(inUse: GeoKindData, next: GeoKindData): string | undefined {
   const { called } = KINDS[next.kind];
   const counts = [

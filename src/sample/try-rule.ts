@@ -1,4 +1,4 @@
-/** What a rule would have done to the requests of a sample (SPEC D21.3 to D21.6). */
+/** Effect of a rule on the requests of a sample (SPEC D21.3 to D21.6). */
 import { formatAddress } from '@weir/expression/address.ts';
 import { type ByteString, decodeText } from '@weir/expression/bytes.ts';
 import { compileExpression } from '@weir/expression/evaluate/compile.ts';
@@ -14,39 +14,36 @@ import type { Recorded } from '../recording/exchange.ts';
 import { requestOfRecorded } from '../recording/view.ts';
 import type { ExpressionKind } from '../rule.ts';
 
-/** A rule that blocks, or challenges, what it matches: an expression, or the addresses of an access rule. */
+/** A blocking or challenging rule: an expression, or the addresses of an access rule. */
 export type TriedRule =
   | { readonly kind: ExpressionKind; readonly expression: string }
   | { readonly kind: 'access_rule'; readonly ranges: GeoRanges };
 
-/** What came of trying a rule. */
 export type Tried =
-  /** `first`: the first request that it blocks, as it is told to people; null where there is none. */
+  /** `first`: the first blocked request, as text. */
   | { readonly matches: number; readonly first: string | null; readonly hints?: readonly string[] }
-  /** It cannot be run, or takes longer than it may. `hints`: what its author may not have meant. */
+  /** The rule cannot run or exceeded its time. `hints`: possible mistakes of the author. */
   | { readonly untried: string; readonly tooSlow: boolean; readonly hints?: readonly string[] };
 
-/** How long a rule may take. */
 export interface Budget {
-  /** ms. */
+  /** Time limit, ms. */
   readonly most: number;
-  /** A clock that never goes back, ms. */
+  /** Monotonic clock, ms. */
   readonly monotonic: () => number;
 }
 
-/** A sample that rules are tried on. */
 export interface Sample {
   readonly requests: number;
-  /** Tries a rule on all of it, in one go. */
+  /** Synchronous, on the complete sample. */
   tryRule(rule: TriedRule, budget: Budget): Tried;
 }
 
-/** So many requests are tried between two looks at the clock. */
+/** Requests between two checks of the clock. */
 const BETWEEN_LOOKS = 64;
-/** Hints that are told of a rule, at most. */
+/** Maximum hints per rule. */
 const HINTS = 3;
 
-/** Makes a sample of recorded requests, seen as the agent sees them. */
+/** Uses the agent's view of the requests. */
 export function sampleOf(recorded: readonly Recorded[], schemes: Schemes): Sample {
   const layouts = new Map<ExpressionKind, { readonly layout: Layout; readonly requests: readonly Request[] }>();
   let clients: readonly (Network | undefined)[] | undefined;
@@ -102,7 +99,7 @@ export function sampleOf(recorded: readonly Recorded[], schemes: Schemes): Sampl
   };
 }
 
-/** Where the evaluation itself fails, the agent lets the request through. */
+/** The agent lets a request through if the evaluation fails. */
 function blocks(run: (request: Request) => boolean, request: Request): boolean {
   try {
     return run(request);
