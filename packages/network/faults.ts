@@ -1,4 +1,4 @@
-/** The faults of a network's text, worded to follow the name of a field. */
+/** Faults of a network's text, as predicates after a field name. */
 
 export const NO_ADDRESS = 'is not an IP address or network';
 export const LEADING_ZEROS = 'leading zeros are not allowed';
@@ -19,8 +19,8 @@ const SLASH = 0x2f;
 const COLON = 0x3a;
 
 /**
- * Why `readNetwork`, which returned `result`, did not read all of bytes [at, end). Notations that weir does not support, such as
- * netmasks, are named; otherwise it is the fault in `result`.
+ * Explains a `result` of `readNetwork` that did not read all of bytes [at, end). Names unsupported notations such as netmasks; otherwise
+ * returns the fault in `result`.
  */
 export function explainFault(bytes: Uint8Array, at: number, end: number, result: number | string): string {
   if (at === end) return 'must not be empty';

@@ -10,8 +10,8 @@ const view = textOf(bytes);
 const reading = newReading();
 
 /**
- * Parses an address or a network strictly: no blanks, zone ids or netmasks, and no leading zeros in octets and prefix lengths
- * (D3). Clears host bits; IPv4-mapped IPv6 becomes IPv4. Returns the fault in words when the text is not a network.
+ * Strict: no blanks, zone ids or netmasks, and no leading zeros in octets and prefix lengths (D3). Clears host bits; IPv4-mapped IPv6
+ * becomes IPv4. Returns the fault in words if the text is not a network.
  */
 export function parseNetwork(text: string): Network | string {
   if (text.length > MAX_TEXT) return 'is too long for an IP address or network';

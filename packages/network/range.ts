@@ -2,10 +2,10 @@ import type { Network } from './network.ts';
 import { parseNetwork } from './parse.ts';
 import { splitV4, splitV6 } from './split.ts';
 
-/** Networks that a range of one family has at most. */
+/** Maximum networks per range. */
 const MOST = 256;
 
-/** The fewest networks that hold every address from `first` to `last`, in order, and no other; or what is wrong with the ends. */
+/** Minimal ordered list of networks from `first` to `last`; or what is wrong with the ends. */
 export function rangeNetworks(first: string, last: string): Network[] | string {
   const [start, end] = [addressOf(first), addressOf(last)];
   if (typeof start === 'string') return `${first}: ${start}`;
@@ -28,7 +28,7 @@ export function rangeNetworks(first: string, last: string): Network[] | string {
   });
 }
 
-/** The words of an address: one of IPv4, four of IPv6. */
+/** Words of an address: one for IPv4, four for IPv6. */
 function addressOf(text: string): readonly number[] | string {
   if (text.includes('/')) return 'the ends of a range are addresses';
   const network = parseNetwork(text);

@@ -1,16 +1,13 @@
 import { FEW, firstReaching } from '../search.ts';
 import { compareV6, predecessorV6, successorV6 } from '../words.ts';
 
-/** Ranges that are sorted and do not touch. */
+/** Sorted ranges, not adjacent. */
 interface Remaining {
   readonly words: Uint32Array<ArrayBuffer>;
   readonly length: number;
 }
 
-/**
- * What is left of `count` IPv4 ranges (start, end) without the addresses of `takenCount` others. Both are sorted and do not touch, and
- * so is the result: one sweep over both.
- */
+/** Subtracts `takenCount` IPv4 ranges (start, end) from `count` ranges, in one sweep. Both inputs and the result are merged. */
 export function subtractV4(ranges: Uint32Array, count: number, taken: Uint32Array, takenCount: number): Remaining {
   if (takenCount * FEW < count) return subtractFewV4(ranges, count, taken, takenCount);
   const words = new Uint32Array(2 * (count + takenCount));
@@ -35,7 +32,7 @@ export function subtractV4(ranges: Uint32Array, count: number, taken: Uint32Arra
   return { words, length };
 }
 
-/** The same with few others. */
+/** The same for a small number of subtracted ranges. */
 function subtractFewV4(ranges: Uint32Array, count: number, taken: Uint32Array, takenCount: number): Remaining {
   const words = new Uint32Array(2 * (count + takenCount));
   let [at, i] = [0, 0];
@@ -52,13 +49,13 @@ function subtractFewV4(ranges: Uint32Array, count: number, taken: Uint32Array, t
     const first = taken[j];
     copyTo(2 * firstReaching(count, (k) => ranges[2 * k + 1] >= first, i / 2));
     if (i === 2 * count) break;
-    // What is left of one range, by all that is taken of it.
+    // The rest of one range, after all subtractions from it.
     let start = ranges[i];
     const end = ranges[i + 1];
     for (; j < 2 * takenCount && taken[j] <= end; j += 2) {
       if (taken[j] > start) put(start, taken[j] - 1);
       start = Math.max(start, taken[j + 1] + 1);
-      // It reaches into the ranges that follow.
+      // It reaches into the next ranges.
       if (taken[j + 1] > end) break;
     }
     if (start <= end) put(start, end);
@@ -84,7 +81,7 @@ export function subtractV6(ranges: Uint32Array, count: number, taken: Uint32Arra
         predecessorV6(taken, at, words, 8 * length + 4);
         length++;
       }
-      // What is taken up to the end, which may be the very last address, leaves nothing.
+      // A subtraction up to the end, possibly the very last address, leaves nothing.
       isLeft = compareV6(taken, at + 4, ranges, i + 4) < 0;
       successorV6(taken, at + 4, start);
     }
