@@ -8,28 +8,26 @@ import type { Field, Scheme } from './scheme.ts';
 import { BOOL } from './types.ts';
 import { isWhiteSpace } from './white-space.ts';
 
-/** The greatest length of a rule's expression, in code points. The caller checks it. */
+/** Maximum length of a rule's expression, in code points. The caller checks it. */
 export const MAX_CHARACTERS = 4096;
-/** The greatest number of regular expressions in a rule. The caller checks it. */
+/** Maximum number of regular expressions in a rule. The caller checks it. */
 export const MAX_REGEXES = 64;
 
-/** A valid expression, or its first fault. */
 type ParseResult =
   | {
       readonly ok: true;
       readonly ast: FilterAst;
-      /** `response` when the expression uses a response field. */
+      /** `response` if the expression uses a response field. */
       readonly phase: 'request' | 'response';
-      /** The names of the fields it uses, in order of first use. */
+      /** Names of its fields, in order of first use. */
       readonly fields: readonly string[];
-      /** How many regular expressions it contains. */
       readonly regexes: number;
       /** Characters read: the measure of the work. */
       readonly steps: number;
     }
   | { readonly ok: false; readonly fault: ParseError; readonly steps: number };
 
-/** Parses one expression. The fault is the one that the engine would report. Never throws. */
+/** The fault is the one that the engine would report. Never throws. */
 export function parseExpression(text: string, scheme: Scheme): ParseResult {
   const [start, end] = trim(text);
   const c: Cursor = {
@@ -67,7 +65,7 @@ function phaseOf(fields: readonly Field[]): 'request' | 'response' {
   return 'request';
 }
 
-/** The message for text after a complete expression. */
+/** Message for text after a complete expression. */
 function leftOver(rest: string): string {
   const text = rest.trimStart();
   if (rest.startsWith('\t')) return 'a tab is no white space here';
@@ -79,7 +77,7 @@ function leftOver(rest: string): string {
   return `expected "and", "or", "xor" or the end, found ${quote(Array.from(text.slice(0, 40)).slice(0, 20).join(''))}`;
 }
 
-/** The bounds of the text without white space at its ends: Unicode's White_Space, which is not JavaScript's. */
+/** Bounds without white space: Unicode's White_Space, unlike JavaScript's. */
 function trim(text: string): [start: number, end: number] {
   let start = 0;
   let end = text.length;

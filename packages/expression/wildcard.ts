@@ -1,7 +1,7 @@
 /** Wildcard patterns: `*` matches any bytes; `\*` and `\\` are a literal star and backslash. */
 import type { ByteString } from './bytes.ts';
 
-/** What is wrong with a pattern; null when it is valid. */
+/** Null if valid. */
 export function checkWildcard(pattern: ByteString): string | null {
   let star = false;
   for (let i = 0; i < pattern.length; i++) {

@@ -1,4 +1,4 @@
-/** Why an expression is true or false: each part with its value (D19.10). */
+/** Explains a result: each part with its value (D19.10). */
 
 import { addressText } from '../address.ts';
 import type { Argument, Expression, FilterAst, Value as ValueNode } from '../ast.ts';
@@ -9,24 +9,21 @@ import { compilerOf } from './compile.ts';
 import type { Compiler, Getter } from './compiler.ts';
 import { EvaluationError, type Layout, type Optional, type Request, type Value } from './value.ts';
 
-/** A value as JSON: bytes that are no UTF-8 as `{"latin1": …}`; long ones are cut. */
+/** A value as JSON: bytes outside UTF-8 as `{"latin1": …}`; long values are cut. */
 export type Shown = boolean | number | string | null | { readonly latin1: string } | readonly Shown[] | { readonly [key: string]: Shown };
 
-/** A part of an expression. */
 export interface Part {
-  /** The part as text; long ones are cut. */
+  /** Source text; long parts are cut. */
   readonly text: string;
-  /** Its value; null when it is missing or failed. */
+  /** Null if missing or failed. */
   readonly value: Shown;
   readonly state: 'value' | 'missing' | 'failed' | 'not reached';
-  /** What it is made of. */
   readonly parts: readonly Part[];
 }
 
 const MOST_TEXT = 200;
 const MOST_ENTRIES = 20;
 
-/** The tree of an expression with each part's value for a request. */
 export function explainExpression(ast: FilterAst, layout: Layout, request: Request): Part {
   return explain(ast, compilerOf(layout), request, true);
 }
@@ -41,7 +38,7 @@ function partsOf(ast: Expression, compiler: Compiler, request: Request, reached:
   switch (ast.kind) {
     case 'combination': {
       const parts: Part[] = [];
-      // `and` ends at the first that is false, `or` at the first that is true.
+      // `and` ends at the first false operand, `or` at the first true one.
       let open = reached;
       for (const item of ast.items) {
         const made = explain(item, compiler, request, open);
@@ -86,7 +83,7 @@ function part(text: string, get: Getter, type: Type, request: Request, reached: 
   }
 }
 
-/** A value for people and programs; `type` is that of the value, or of its elements. */
+/** `type` is that of the value, or of its elements. */
 export function showValue(value: Value, type: Type): Shown {
   if (typeof value === 'bigint') return String(value);
   if (typeof value === 'string') return baseOf(type) === IP ? addressText(value) : showBytes(value);

@@ -1,8 +1,8 @@
-/** Parts of expressions that are always true or never (D19.11). */
+/** Finds parts of expressions that are constant (D19.11). */
 import type { Comparison, Expression, Value } from '../ast.ts';
 import { printExpression, printValue } from '../print.ts';
 
-/** What is always true or never of a comparison; null when nothing is known. */
+/** Null if no constant result is known. */
 export function constantHint(ast: Comparison): string | null {
   const why = never(ast) ?? neverInt(ast);
   if (why !== null) return `${cut(printExpression(ast))} is never true: ${why}`;
@@ -96,7 +96,7 @@ export function joinedHint(ast: Expression & { kind: 'combination' }): string | 
   return null;
 }
 
-/** The texts that a value must hold: for `in` only when there is one. */
+/** Literals required of a value; an `in` list must have one element. */
 function literalsOf(ast: Comparison): string[] {
   switch (ast.op) {
     case 'eq':

@@ -3,7 +3,7 @@ import { type Cursor, fail, failExpected } from '../cursor.ts';
 import { checkRegex } from '../regex/check.ts';
 import { lexRaw } from './string.ts';
 
-/** Reads a regular expression and checks its syntax. */
+/** Checks the syntax too. */
 export function lexRegex(c: Cursor): string | null {
   const { text } = c;
   const code = text.charCodeAt(c.pos);

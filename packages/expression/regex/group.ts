@@ -1,10 +1,10 @@
-/** The beginnings of groups, and flags. */
+/** Starts of groups, and flags. */
 import { atEnd, bump, type Flags, peek, refuse, type Scanner, skipIgnored, takeText } from './scanner.ts';
 
 /** `flags`, as in `(?i)`, is not a group: it changes the flags up to the end of the enclosing group. */
 type Group = 'capture' | 'plain' | 'flags';
 
-/** The flags that matter; U only says which of several matches is meant. */
+/** Relevant flags; U only selects among several matches. */
 const FLAGS: ReadonlyMap<string, keyof Flags> = new Map([
   ['x', 'verbose'],
   ['u', 'unicode'],

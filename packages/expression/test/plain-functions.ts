@@ -1,4 +1,4 @@
-/** What functions do, in the plainest way (SPEC D19.5); with plain.ts. */
+/** The simplest implementation of the functions (SPEC D19.5), for plain.ts. */
 import { type Bytes, compareBytes, type Plain, toBytes, utf8 } from './plain-values.ts';
 
 type Rest = readonly (Plain | undefined)[];
@@ -81,7 +81,7 @@ const FUNCTIONS: Readonly<Record<string, (first: Plain, rest: readonly Plain[]) 
       .map((c) => (c === '*' ? '([^\\n]*?)' : c === '?' ? '[^\\n]' : c.replace(/[\\^$.|+()[\]{}/]/g, '\\$&')))
       .join('');
     const value = Buffer.from(of(s)).toString('utf8');
-    // What is not UTF-8 is left to the labelled file.
+    // Invalid UTF-8 is left to the labelled file.
     if (!Buffer.from(value, 'utf8').equals(Buffer.from(of(s)))) return replaceInPrefix(s, regex, flag, latin1(replacement));
     const found = new RegExp(`^${regex}`, flag === undefined || latin1(flag) === 's' ? 'u' : 'iu').exec(value);
     if (found === null) return s;
@@ -89,7 +89,7 @@ const FUNCTIONS: Readonly<Record<string, (first: Plain, rest: readonly Plain[]) 
   },
 };
 
-/** The same on the part before the first bytes that are no UTF-8: no match can reach further. */
+/** Replaces before the first invalid UTF-8: no match can reach further. */
 function replaceInPrefix(s: Plain, regex: string, flag: Plain | undefined, replacement: string): Plain {
   let end = of(s).length;
   for (; end > 0; end--) {
@@ -144,7 +144,7 @@ function addressText(address: Bytes): string {
   return groups.join(':');
 }
 
-/** Only for texts whose numbers are short and that nest little. */
+/** Only for texts with short numbers and little nesting. */
 function lookUp(s: Plain, path: readonly Plain[]): unknown {
   let value: unknown;
   try {

@@ -1,7 +1,6 @@
-/** Networks of addresses. */
 import type { ByteString } from '../../bytes.ts';
 
-/** The network of an address. Lengths are unsigned 32-bit and may be too long, which the engine does not check. */
+/** Lengths are unsigned 32-bit and may be too long; the engine does not check them. */
 export function networkAddress(address: ByteString, bits4: number, bits6: number): ByteString {
   if (address.length === 4) return mask(address, bits4 === 0 ? 0 : 32 - ((32 - bits4) & 31));
   return mask(address, bits6 > 128 ? 0 : bits6);
