@@ -18,6 +18,6 @@ const NOTES: Readonly<Record<string, string>> = {
   'http.request.port': 'http.request.port is always 80 at the agent',
   'http.request.uri': 'http.request.uri always begins with "http://localhost/" at the agent; path and query are fields of their own',
   'http.request.body': 'http.request.body is always empty at the agent',
-  'http.request.body_sha256': 'http.request.body_sha256 is always that of an empty body at the agent',
+  'http.request.body_sha256': 'http.request.body_sha256 is always the hash of an empty body at the agent',
   'signal.ja4h_version': 'signal.ja4h_version is always "11" at the agent',
 };

@@ -43,12 +43,12 @@ export function faultExcerpt(text: string, e: ParseError): string {
   const at = characterAt(source, e.column - 1);
   const end = Math.max(at + 1, characterAt(source, e.column - 1 + e.length));
   const from = Math.max(0, Math.min(at - WINDOW / 2, source.length - WINDOW));
-  const shown = source.slice(from, from + WINDOW);
+  const excerpt = source.slice(from, from + WINDOW);
   const before = from > 0 ? '…' : '';
   const after = from + WINDOW < source.length ? '…' : '';
   const indent = ' '.repeat(before.length + width(source, from, at));
   const carets = '^'.repeat(Math.max(1, width(source, at, Math.min(end, from + WINDOW))));
-  return `  ${before}${shown.replace(/[\p{Cc}\p{Cf}]/gu, ' ')}${after}\n  ${indent}${carets}`;
+  return `  ${before}${excerpt.replace(/[\p{Cc}\p{Cf}]/gu, ' ')}${after}\n  ${indent}${carets}`;
 }
 
 function endOfLine(text: string, from: number): number {

@@ -181,8 +181,8 @@ function parseIndexes(c: Cursor, source: Value['source']): Value | null {
     if (!take(c, 0x5d)) return failExpected(c, '"]"');
     const part = indexedType(type, index);
     if (part === null) {
-      const whole = type;
-      return fail(c, start, c.pos, () => `${describeIndex(index)} cannot be used on a value of type ${whole.text}`);
+      const indexed = type;
+      return fail(c, start, c.pos, () => `${describeIndex(index)} cannot be used on a value of type ${indexed.text}`);
     }
     if (index === EACH) mapped++;
     indexes.push(index);

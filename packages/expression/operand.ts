@@ -39,7 +39,7 @@ function lexRight(c: Cursor, type: Type): Literal | null {
   const literal = lexLiteral(c, type);
   const name = literal === null ? /^[\w.]+/.exec(c.text.slice(start, start + 128)) : null;
   if (name === null || !c.scheme.names.has(name[0])) return literal;
-  return fail(c, c.fault!.start, c.fault!.end, `the right side must be a literal: ${name[0]} cannot stand there`);
+  return fail(c, c.fault!.start, c.fault!.end, `the right side must be a literal: ${name[0]} is not allowed there`);
 }
 
 export function lexLiteral(c: Cursor, type: Type): Literal | null {

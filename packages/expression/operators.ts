@@ -134,7 +134,7 @@ const MISTAKES: readonly (readonly [written: string, hint: string])[] = [
   ['like', 'patterns are wildcard "…*"'],
   ['strict', 'it is "strict wildcard" with one space'],
   ['(', 'only functions take parentheses'],
-  ['[', 'an index stands directly behind its field'],
+  ['[', 'an index directly follows its field'],
   ['EQ', 'operators are lower case'],
   ['NE', 'operators are lower case'],
   ['IN', 'operators are lower case'],

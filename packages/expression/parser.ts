@@ -42,7 +42,7 @@ export function parseExpression(text: string, scheme: Scheme): ParseResult {
     regexes: 0,
     list: null,
   };
-  const ast = parseWhole(c);
+  const ast = parseComplete(c);
   const { steps, regexes } = c;
   if (ast === null) {
     const { start: from, end: to, message } = c.fault!;
@@ -51,7 +51,7 @@ export function parseExpression(text: string, scheme: Scheme): ParseResult {
   return { ok: true, ast, phase: phaseOf(c.fields), fields: c.fields.map((field) => field.name), regexes, steps };
 }
 
-function parseWhole(c: Cursor): FilterAst | null {
+function parseComplete(c: Cursor): FilterAst | null {
   const ast = parseLogical(c, 0);
   if (ast === null) return null;
   if (ast.type !== BOOL) return failHere(c, mismatch(BOOL, ast.type));
@@ -72,7 +72,7 @@ function leftOver(rest: string): string {
   if (/^\s+(#|\/\/)/.test(rest)) return 'comments are not supported';
   if (/^(AND|OR|XOR)\b/.test(text)) return 'operators are lower case: "and", "or", "xor"';
   if (/^([=!<>]=|[<>&~]|(eq|ne|ge|le|gt|lt|in|contains|matches)\b)/.test(text))
-    return 'what stands before this operator is a truth value already and takes no other comparison';
+    return 'the left side of this operator is a truth value already and takes no other comparison';
   if (text.startsWith(')')) return 'the closing parenthesis closes nothing';
   return `expected "and", "or", "xor" or the end, found ${quote(Array.from(text.slice(0, 40)).slice(0, 20).join(''))}`;
 }

@@ -39,7 +39,7 @@ export function parseSignature(name: string, args: readonly string[], returns: s
     const parts = PARAMETER.exec(text);
     if (parts === null || (parts[1] === undefined) !== (parts[5] === undefined)) return `argument ${index} "${text}" is not understood`;
     const [, optional, takes, types, more] = parts;
-    if (repeats) return `argument ${index} stands behind one that repeats`;
+    if (repeats) return `argument ${index} follows a repeated one`;
     if (optional === undefined && required < index) return `argument ${index} is mandatory behind an optional one`;
     if (optional !== undefined && more !== undefined) return `argument ${index} cannot be optional and repeat`;
     const parameter = parseParameter(takes as 'field' | 'literal' | undefined, types, index);

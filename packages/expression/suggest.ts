@@ -17,8 +17,8 @@ export function unknownName(name: string, scheme: Scheme): string {
   }
   const foreign = scheme.elsewhere.get(name);
   if (foreign !== undefined) return `${quote(name)} is a ${foreign.definition.kind} of ${foreign.called}, not of ${called}`;
-  const meant = nearest(name, scheme);
-  return `unknown field or function ${quote(name)}${meant === null ? '' : `; did you mean ${meant}?`}`;
+  const similar = nearest(name, scheme);
+  return `unknown field or function ${quote(name)}${similar === null ? '' : `; did you mean ${similar}?`}`;
 }
 
 function nearest(name: string, scheme: Scheme): string | null {

@@ -9,7 +9,7 @@ export function checkWildcard(pattern: ByteString): string | null {
     if (symbol === '\\') {
       i++;
       if (i === pattern.length) return 'the wildcard ends inside an escape: a backslash is written \\\\';
-      if (pattern[i] !== '*' && pattern[i] !== '\\') return 'a backslash in a wildcard can only stand before * or \\';
+      if (pattern[i] !== '*' && pattern[i] !== '\\') return 'a backslash in a wildcard is allowed only before * or \\';
     } else if (symbol === '*' && star) {
       return 'a wildcard cannot hold two stars in a row';
     }

@@ -109,8 +109,8 @@ const scratch = newScratch();
 export function renderCidrs(v4: CidrsV4 | null, v6: CidrsV6 | null, layout: Layout): Uint8Array<ArrayBuffer> {
   const [head, separator, tail] = [layout.head, layout.separator, layout.tail].map((text) => encoder.encode(text));
   const [count4, count6] = [v4?.length ?? 0, v6?.length ?? 0];
-  const room = count4 * (MAX_V4_TEXT + separator.length) + count6 * (MAX_V6_TEXT + separator.length) + SLACK;
-  const out = new Uint8Array(scratch(head.length + room + tail.length));
+  const capacity = count4 * (MAX_V4_TEXT + separator.length) + count6 * (MAX_V6_TEXT + separator.length) + SLACK;
+  const out = new Uint8Array(scratch(head.length + capacity + tail.length));
   out.set(head);
   const first = head.length;
   let at = first;

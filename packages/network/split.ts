@@ -62,11 +62,11 @@ export function splitV6(words: Uint32Array, from: number, sink: SinkV6 | null, i
   const shared = sharedBits(words, start, end);
   const zeros = trailing(words, start, 0);
   const ones = trailing(words, end, ONES);
-  const wide = 128 - shared;
-  if (zeros >= wide && ones >= wide) return putV6(sink, index, words, start, shared, 0);
+  const differing = 128 - shared;
+  if (zeros >= differing && ones >= differing) return putV6(sink, index, words, start, shared, 0);
 
   // Bits after the first difference of the ends.
-  const free = wide - 1;
+  const free = differing - 1;
   let next = putV6(sink, index, words, start, 128 - Math.min(zeros, free), 0);
   for (let bit = zeros + 1; bit < free; bit++) {
     if (bitAt(words, start, bit) === 0) next = putV6(sink, next, words, start, 128 - bit, 1);

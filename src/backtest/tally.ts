@@ -183,7 +183,7 @@ function addSample(samples: Sample[], sample: Sample): void {
 const MOST_TEXT = 200;
 
 function sampleOf({ time, fields }: Recorded, at: number): Sample {
-  const text = (name: string): string | null => (typeof fields[name] === 'string' ? shown(fields[name]) : null);
+  const text = (name: string): string | null => (typeof fields[name] === 'string' ? textOf(fields[name]) : null);
   const client = fields['ip.src'];
   const [path, query] = [text('http.request.path'), fields['http.request.query']];
   return {
@@ -191,7 +191,7 @@ function sampleOf({ time, fields }: Recorded, at: number): Sample {
     time,
     client: typeof client === 'string' ? addressText(client) : null,
     method: text('http.request.method'),
-    target: path === null ? null : typeof query === 'string' && query !== '' ? `${path}?${shown(maskQuery(query))}` : path,
+    target: path === null ? null : typeof query === 'string' && query !== '' ? `${path}?${textOf(maskQuery(query))}` : path,
     userAgent: text('http.request.user_agent'),
     status: typeof fields['http.response.code'] === 'number' ? fields['http.response.code'] : null,
   };
@@ -205,7 +205,7 @@ export const maskQuery = (query: ByteString): ByteString =>
     .join('&')
     .replaceAll('…', '\xe2\x80\xa6');
 
-function shown(bytes: ByteString): string {
+function textOf(bytes: ByteString): string {
   const text = decodeText(bytes) ?? bytes;
   return text.length > MOST_TEXT ? `${text.slice(0, MOST_TEXT)}…` : text;
 }

@@ -35,7 +35,7 @@ export async function exchange(request: Exchange): Promise<IncomingMessage> {
     if (request.body !== undefined || !REDIRECTS.includes(response.statusCode!) || location === undefined) return response;
     response.destroy();
     const next = URL.canParse(location, at.href) ? new URL(location, at) : undefined;
-    if (next === undefined) throw new WeirError('FETCH', 'it redirects to what is no address');
+    if (next === undefined) throw new WeirError('FETCH', 'it redirects to an invalid address');
     const isAllowed = next.protocol === 'https:' || (next.protocol === 'http:' && at.protocol === 'http:');
     if (!isAllowed) throw new WeirError('FETCH', `it redirects from ${at.protocol}// to ${next.protocol}//`);
     at = next;

@@ -30,8 +30,8 @@ export interface Posted {
 }
 
 /** Maximum bytes read of a response, and characters reported. */
-const MOST = 65_536;
-const TOLD = 200;
+const MAX_BYTES = 65_536;
+const MAX_TEXT = 200;
 
 /** Rejects with FETCH and a sentence on timeout or if the address is not allowed. Redirects are returned, not followed. */
 export async function post({ url, body, headers, reach, via, ca, limit, signal, now }: Post): Promise<Posted> {
@@ -68,9 +68,9 @@ async function beginningOf(response: AsyncIterable<Uint8Array>): Promise<string>
   let bytes = 0;
   try {
     for await (const piece of response) {
-      pieces.push(piece.subarray(0, MOST - bytes));
+      pieces.push(piece.subarray(0, MAX_BYTES - bytes));
       bytes += piece.length;
-      if (bytes >= MOST) break;
+      if (bytes >= MAX_BYTES) break;
     }
   } catch {
     // Incomplete, or timed out.
@@ -84,5 +84,5 @@ const lineOf = (bytes: Buffer): string =>
         .toString('utf8')
         .replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
         .trim()
-        .slice(0, TOLD)
+        .slice(0, MAX_TEXT)
     : '';

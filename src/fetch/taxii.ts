@@ -65,19 +65,19 @@ export async function taxiiFile(
   const key = createHash('sha256')
     .update(JSON.stringify([of, request.credentials ?? {}]))
     .digest('hex');
-  const keptAt = join(folder, `${key}${KNOWN_END}`);
-  const known = keeps ? await readKnown(keptAt, of, now()) : undefined;
+  const statePath = join(folder, `${key}${KNOWN_END}`);
+  const known = keeps ? await readKnown(statePath, of, now()) : undefined;
   const pulled = await pullTaxii({ server: taxiiServer(request, now), collection, known, now });
   if (isRefused(pulled)) return { kind: 'refused', ...pulled };
   const [file, next] = [join(folder, `${randomUUID()}.part`), join(folder, `${randomUUID()}.part`)];
   const remove = () => rm(file, { force: true });
   try {
     const { rows, passed } = pulled.list;
-    const told = { rows, passed: { ...passed, ...(pulled.note !== undefined && { [pulled.note]: 1 }) } };
-    await pipeline(Readable.from(listLines(told)), createWriteStream(file, { mode: 0o600 }));
+    const list = { rows, passed: { ...passed, ...(pulled.note !== undefined && { [pulled.note]: 1 }) } };
+    await pipeline(Readable.from(listLines(list)), createWriteStream(file, { mode: 0o600 }));
     if (keeps) {
       await pipeline(Readable.from(linesOf(pulled.known)), createGzip({ level: 1 }), createWriteStream(next, { mode: 0o600 }));
-      await rename(next, keptAt);
+      await rename(next, statePath);
     }
   } catch (error) {
     await Promise.all([remove(), rm(next, { force: true })]);

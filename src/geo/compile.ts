@@ -67,7 +67,7 @@ function readSource(sources: GeoSources, file: string, sink: RowSink): { format:
   if (isMmdb(bytes)) return readMmdb(bytes, sources.kind, sink);
   const locations = () => {
     if (sources.locations === undefined)
-      throw new WeirError('GEO_FILE', 'its geoname_id column needs the …-Locations-en.csv of the same download beside it');
+      throw new WeirError('GEO_FILE', 'its geoname_id column needs the …-Locations-en.csv of the same download in the same folder');
     return readBytes(sources.locations);
   };
   return { format: readCsv(bytes, sources.kind, sink, locations), date: statSync(file).mtime };
@@ -93,5 +93,5 @@ function overlapText({ files }: GeoSources, overlaps: readonly Overlaps[], count
   const place = (row: number) =>
     `line ${found?.rows.lines[row]}${files.length > 1 ? ` of ${basename(files[found?.rows.files[row] ?? 0])}` : ''}`;
   const [earlier, later] = (found?.first ?? [0, 0]).map(place);
-  return `${later}: the range overlaps that of ${earlier}; an address may stand in one row only (rows that overlap: ${count})`;
+  return `${later}: the range overlaps that of ${earlier}; an address may be in one row only (rows that overlap: ${count})`;
 }

@@ -93,7 +93,7 @@ function readRow(reader: CsvReader, bytes: Buffer, at: number, end: number, line
   const from = bounds[2 * layout.key];
   const to = bounds[2 * layout.key + 1];
   const key = reader.readKey(bytes, from, to);
-  if (key === INVALID) throw new WeirError('GEO_FILE', `expected ${reader.expectedKey}, found ${shown(bytes, from, to)}`);
+  if (key === INVALID) throw new WeirError('GEO_FILE', `expected ${reader.expectedKey}, found ${quoted(bytes, from, to)}`);
   if (key === SKIP) {
     sink.skipped++;
     return;
@@ -104,10 +104,10 @@ function readRow(reader: CsvReader, bytes: Buffer, at: number, end: number, line
   noteName(sink.names, key, bytes.toString('utf8', bounds[2 * name], bounds[2 * name + 1]).replaceAll('""', '"'));
 }
 
-const MAX_SHOWN = 40;
+const MAX_QUOTED = 40;
 
 const hasByteOrderMark = (bytes: Buffer) => bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
-const shown = (bytes: Buffer, from: number, to: number) => JSON.stringify(bytes.toString('utf8', from, Math.min(to, from + MAX_SHOWN)));
+const quoted = (bytes: Buffer, from: number, to: number) => JSON.stringify(bytes.toString('utf8', from, Math.min(to, from + MAX_QUOTED)));
 
 /** Writes start and end of the first `wanted` fields, without quotes and blanks, to `bounds`. Returns the number of fields. */
 function splitFields(bytes: Buffer, at: number, end: number, wanted: number, bounds: Uint32Array): number {
@@ -140,7 +140,7 @@ function readRange(reader: CsvReader, bytes: Buffer): 4 | 6 {
   const [from, to] = [bounds[2 * layout.start], bounds[2 * layout.start + 1]];
   if (layout.end !== undefined) return readPair(reader, bytes, from, to, bounds[2 * layout.end], bounds[2 * layout.end + 1]);
   if (readNetwork(text, from, to, first) !== to)
-    throw new WeirError('GEO_FILE', `expected a network such as 192.0.2.0/24, found ${shown(bytes, from, to)}`);
+    throw new WeirError('GEO_FILE', `expected a network such as 192.0.2.0/24, found ${quoted(bytes, from, to)}`);
   // An IPv4 network occupies the last 32 of 128 bits.
   lastAddressV6(first.words, 0, first.family === 4 ? 96 + first.prefix : first.prefix, last.words);
   return first.family;
@@ -149,15 +149,15 @@ function readRange(reader: CsvReader, bytes: Buffer): 4 | 6 {
 /** Reads a range from two columns. A range of two IPv4-mapped addresses is an IPv4 range. */
 function readPair({ text, first, last }: CsvReader, bytes: Buffer, from: number, to: number, endFrom: number, endTo: number): 4 | 6 {
   if (!readAddressOrNumber(text, from, to, first))
-    throw new WeirError('GEO_FILE', `expected an IP address, found ${shown(bytes, from, to)}`);
+    throw new WeirError('GEO_FILE', `expected an IP address, found ${quoted(bytes, from, to)}`);
   if (!readAddressOrNumber(text, endFrom, endTo, last))
-    throw new WeirError('GEO_FILE', `expected an IP address, found ${shown(bytes, endFrom, endTo)}`);
+    throw new WeirError('GEO_FILE', `expected an IP address, found ${quoted(bytes, endFrom, endTo)}`);
   const { family } = last;
   // A small number is IPv6 if the end of its range is.
   if (first.family !== family && (family === 4 || bytes.subarray(from, to).includes(DOT)))
-    throw new WeirError('GEO_FILE', `${shown(bytes, from, to)} and ${shown(bytes, endFrom, endTo)} are not of one family`);
+    throw new WeirError('GEO_FILE', `${quoted(bytes, from, to)} and ${quoted(bytes, endFrom, endTo)} are not of one family`);
   if (isDescending(first.words, last.words, family))
-    throw new WeirError('GEO_FILE', `the range ends at ${shown(bytes, endFrom, endTo)}, before its start ${shown(bytes, from, to)}`);
+    throw new WeirError('GEO_FILE', `the range ends at ${quoted(bytes, endFrom, endTo)}, before its start ${quoted(bytes, from, to)}`);
   return isMapped(first.words) && isMapped(last.words) ? 4 : family;
 }
 
@@ -176,6 +176,6 @@ function locationRows(locations: Buffer): Record<string, string | undefined>[] {
   try {
     return parse(locations, { columns: true, bom: true });
   } catch (error) {
-    throw new WeirError('GEO_FILE', `the Locations file beside it cannot be read: ${(error as Error).message}`);
+    throw new WeirError('GEO_FILE', `the Locations file in the same folder cannot be read: ${(error as Error).message}`);
   }
 }

@@ -27,7 +27,7 @@ interface KindTraits {
   /** Format of a key, for messages. */
   readonly expected: string;
   /** Plural noun for the keys. */
-  readonly called: string;
+  readonly plural: string;
   /** Key text of a decoded MMDB record, if any. */
   readonly recordKey: (record: Record<string, unknown>) => string | undefined;
   /** Display name of the key in such a record. */
@@ -94,7 +94,7 @@ export const KINDS: Readonly<Record<GeoKind, KindTraits>> = {
     nameColumns: [],
     readKey: readCountry,
     expected: 'a two-letter country code',
-    called: 'countries',
+    plural: 'countries',
     // MaxMind and DB-IP nest it; IPinfo and ip-location-db are flat.
     recordKey: (record) => firstText(nested(record.country, 'iso_code'), record.country_code, record.country),
     recordName: () => undefined,
@@ -107,7 +107,7 @@ export const KINDS: Readonly<Record<GeoKind, KindTraits>> = {
     nameColumns: ['autonomous_system_organization', 'as_name', 'as_organization', 'asn_name', 'organization', 'name'],
     readKey: readAsn,
     expected: 'an AS number such as 15169 or AS15169',
-    called: 'ASNs',
+    plural: 'ASNs',
     recordKey: (record) => firstText(record.autonomous_system_number, record.asn),
     recordName: (record) => firstText(record.autonomous_system_organization, record.as_name, record.name),
   },

@@ -4,12 +4,12 @@ import { sourcesLabel } from './sources.ts';
 
 /** Returns a fault if `next` has under half of the rows, countries or ASNs in use. */
 export function shrinkFault(inUse: GeoKindData, next: GeoKindData): string | undefined {
-  const { called } = KINDS[next.kind];
+  const { plural } = KINDS[next.kind];
   const counts = [
     { what: 'rows', before: inUse.rows, after: next.rows },
-    { what: called, before: inUse.keys, after: next.keys },
+    { what: plural, before: inUse.keys, after: next.keys },
   ];
   const odd = counts.find(({ before, after }) => after * 2 < before);
   if (odd === undefined) return undefined;
-  return `${sourcesLabel(next)}: ${next.files[0]}: it has ${odd.after} ${odd.what}, under half of the ${odd.before} in use; when that is meant, run weir geo accept`;
+  return `${sourcesLabel(next)}: ${next.files[0]}: it has ${odd.after} ${odd.what}, under half of the ${odd.before} in use; if this is intended, run weir geo accept`;
 }

@@ -58,7 +58,7 @@ export async function findSources(kind: GeoKind, files: GeoFiles): Promise<GeoSo
 export async function sourcesOf(kind: GeoKind, origin: GeoOrigin, file: string, date?: string): Promise<GeoSources> {
   const label = sourcesLabel({ kind, origin });
   const twin = twinOf(file);
-  const locations = kind === 'country' ? await locationsBeside(file) : undefined;
+  const locations = kind === 'country' ? await findLocations(file) : undefined;
   const signature = await fileSignature(file, label);
   const twinSignature = twin && (await fileSignature(twin, label, true));
   const locationsSignature = locations && (await fileSignature(locations, label));
@@ -114,7 +114,7 @@ function twinOf(file: string): string | undefined {
 }
 
 /** The Locations file of the same product, or else the only one: …-Country-Locations-en.csv for …-Country-Blocks-IPv4.csv. */
-async function locationsBeside(file: string): Promise<string | undefined> {
+async function findLocations(file: string): Promise<string | undefined> {
   const names = await readdir(dirname(file)).catch(() => []);
   const candidates = names.filter((name) => name.endsWith('-Locations-en.csv'));
   const [product] = basename(file).split('-Blocks');

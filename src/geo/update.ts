@@ -110,7 +110,7 @@ async function updateKind(
   }
 }
 
-const countText = ({ kind, date, rows, keys }: GeoKindData) => `data of ${date}, ${rows} rows, ${keys} ${KINDS[kind].called}`;
+const countText = ({ kind, date, rows, keys }: GeoKindData) => `data of ${date}, ${rows} rows, ${keys} ${KINDS[kind].plural}`;
 
 /** The last download, if its file is unchanged and still in use or on hold: enables conditional requests. */
 async function knownDownload(

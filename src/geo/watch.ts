@@ -44,9 +44,9 @@ export function watchGeo({ files, data, cacheDir, pollMs = POLL_MS, onChange, lo
 
   const explain = (error: Error): void => log('refused', `${error.message}; the data loaded before stay in use`);
 
-  const lookAt = async (kind: GeoKind, isForced: boolean): Promise<void> => {
+  const check = async (kind: GeoKind, isForced: boolean): Promise<void> => {
     const state = watched[kind];
-    const { signature, load } = await look(state.data, files, cacheDir, isForced);
+    const { signature, load } = await inspect(state.data, files, cacheDir, isForced);
     const isSettled = isForced || signature === state.seen;
     state.seen = signature;
     const accepted = signature !== state.data.signature && (await isAccepted(cacheDir, kind, signature));
@@ -64,8 +64,8 @@ export function watchGeo({ files, data, cacheDir, pollMs = POLL_MS, onChange, lo
     }
   };
 
-  const lookAtAll = async (isForced: boolean): Promise<void> => {
-    for (const kind of kinds) await lookAt(kind, isForced);
+  const checkAll = async (isForced: boolean): Promise<void> => {
+    for (const kind of kinds) await check(kind, isForced);
     const next = combine(watched.country.data, watched.asn.data);
     if (closed || next.version === inUse.version) return;
     const before = inUse;
@@ -73,7 +73,7 @@ export function watchGeo({ files, data, cacheDir, pollMs = POLL_MS, onChange, lo
     onChange(next);
     log('reloaded', `geo data reloaded: ${GEO_KINDS.map((kind) => swapText(before[kind], next[kind])).join('; ')}`);
   };
-  const enqueue = (isForced: boolean): Promise<void> => inTurn(async () => (closed ? undefined : lookAtAll(isForced)));
+  const enqueue = (isForced: boolean): Promise<void> => inTurn(async () => (closed ? undefined : checkAll(isForced)));
   const schedule = (): void => {
     if (closed) return;
     timer = setTimeout(() => void enqueue(false).catch(explain).finally(schedule), pollMs);
@@ -93,9 +93,9 @@ export function watchGeo({ files, data, cacheDir, pollMs = POLL_MS, onChange, lo
 
 /** Compares day, rows and keys. */
 function swapText(before: GeoKindData, next: GeoKindData): string {
-  const { called } = KINDS[next.kind];
+  const { plural } = KINDS[next.kind];
   if (before === next) return `${next.kind} of ${next.date} as before`;
-  return `${next.kind} of ${next.date}, ${before.rows} → ${next.rows} rows, ${before.keys} → ${next.keys} ${called}`;
+  return `${next.kind} of ${next.date}, ${before.rows} → ${next.rows} rows, ${before.keys} → ${next.keys} ${plural}`;
 }
 
 const startOf = (data: GeoKindData): Watched => ({ data, seen: data.signature, tried: data.signature });
@@ -104,16 +104,19 @@ const startOf = (data: GeoKindData): Watched => ({ data, seen: data.signature, t
  * Finds the state of a kind's files and how to load them. A missing file is a state too: loading it rejects. Unless forced, the files in
  * use must still exist: a twin that is missing while files are exchanged would otherwise remove its family from every feed.
  */
-async function look(inUse: GeoKindData, files: GeoFiles, cacheDir: string | undefined, isForced: boolean) {
+async function inspect(inUse: GeoKindData, files: GeoFiles, cacheDir: string | undefined, isForced: boolean) {
   try {
     // Packages do not change while weir runs.
     const isAsBefore = inUse.origin === 'packaged' && (await originOf(inUse.kind, files)) === 'packaged';
     if (isAsBefore) return { signature: inUse.signature, load: async () => inUse };
     const sources = await findSources(inUse.kind, files);
     const required = isForced || inUse.origin === 'packaged' ? [] : inUse.files;
-    const gone = required.find((file) => !sources.files.includes(file));
-    if (gone !== undefined)
-      throw new WeirError('GEO_FILE', `${sourcesLabel(inUse)}: ${gone}: this file is gone; SIGHUP or a restart goes on without it`);
+    const missing = required.find((file) => !sources.files.includes(file));
+    if (missing !== undefined)
+      throw new WeirError(
+        'GEO_FILE',
+        `${sourcesLabel(inUse)}: ${missing}: this file is missing; use SIGHUP or a restart to continue without it`,
+      );
     return { signature: sources.signature, load: () => loadSources(sources, cacheDir) };
   } catch (error) {
     if (!hasCode(error, 'GEO_FILE')) throw error;

@@ -27,7 +27,7 @@ export async function fetchAnswer(url: string | URL, init: RequestInit = {}): Pr
 }
 
 /** Errors of the authorization server itself. */
-const TROUBLE = ['temporarily_unavailable', 'server_error'];
+const SERVER_ERRORS = ['temporarily_unavailable', 'server_error'];
 
 interface LibraryError extends Error {
   readonly code?: string;
@@ -44,9 +44,9 @@ export function failureOf(thrown: unknown): SignInFailure {
     .join(': ')
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .slice(0, 300);
-  if (code === 'OAUTH_AUTHORIZATION_RESPONSE_ERROR') return { failed: TROUBLE.includes(error ?? '') ? 'away' : 'denied', why };
-  const isAway = answered === undefined ? isUnreached(thrown) : answered >= 500 || answered === 429;
-  return { failed: isAway ? 'away' : 'refused', why };
+  if (code === 'OAUTH_AUTHORIZATION_RESPONSE_ERROR') return { failed: SERVER_ERRORS.includes(error ?? '') ? 'away' : 'denied', why };
+  const isUnavailable = answered === undefined ? isUnreached(thrown) : answered >= 500 || answered === 429;
+  return { failed: isUnavailable ? 'away' : 'refused', why };
 }
 
 /** Whether the request failed without a complete response. */

@@ -11,7 +11,7 @@ import { groupsIn, nameIn } from './claims.ts';
 import type { ProviderSettings } from './settings.ts';
 
 /** Lifetime of a discovery document and of a reachability check, and the retry interval for an unreachable provider, ms. */
-const DOCUMENT_KEPT = 3_600_000;
+const DOCUMENT_LIFETIME = 3_600_000;
 const KNOWN_TO_ANSWER = 30_000;
 const RETRY = 5000;
 /** Minimum, maximum and default interval of session checks, ms. The provider sets the interval within these limits. */
@@ -36,7 +36,7 @@ export function openProvider(settings: ProviderSettings, monotonic: () => number
   let failure: { readonly fault: unknown; readonly at: number } | undefined;
 
   /** Returns metadata of at most this age; older metadata if the provider is unreachable. */
-  async function discovered(age = DOCUMENT_KEPT): Promise<Known> {
+  async function discovered(age = DOCUMENT_LIFETIME): Promise<Known> {
     if (known !== undefined && monotonic() - known.at < age) return known;
     if (failure === undefined || monotonic() - failure.at >= RETRY) {
       try {

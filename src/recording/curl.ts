@@ -128,9 +128,9 @@ function splitWords(line: string): string[] | string {
   let at = 0;
   for (const found of line.matchAll(PIECE)) {
     at = found.index + found[0].length;
-    const [whole, single, ansi, double, escaped, plain] = found;
+    const [token, single, ansi, double, escaped, plain] = found;
     if (single === undefined && ansi === undefined && double === undefined && escaped === undefined && plain === undefined) {
-      if (word !== null && !whole.startsWith('\\')) {
+      if (word !== null && !token.startsWith('\\')) {
         words.push(word);
         word = null;
       }

@@ -85,10 +85,10 @@ const AUTHORITY = /^(?:[^@]*@)?(\[[^\]]*\]|[^:]*)(?::([0-9]{1,5}))?$/;
 
 /** Sets host, scheme, port, path, query and full URI. */
 function setAddress(fields: Record<string, Value>, { target, headers, ...given }: Exchange): void {
-  const whole = target === undefined ? null : ABSOLUTE.exec(target);
-  const relative = whole === null ? target : whole[3];
-  const scheme = whole === null ? given.scheme : lowerCase(whole[1]);
-  const authority = AUTHORITY.exec(whole?.[2] ?? given.host ?? headers.get('host')?.[0] ?? '');
+  const absolute = target === undefined ? null : ABSOLUTE.exec(target);
+  const relative = absolute === null ? target : absolute[3];
+  const scheme = absolute === null ? given.scheme : lowerCase(absolute[1]);
+  const authority = AUTHORITY.exec(absolute?.[2] ?? given.host ?? headers.get('host')?.[0] ?? '');
   const host = authority === null || authority[1] === '' ? undefined : lowerCase(authority[1]);
   const port = given.port ?? (authority?.[2] === undefined ? defaultPort(scheme) : Number(authority[2]));
   set(fields, 'http.request.scheme', scheme);

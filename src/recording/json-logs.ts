@@ -38,7 +38,7 @@ function readHarEntry({ request, response, startedDateTime }: Json): Exchange | 
     headers: host === undefined ? withHost(sent, text(url)) : sent,
     allHeaders: true,
     body: body ?? '',
-    status: isObject(response) ? whole(response.status) : undefined,
+    status: isObject(response) ? integer(response.status) : undefined,
     responseHeaders: isObject(response) ? headerList(response.headers) : undefined,
   };
 }
@@ -83,7 +83,7 @@ function readCaddy({ request, status, resp_headers, ts }: Json): Exchange | null
     headers: sent,
     allHeaders: true,
     client: text(client_ip) ?? text(remote_ip),
-    status: whole(status),
+    status: integer(status),
     responseHeaders: isObject(resp_headers) ? headerObject(resp_headers) : undefined,
   };
 }
@@ -112,13 +112,13 @@ function readAgent({ http, network, tls, response, timestamp, time }: Json): Exc
     target: path === undefined ? undefined : query === undefined || query === '' ? path : `${path}?${query}`,
     scheme: text(h.scheme),
     host: text(h.host),
-    port: whole(h.port),
+    port: integer(h.port),
     headers: headerObject(h.headers),
     allHeaders: isObject(h.headers),
     client: isObject(network) ? text(network.src_ip) : undefined,
-    contentLength: whole(h.content_length),
+    contentLength: integer(h.content_length),
     body: h.body_truncated === true ? undefined : text(h.body),
-    status: isObject(response) ? whole(response.status) : undefined,
+    status: isObject(response) ? integer(response.status) : undefined,
     fields,
   };
 }
@@ -188,15 +188,15 @@ function readChosen(json: Json): Exchange | null {
     target,
     scheme: text(find('scheme')),
     host: text(find('host')),
-    port: whole(find('port')),
+    port: integer(find('port')),
     protocol: text(find('protocol')) ?? fromLine?.protocol,
     headers,
     allHeaders: false,
     named,
     client: text(find('client'))?.replace(/^\[?([0-9a-fA-F.:]+?)\]?(?::[0-9]+)?$/, withoutPort),
-    contentLength: whole(find('length')),
+    contentLength: integer(find('length')),
     body: typeof body === 'string' ? body : undefined,
-    status: whole(find('status')),
+    status: integer(find('status')),
   };
 }
 
@@ -207,15 +207,15 @@ function targetOf(json: Json, target: ByteString | undefined, query: ByteString 
 }
 
 /** An IPv6 address has more than one colon, so a port needs brackets. */
-function withoutPort(whole: string, address: string): string {
-  if (whole.startsWith('[')) return address;
-  return whole.split(':').length > 2 ? whole : address;
+function withoutPort(hostPort: string, address: string): string {
+  if (hostPort.startsWith('[')) return address;
+  return hostPort.split(':').length > 2 ? hostPort : address;
 }
 
 const given = (value: unknown): boolean => value !== null && value !== '' && value !== '-';
 const text = (value: unknown): ByteString | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
 
-function whole(value: unknown): number | undefined {
+function integer(value: unknown): number | undefined {
   const number = typeof value === 'string' && /^[0-9]{1,15}$/.test(value) ? Number(value) : value;
   return typeof number === 'number' && Number.isSafeInteger(number) ? number : undefined;
 }

@@ -39,7 +39,7 @@ export interface Sample {
 }
 
 /** Requests between two checks of the clock. */
-const BETWEEN_LOOKS = 64;
+const CHECK_INTERVAL = 64;
 /** Maximum hints per rule. */
 const HINTS = 3;
 
@@ -77,11 +77,11 @@ export function sampleOf(recorded: readonly Recorded[], schemes: Schemes): Sampl
     let found = 0;
     let first: string | null = null;
     for (let i = 0; i < of.length; i++) {
-      if (i % BETWEEN_LOOKS === 0 && monotonic() > end)
+      if (i % CHECK_INTERVAL === 0 && monotonic() > end)
         return { untried: `takes longer than ${most} ms on ${of.length} requests`, tooSlow: true };
       if (!matches(of[i])) continue;
       found += 1;
-      first ??= told(recorded[i]);
+      first ??= requestText(recorded[i]);
     }
     return { matches: found, first };
   }
@@ -115,16 +115,16 @@ function clientOf({ fields }: Recorded): Network | undefined {
   return typeof network === 'string' ? undefined : network;
 }
 
-const TOLD = 100;
+const MAX_TEXT = 100;
 
 /** Such as `GET /checkout from 192.0.2.1`. */
-function told({ fields }: Recorded): string {
+function requestText({ fields }: Recorded): string {
   const text = (name: string) => {
     const bytes = fields[name] as ByteString | undefined;
     return bytes === undefined ? undefined : (decodeText(bytes) ?? bytes);
   };
   const line = [text('http.request.method'), text('http.request.path')].filter((part) => part !== undefined).join(' ');
-  const short = line.length > TOLD ? `${line.slice(0, TOLD)}…` : line;
+  const short = line.length > MAX_TEXT ? `${line.slice(0, MAX_TEXT)}…` : line;
   const address = fields['ip.src'] as ByteString | undefined;
   return address === undefined ? short : `${short} from ${formatAddress(address)}`;
 }

@@ -7,13 +7,13 @@ import { type Optional, readField, type Value } from './value.ts';
 
 /** Without `[*]`. */
 export function compileValue(value: ValueNode, compiler: Compiler): Getter {
-  const whole = compileSource(value, compiler);
+  const source = compileSource(value, compiler);
   return value.indexes.map(compileIndex).reduce<Getter>((get, index) => {
     return (request) => {
       const of = get(request);
       return of === undefined ? undefined : index(of);
     };
-  }, whole);
+  }, source);
 }
 
 /** At least one `[*]`: drops elements without the indexes after it. */

@@ -27,7 +27,7 @@ export function pairEvaluator(schemes: Schemes): (line: ByteString) => string {
     const key = `${scheme.kind} ${expression}`;
     const known = compiled.get(key);
     if (known !== undefined) return known;
-    if (compiled.size >= MOST_KEPT) compiled.delete(compiled.keys().next().value!);
+    if (compiled.size >= MAX_CACHED) compiled.delete(compiled.keys().next().value!);
     const made = compileText(scheme, expression, layout(scheme));
     compiled.set(key, made);
     return made;
@@ -51,7 +51,7 @@ export function pairEvaluator(schemes: Schemes): (line: ByteString) => string {
   };
 }
 
-const MOST_KEPT = 1000;
+const MAX_CACHED = 1000;
 
 function compileText(scheme: Scheme, expression: string, layout: Layout): Run | string {
   if (Array.from(expression).length > MAX_CHARACTERS) return `the expression is longer than ${MAX_CHARACTERS} characters`;

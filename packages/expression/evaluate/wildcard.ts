@@ -22,8 +22,8 @@ function splitPattern(pattern: ByteString): ByteString[] {
 
 function compileLiterals(literals: readonly ByteString[]): (value: ByteString) => boolean {
   if (literals.length === 1) {
-    const [whole] = literals;
-    return (value) => value === whole;
+    const [only] = literals;
+    return (value) => value === only;
   }
   const first = literals[0];
   const last = literals[literals.length - 1];

@@ -20,8 +20,8 @@ function never(ast: Comparison): string | null {
   if (isHeader && /[A-Z]/.test(key as string) && ast.op !== 'ne')
     return `header names are lower case: ["${(key as string).toLowerCase()}"]`;
   for (const text of literalsOf(ast)) {
-    if (/[A-Z]/.test(text) && isCall(left, 'lower')) return 'what lower(…) gives has no upper-case letter';
-    if (/[a-z]/.test(text) && isCall(left, 'upper')) return 'what upper(…) gives has no lower-case letter';
+    if (/[A-Z]/.test(text) && isCall(left, 'lower')) return 'lower(…) returns no upper-case letter';
+    if (/[a-z]/.test(text) && isCall(left, 'upper')) return 'upper(…) returns no lower-case letter';
     if (!isField(left, 'http.request.path')) continue;
     if (text.includes('?')) return 'a path ends before the question mark: http.request.query is behind it';
     if (ast.op === 'eq' && !text.startsWith('/')) return 'a path begins with /';
@@ -91,7 +91,7 @@ export function joinedHint(ast: Expression & { kind: 'combination' }): string | 
     else if (before !== right)
       return op === 'eq'
         ? `${value} cannot be equal to two values: the and is never true`
-        : `${value} is always different from one of two values: the or is always true; and was meant`;
+        : `${value} is always different from one of two values: the or is always true; use and instead`;
   }
   return null;
 }

@@ -26,7 +26,7 @@ export function lexAddress(c: Cursor): ByteString | null {
   const { text, pos: end } = c;
   return (
     parseAddress(run) ??
-    fail(c, start, c.pos, () => notAnAddress(run, 'a network or a range stands in braces: in {…}', text.startsWith('nd', end)))
+    fail(c, start, c.pos, () => notAnAddress(run, 'a network or a range needs braces: in {…}', text.startsWith('nd', end)))
   );
 }
 

@@ -46,7 +46,7 @@ function lexQuoted(c: Cursor): string | null {
     c,
     start,
     text.length,
-    inClass ? 'the closing quote is missing: inside [ ] a quote stands for itself' : 'the closing quote is missing',
+    inClass ? 'the closing quote is missing: inside [ ] a quote is literal' : 'the closing quote is missing',
   );
 }
 

@@ -74,7 +74,7 @@ function lexEscape(c: Cursor, literalStart: number): ByteString | null {
     c,
     start,
     endOfCharacters(text, start, 1),
-    'a backslash can only stand before ", \\, xHH or three octal digits; a raw string r"…" needs no escapes',
+    'a backslash is allowed only before ", \\, xHH or three octal digits; a raw string r"…" needs no escapes',
   );
 }
 

@@ -71,9 +71,15 @@ export function lexClass(s: Scanner): Node | null {
     } else if (code === 0x5d) {
       const { negated, parent, left, op } = levels.pop()!;
       bump(s);
-      const whole = left === null ? set : combine(left, op, set, s.fold);
-      if (levels.length === 0) return classNode(s, whole, left !== null, negated);
-      add(parent, classTree(s, whole, negated), (left === null ? unionHeight(whole) : whole.height) + 1, whole.ranges + 1, whole.beyond);
+      const combined = left === null ? set : combine(left, op, set, s.fold);
+      if (levels.length === 0) return classNode(s, combined, left !== null, negated);
+      add(
+        parent,
+        classTree(s, combined, negated),
+        (left === null ? unionHeight(combined) : combined.height) + 1,
+        combined.ranges + 1,
+        combined.beyond,
+      );
       set = parent;
     } else if ((code === 0x26 || code === 0x2d || code === 0x7e) && peekNext(s) === code) {
       takeText(s, String.fromCharCode(code, code));
@@ -181,7 +187,7 @@ function lexAtom(s: Scanner): Atom | null {
 }
 
 function addAtom(s: Scanner, set: Members, atom: Atom, start: number): boolean {
-  if (atom.kind === 'assertion') return refuse(s, start, 'an assertion cannot stand in a class') !== null;
+  if (atom.kind === 'assertion') return refuse(s, start, 'an assertion is not allowed in a class') !== null;
   if (atom.kind === 'class') {
     add(set, atom.set, 0, atom.node.ranges, atom.node.ranges === 0 ? atom.node.bytes : 0);
     return true;

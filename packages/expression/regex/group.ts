@@ -59,7 +59,7 @@ function lexFlags(s: Scanner): boolean {
   while (peek(s) !== 0x3a && peek(s) !== 0x29) {
     const flag = s.text[s.pos];
     if (!'imsUuRx-'.includes(flag)) return refuse(s, s.pos, 'the flag is unknown; flags are i, m, s, R, U, u and x') !== null;
-    if (seen.includes(flag)) return refuse(s, s.pos, flag === '-' ? 'flags are cleared twice' : 'the flag stands twice') !== null;
+    if (seen.includes(flag)) return refuse(s, s.pos, flag === '-' ? 'flags are cleared twice' : 'the flag is repeated') !== null;
     const set = !seen.includes('-');
     const name = FLAGS.get(flag);
     if (name !== undefined) s[name] = set;

@@ -36,10 +36,10 @@ export function compileMatcher(pattern: string): Matcher | string {
 
 function automaton(tree: Tree): Matcher {
   const useful = trimmed(tree);
-  const whole = runner(programOf(useful, MAX_STATES));
-  if (!takesCharacters(useful)) return whole;
+  const full = runner(programOf(useful, MAX_STATES));
+  if (!takesCharacters(useful)) return full;
   const ascii = runner(programOf(useful, MAX_STATES, true));
-  return (value) => (isAscii(value) ? ascii(value) : whole(value));
+  return (value) => (isAscii(value) ? ascii(value) : full(value));
 }
 
 const runner = (program: Program): Matcher => dfaOf(program) ?? ((value) => simulate(program, value));

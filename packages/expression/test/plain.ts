@@ -59,9 +59,9 @@ const truthsOf = (value: Plain): boolean[] => (value.value as readonly Plain[]).
 
 /** Under `[*]` an array of the elements. */
 function readValue(node: ValueNode, request: PlainRequest): Plain | undefined {
-  const whole = node.source.kind === 'field' ? request.get(node.source.name) : callOf(node.source, request);
-  if (whole === undefined) return undefined;
-  let values: readonly Plain[] = [whole];
+  const source = node.source.kind === 'field' ? request.get(node.source.name) : callOf(node.source, request);
+  if (source === undefined) return undefined;
+  let values: readonly Plain[] = [source];
   let many = false;
   for (const index of node.indexes) {
     const next: Plain[] = [];

@@ -9,8 +9,8 @@ export function networkAddress(address: ByteString, bits4: number, bits6: number
 function mask(address: ByteString, bits: number): ByteString {
   let network = '';
   for (let i = 0; i < address.length; i++) {
-    const kept = Math.max(0, Math.min(8, bits - i * 8));
-    network += String.fromCharCode(address.charCodeAt(i) & (0xff << (8 - kept)));
+    const networkBits = Math.max(0, Math.min(8, bits - i * 8));
+    network += String.fromCharCode(address.charCodeAt(i) & (0xff << (8 - networkBits)));
   }
   return network;
 }

@@ -118,15 +118,15 @@ function readMember(r: Reader, _: number, step: number): number {
 
 const ESCAPES: Readonly<Record<string, string>> = { '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
 
-/** Decodes the bytes only if `kept`. */
-function readString(r: Reader, kept: boolean): ByteString {
+/** Decodes the bytes only if `decoded`. */
+function readString(r: Reader, decoded: boolean): ByteString {
   const { text } = r;
   const parts: ByteString[] = [];
   let from = ++r.pos;
   for (;;) {
     const code = text.charCodeAt(r.pos);
     if (code === 0x22) {
-      if (kept) parts.push(text.slice(from, r.pos));
+      if (decoded) parts.push(text.slice(from, r.pos));
       r.pos++;
       return parts.length === 1 ? parts[0] : parts.join('');
     }
@@ -135,9 +135,9 @@ function readString(r: Reader, kept: boolean): ByteString {
       r.pos++;
       continue;
     }
-    if (kept) parts.push(text.slice(from, r.pos));
+    if (decoded) parts.push(text.slice(from, r.pos));
     const bytes = readEscape(r);
-    if (kept) parts.push(bytes);
+    if (decoded) parts.push(bytes);
     from = r.pos;
   }
 }

@@ -12,7 +12,7 @@ const ACCEPT = -1;
 const REJECT = -2;
 
 /** Limit of the cached states of one pattern, in bytes. */
-const KEPT_BYTES = 256 * 1024;
+const MAX_CACHED_BYTES = 256 * 1024;
 /** Maximum new states per value. */
 const NEW_STATES = 500;
 /** Approximate size of a state without its row of the table and its bits, in bytes. */
@@ -55,7 +55,7 @@ export function lazyDfa(program: Program): (value: ByteString) => boolean {
   for (const after of kinds) followAt(EDGE, after);
   const anchored = later.every(({ first, empty }) => !empty && first.every((word) => word === 0));
 
-  const room = Math.max(4, Math.floor(KEPT_BYTES / (stride * 4 + size * 4 + STATE_BYTES)));
+  const maxStates = Math.max(4, Math.floor(MAX_CACHED_BYTES / (stride * 4 + size * 4 + STATE_BYTES)));
   let states: State[] = [];
   let numbers = new Map<string, number>();
   let table = new Int32Array(stride * 4);
@@ -119,10 +119,10 @@ export function lazyDfa(program: Program): (value: ByteString) => boolean {
         return decided === ACCEPT;
       }
       if (made++ >= NEW_STATES) return readOn(value, at, reached, before);
-      if (states.length >= room) {
-        const kept = scratch.slice();
+      if (states.length >= maxStates) {
+        const current = scratch.slice();
         restart();
-        state = numberOf(kept, kindBefore(byteClass));
+        state = numberOf(current, kindBefore(byteClass));
       } else {
         const cell = state * stride + byteClass;
         state = numberOf(scratch, kindBefore(byteClass));
