@@ -40,7 +40,7 @@ export function readNumber(text: DataView, at: number, end: number): number {
 
 const exactNumber = (word: number) => NUMBERS[(digit(word) << 8) | (digit(word >> 8) << 4) | digit(word >> 16)];
 
-/** Whether the upper halves of the first `count` bytes, 1 to 3, are those of digits. */
+/** Whether the upper halves of the first `count` bytes, 1 to 3, match a digit. */
 const areDigits = (word: number, count: number) => ((word ^ 0x30_3030) & (0xf0_f0f0 >>> (24 - 8 * count))) === 0;
 const digit = (byte: number) => DIGITS[byte & 0xff];
 

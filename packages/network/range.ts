@@ -5,7 +5,7 @@ import { splitV4, splitV6 } from './split.ts';
 /** Maximum networks per range. */
 const MOST = 256;
 
-/** Minimal ordered list of networks from `first` to `last`; or what is wrong with the ends. */
+/** Minimal ordered list of networks from `first` to `last`, or the fault of the ends. */
 export function rangeNetworks(first: string, last: string): Network[] | string {
   const [start, end] = [addressOf(first), addressOf(last)];
   if (typeof start === 'string') return `${first}: ${start}`;

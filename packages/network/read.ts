@@ -12,7 +12,7 @@ export interface Reading {
   readonly words: Uint32Array<ArrayBuffer>;
 }
 
-/** A DataView, so that readers can load several bytes at once. */
+/** A DataView, for loads of several bytes. */
 export const textOf = ({ buffer, byteOffset, byteLength }: Uint8Array): DataView => new DataView(buffer, byteOffset, byteLength);
 
 export function newReading(): Reading {

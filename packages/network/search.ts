@@ -9,5 +9,5 @@ export function firstReaching(length: number, reaches: (i: number) => boolean, f
   return low;
 }
 
-/** If one set of ranges is this many times smaller, runs of the other are copied at once. */
+/** If one set of ranges is this many times smaller, runs of the other are copied in bulk. */
 export const FEW = 32;

@@ -117,7 +117,7 @@ export function tallyOf(rules: readonly TestedRule[], scheme: Scheme, { view, ge
         seenOtherwise ??= requestOfRecorded(layout, recorded, other);
         if (evaluate(rule.run, seenOtherwise, i) === true) counted.atAgent++;
       } else if (result === true && !rule.unknown) counted.atAgent++;
-      // A failed evaluation lets the request through.
+      // The agent allows the request after a failed evaluation.
       if (result === null) ended = true;
       if (result !== true) {
         if (counted.matches === 0) look(rule, counted.seen, request);

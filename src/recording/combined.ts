@@ -3,7 +3,7 @@ import type { ByteString } from '@weir/expression/bytes.ts';
 import { addHeader, type Exchange, type Headers } from './exchange.ts';
 import { logTime } from './time.ts';
 
-// Unrolled, so that long texts need no stack.
+// Unrolled: long texts need no stack.
 const QUOTED = '"([^"\\\\]*(?:\\\\.[^"\\\\]*)*)"';
 const LINE = new RegExp(`^(\\S+) \\S+ (?:\\S+|[^"[]+) \\[([^\\]]*)\\] ${QUOTED} ([0-9]{3}|-) (?:[0-9]+|-)(?: ${QUOTED} ${QUOTED})?`, 's');
 const REQUEST = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+) (.*?)(?: (HTTP\/[0-9.]+))?$/s;

@@ -1,4 +1,4 @@
-/** Masks personal data in requests. Keeps the shape, so that rules match as before (SPEC D21.2). */
+/** Masks personal data in requests. Preserves the shape: rules match as before (SPEC D21.2). */
 import type { ByteString } from '@weir/expression/bytes.ts';
 import type { Value } from '@weir/expression/evaluate/value.ts';
 

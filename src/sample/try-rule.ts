@@ -99,7 +99,7 @@ export function sampleOf(recorded: readonly Recorded[], schemes: Schemes): Sampl
   };
 }
 
-/** The agent lets a request through if the evaluation fails. */
+/** The agent allows a request if the evaluation fails. */
 function blocks(run: (request: Request) => boolean, request: Request): boolean {
   try {
     return run(request);

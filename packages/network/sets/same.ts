@@ -1,4 +1,4 @@
-/** Words compared at once: most of the input is equal. */
+/** Words per comparison: most of the input is equal. */
 const CHUNK = 1 << 12;
 
 /** Number of equal words of `a` from `i` on and `b` from `j` on; at most `most`. */

@@ -76,7 +76,7 @@ function weirReadLine(text: string): string | null {
   return line.replace(v4.length === 1 ? /\/32$/ : /\/128$/, '');
 }
 
-/** Coalesces one collection and counts another with the same ranges, added at once or one by one. */
+/** Coalesces one collection and counts another with the same ranges, added in bulk or one by one. */
 function weirCoalesce(family: Family, ranges: readonly RandomRange[]): string[] {
   const numbers = ranges.map(({ start, end }) => [...words(family, start), ...words(family, end)]);
   if (family === 4) {
