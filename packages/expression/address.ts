@@ -1,7 +1,7 @@
 /** Reads and writes IP addresses as text. An address is its 4 or 16 bytes. */
 import type { ByteString } from './bytes.ts';
 
-/** Parses an IPv4 or IPv6 address strictly, without prefix length or zone id; null when it is none. */
+/** Strict: no prefix length or zone id; null if invalid. */
 export function parseAddress(text: string): ByteString | null {
   return text.includes(':') ? parseV6(text) : parseV4(text, OCTET);
 }
@@ -43,7 +43,7 @@ function parseV6(text: string): ByteString | null {
   return head + '\0'.repeat(16 - head.length - tail.length) + tail;
 }
 
-/** Parses groups joined by single colons. If they end the address (`last`), an IPv4 address may stand for the last two. */
+/** Parses groups joined by single colons. At the end of the address (`last`), an IPv4 address may replace the last two. */
 function parseGroups(text: string, last: boolean): ByteString | null {
   if (text === '') return '';
   const parts = text.split(':', 9);
@@ -60,7 +60,7 @@ function parseGroups(text: string, last: boolean): ByteString | null {
   return bytes;
 }
 
-/** The last address of the network, or null when a host bit of `address` is set. */
+/** Null if a host bit of `address` is set. */
 export function lastOfNetwork(address: ByteString, prefix: number): ByteString | null {
   let last = '';
   for (let i = 0; i < address.length; i++) {
@@ -72,7 +72,7 @@ export function lastOfNetwork(address: ByteString, prefix: number): ByteString |
   return last;
 }
 
-/** An address as four octets or eight groups, not shortened. */
+/** Four octets or eight groups, not shortened. */
 export function formatAddress(address: ByteString): string {
   const bytes = Array.from(address, (byte) => byte.charCodeAt(0));
   if (bytes.length === 4) return bytes.join('.');
@@ -81,7 +81,7 @@ export function formatAddress(address: ByteString): string {
   return groups.join(':');
 }
 
-/** An address as text: IPv6 in the form of RFC 5952, mapped IPv4 as `::ffff:1.2.3.4`. */
+/** IPv6 in the form of RFC 5952, mapped IPv4 as `::ffff:1.2.3.4`. */
 export function addressText(address: ByteString): ByteString {
   if (address.length === 4) return formatAddress(address);
   if (address.startsWith('\0\0\0\0\0\0\0\0\0\0\xff\xff')) return `::ffff:${formatAddress(address.slice(12))}`;
@@ -91,7 +91,7 @@ export function addressText(address: ByteString): ByteString {
   return `${groups.slice(0, at).join(':')}::${groups.slice(at + length).join(':')}`;
 }
 
-/** The first longest run of groups that are zero. */
+/** The first longest run of zero groups. */
 function longestZeros(groups: readonly string[]): [at: number, length: number] {
   let best: [number, number] = [0, 0];
   for (let at = 0; at < groups.length; at++) {

@@ -1,11 +1,11 @@
-/** What the agent has in a field when it runs WAF rules, where that is not what was sent (D19.13). */
+/** Agent values of fields that differ from the original request when WAF rules run (D19.13). */
 
-/** Whether the agent has nothing for a field when it runs rules: TLS and TCP fingerprints come too late or not at all. */
+/** Whether the agent has no value of a field when rules run: TLS and TCP fingerprints arrive too late or never. */
 export function isUnknownToAgent(name: string): boolean {
   return (name.startsWith('signal.') && !name.startsWith('signal.ja4h')) || name.startsWith('http.response.');
 }
 
-/** What the agent has for a field whatever is sent, as a sentence; null when it is what was sent. */
+/** Describes the agent's own value of a field; null if it is the original value. */
 export function agentNote(name: string): string | null {
   if (name.startsWith('http.response.')) return `${name} is not known to the agent: it does not load the rule`;
   if (isUnknownToAgent(name)) return `${name} is always empty or 0 at the agent when it runs WAF rules`;
@@ -18,6 +18,6 @@ const NOTES: Readonly<Record<string, string>> = {
   'http.request.port': 'http.request.port is always 80 at the agent',
   'http.request.uri': 'http.request.uri always begins with "http://localhost/" at the agent; path and query are fields of their own',
   'http.request.body': 'http.request.body is always empty at the agent',
-  'http.request.body_sha256': 'http.request.body_sha256 is always that of an empty body at the agent',
+  'http.request.body_sha256': 'http.request.body_sha256 is always the hash of an empty body at the agent',
   'signal.ja4h_version': 'signal.ja4h_version is always "11" at the agent',
 };

@@ -1,7 +1,7 @@
 /** Bytes as a string: one character, with a code from 0 to 255, for each byte. ASCII text is its own byte string. */
 export type ByteString = string;
 
-/** The UTF-8 bytes of one code point. */
+/** UTF-8. */
 export function encodeCodePoint(code: number): ByteString {
   if (code < 0x80) return String.fromCharCode(code);
   if (code < 0x800) return String.fromCharCode(0xc0 | (code >> 6), 0x80 | (code & 0x3f));
@@ -9,7 +9,7 @@ export function encodeCodePoint(code: number): ByteString {
   return String.fromCharCode(0xf0 | (code >> 18), 0x80 | ((code >> 12) & 0x3f), 0x80 | ((code >> 6) & 0x3f), 0x80 | (code & 0x3f));
 }
 
-/** The UTF-8 bytes of a text. */
+/** UTF-8. */
 export function encodeText(text: string): ByteString {
   if (isAscii(text)) return text;
   let bytes = '';
@@ -17,7 +17,7 @@ export function encodeText(text: string): ByteString {
   return bytes;
 }
 
-/** The length of `text[from, to)` in UTF-8, in bytes. */
+/** Length of `text[from, to)` in UTF-8, in bytes. */
 export function byteLength(text: string, from: number, to: number): number {
   let length = to - from;
   for (let i = from; i < to; i++) {
@@ -29,7 +29,7 @@ export function byteLength(text: string, from: number, to: number): number {
   return length;
 }
 
-/** Decodes UTF-8; null when the bytes are not valid UTF-8. */
+/** Null if the bytes are not valid UTF-8. */
 export function decodeText(bytes: ByteString): string | null {
   if (isAscii(bytes)) return bytes;
   let text = '';
@@ -51,7 +51,6 @@ export function decodeText(bytes: ByteString): string | null {
   return text;
 }
 
-/** Whether all are ASCII. */
 export function isAscii(text: string): boolean {
   for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 0x7f) return false;
   return true;

@@ -4,37 +4,34 @@
  */
 import type { Field, Scheme } from './scheme.ts';
 
-/** A stretch of the text, in characters; `end` is exclusive. */
+/** In characters; `end` is exclusive. */
 export interface Span {
   readonly start: number;
   readonly end: number;
 }
 
-/** A text, or a function that makes it: most faults are dropped, because the parser tries another production. */
+/** A function avoids work: most faults are dropped, because the parser tries another production. */
 type Message = string | (() => string);
 
-/** A stretch of the text and what is wrong with it. */
 interface Fault extends Span {
   readonly message: Message;
 }
 
-/** The state of the parser. */
 export interface Cursor {
   readonly text: string;
   readonly scheme: Scheme;
-  /** The current position, in characters. */
+  /** In characters. */
   pos: number;
-  /** The fault noted last. */
   fault: Fault | null;
   /** Characters read so far, including those read again: the measure of the work. */
   steps: number;
-  /** The precedence of the logical operator ahead; 0 when there is none. */
+  /** Precedence of the logical operator ahead; 0 if there is none. */
   ahead: number;
-  /** Where the right side of the operator ahead begins. */
+  /** Start of the right side of the operator ahead. */
   aheadEnd: number;
-  /** The fields that the expression uses, in order of first use. */
+  /** Fields of the expression, in order of first use. */
   readonly fields: Field[];
-  /** How many regular expressions it contains. */
+  /** Number of regular expressions. */
   regexes: number;
   /** The first named list. It is a fault, but any other fault is reported first. */
   list: Span | null;
@@ -61,12 +58,11 @@ export function skipSpace(c: Cursor): void {
   c.steps += i - from + 1;
 }
 
-/** The character found at `pos`, for the end of a message. */
+/** The character at `pos`, for the end of a message. */
 function found(text: string, pos: number): string {
   return pos === text.length ? ', found the end' : `, found ${quote(String.fromCodePoint(text.codePointAt(pos)!))}`;
 }
 
-/** Notes that `what` was expected here. */
 export function failExpected(c: Cursor, what: string): null {
   const { text, pos } = c;
   return failHere(c, () => `expected ${what}${found(text, pos)}`);
@@ -91,22 +87,21 @@ for (let code = 0; code < 128; code++) {
   if (/[a-z_]/i.test(character)) CLASSES[code] |= LETTER;
 }
 
-/** A letter, a digit or `_`. False for NaN, which `charCodeAt` returns after the end of a text. */
+/** A letter, a digit or `_`. False for NaN, returned by `charCodeAt` after the end of a text. */
 export function isWord(code: number): boolean {
   return code < 128 && (CLASSES[code] & WORD) !== 0;
 }
 
-/** A hexadecimal digit. */
 export function isHex(code: number): boolean {
   return code < 128 && (CLASSES[code] & HEX) !== 0;
 }
 
-/** A letter or `_`, with which an identifier may begin. */
+/** A letter or `_`: the start of an identifier. */
 export function isLetter(code: number): boolean {
   return code < 128 && (CLASSES[code] & LETTER) !== 0;
 }
 
-/** A word character that is not a hexadecimal digit: it can belong to an identifier, but not to a number. */
+/** A word character other than a hexadecimal digit: part of an identifier, but not of a number. */
 export function isWordNotHex(code: number): boolean {
   return code < 128 && (CLASSES[code] & (WORD | HEX)) === WORD;
 }

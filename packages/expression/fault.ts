@@ -1,17 +1,17 @@
-/** What is wrong with an expression and where, as the enforcement engine counts: lines and bytes, from 1. */
+/** A fault of an expression and its position, counted as in the enforcement engine: lines and bytes, from 1. */
 import { byteLength } from './bytes.ts';
 
 export interface ParseError {
   readonly line: number;
   /** In bytes of UTF-8, from 1. */
   readonly column: number;
-  /** Bytes of the faulty stretch on that line, at least 1. */
+  /** Bytes of the faulty span on that line, at least 1. */
   readonly length: number;
   /** One line, without the position. */
   readonly text: string;
 }
 
-/** The fault on the characters `[start, end)` of a text; what lies on later lines is cut off. */
+/** The fault on the characters `[start, end)` of a text, cut to its first line. */
 export function locate(text: string, start: number, end: number, message: string): ParseError {
   let line = 1;
   let lineStart = 0;
@@ -35,7 +35,7 @@ export function faultLine(e: ParseError): string {
 
 const WINDOW = 100;
 
-/** The line at fault with carets under the faulty stretch, both indented; a long line is cut around it. */
+/** The faulty line with carets under the span, both indented; a long line is cut around it. */
 export function faultExcerpt(text: string, e: ParseError): string {
   let lineStart = 0;
   for (let line = 1; line < e.line; line++) lineStart = text.indexOf('\n', lineStart) + 1;
@@ -43,12 +43,12 @@ export function faultExcerpt(text: string, e: ParseError): string {
   const at = characterAt(source, e.column - 1);
   const end = Math.max(at + 1, characterAt(source, e.column - 1 + e.length));
   const from = Math.max(0, Math.min(at - WINDOW / 2, source.length - WINDOW));
-  const shown = source.slice(from, from + WINDOW);
+  const excerpt = source.slice(from, from + WINDOW);
   const before = from > 0 ? '…' : '';
   const after = from + WINDOW < source.length ? '…' : '';
   const indent = ' '.repeat(before.length + width(source, from, at));
   const carets = '^'.repeat(Math.max(1, width(source, at, Math.min(end, from + WINDOW))));
-  return `  ${before}${shown.replace(/[\p{Cc}\p{Cf}]/gu, ' ')}${after}\n  ${indent}${carets}`;
+  return `  ${before}${excerpt.replace(/[\p{Cc}\p{Cf}]/gu, ' ')}${after}\n  ${indent}${carets}`;
 }
 
 function endOfLine(text: string, from: number): number {
@@ -56,14 +56,14 @@ function endOfLine(text: string, from: number): number {
   return end === -1 ? text.length : end;
 }
 
-/** The character that begins this many bytes into the line. */
+/** Converts a byte offset to a character offset. */
 function characterAt(line: string, bytes: number): number {
   let i = 0;
   for (let passed = 0; i < line.length && passed < bytes; i++) passed += byteLength(line, i, i + 1);
   return i;
 }
 
-/** Characters as a reader counts them: a surrogate pair is one. */
+/** Code points. */
 function width(text: string, from: number, to: number): number {
   return Array.from(text.slice(from, Math.max(from, to))).length;
 }

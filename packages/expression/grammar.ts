@@ -1,6 +1,6 @@
 /**
- * The recursive productions of the filter-expression language, as a recursive-descent parser. `depth` counts the
- * enclosing parentheses, negations, calls and quantifiers: the engine allows 128.
+ * The productions of the filter-expression language, as a recursive-descent parser. `depth` counts enclosing parentheses, negations, calls
+ * and quantifiers: the engine allows 128.
  */
 
 import { parseAddress } from './address.ts';
@@ -18,7 +18,7 @@ const MAX_DEPTH = 128;
 const TOO_DEEP = `nested deeper than ${MAX_DEPTH} levels`;
 const NO_INDEXES: readonly Index[] = [];
 
-/** Parses one or more operands joined by logical operators. */
+/** Parses operands joined by logical operators. */
 export function parseExpression(c: Cursor, depth: number): Expression | null {
   const first = parseOperand(c, depth);
   if (first === null) return null;
@@ -26,7 +26,7 @@ export function parseExpression(c: Cursor, depth: number): Expression | null {
   return parseCombination(c, depth, first, 1);
 }
 
-/** Precedence climbing: parses the operators that bind at least as strongly as `weakest`, and their right sides. */
+/** Precedence climbing: parses operators at least as strong as `weakest`, and their right sides. */
 function parseCombination(c: Cursor, depth: number, first: Expression, weakest: number): Expression | null {
   let left = first;
   let items: Expression[] = [];
@@ -59,7 +59,7 @@ function canJoin(left: Type, right: Type): boolean {
   return (left === BOOL && right === BOOL) || (left.kind === 'Array' && right.kind === 'Array');
 }
 
-/** Parses an operand of a logical operator. A negation applies to the next operand only. */
+/** A negation applies to the next operand only. */
 function parseOperand(c: Cursor, depth: number): Expression | null {
   c.steps++;
   const start = c.pos;
@@ -91,7 +91,7 @@ function close(c: Cursor): boolean {
   return failExpected(c, '")"') !== null;
 }
 
-/** Notes that an argument does not end here. After a comparison a logical operator can follow only inside parentheses. */
+/** Notes an unfinished argument. After a comparison a logical operator can follow only inside parentheses. */
 function failInside(c: Cursor, expected: string): null {
   lookAhead(c);
   if (c.ahead === 0) return failExpected(c, expected);
@@ -118,7 +118,7 @@ function notTruths(op: string, argument: Argument): string {
   return `${op}(…) needs an array of truth values, such as a comparison with [*], and this is ${argument.type.text}`;
 }
 
-/** Parses the test of a value: nothing for a truth value; any other value needs an operator. */
+/** A Bool value needs no test; any other value needs an operator. */
 function parseComparison(c: Cursor, left: Value): Comparison | null {
   const { type, mapped } = left;
   if (type === BOOL) return { kind: 'comparison', type: mapped > 0 ? BOOL_ARRAY : BOOL, left, op: 'is true' };
@@ -132,12 +132,11 @@ function parseComparison(c: Cursor, left: Value): Comparison | null {
   if (op === null) return fail(c, start, endOfWord(c, start), () => `expected an operator, such as == or in${operatorHint(c.text, start)}`);
   const test = lexTest(c, type, op, start);
   if (test === null) return null;
-  // Written out, not spread: this is made for every comparison.
+  // No spread: this runs for every comparison.
   const { op: tested, right } = test;
   return { kind: 'comparison', type: mapped > 0 ? BOOL_ARRAY : BOOL, left, op: tested, right } as Comparison;
 }
 
-/** Parses a field or a function call and its indexes. */
 function parseValue(c: Cursor, depth: number): Value | null {
   const start = c.pos;
   const name = lexName(c);
@@ -182,8 +181,8 @@ function parseIndexes(c: Cursor, source: Value['source']): Value | null {
     if (!take(c, 0x5d)) return failExpected(c, '"]"');
     const part = indexedType(type, index);
     if (part === null) {
-      const whole = type;
-      return fail(c, start, c.pos, () => `${describeIndex(index)} cannot be used on a value of type ${whole.text}`);
+      const indexed = type;
+      return fail(c, start, c.pos, () => `${describeIndex(index)} cannot be used on a value of type ${indexed.text}`);
     }
     if (index === EACH) mapped++;
     indexes.push(index);
@@ -240,8 +239,8 @@ function checkArgument(c: Cursor, signature: FunctionSignature, before: readonly
 }
 
 /**
- * Parses an argument: a string; an expression that begins with a parenthesis, `not`, `any(` or `all(`; a value or a
- * single comparison; or another literal. As in the engine, three characters decide; where they cannot, it tries a value first.
+ * Parses a string; an expression starting with a parenthesis, `not`, `any(` or `all(`; a value or a single comparison; or another literal.
+ * As in the engine, three characters decide; in doubt it tries a value first.
  */
 function parseArgument(c: Cursor, depth: number): Argument | null {
   const { text } = c;
@@ -252,7 +251,7 @@ function parseArgument(c: Cursor, depth: number): Argument | null {
   if (first === 0x28 || negationLength(c) > 0 || quantifierParenthesis(c) !== -1) return parseExpression(c, depth);
   const named = isWord(first) && (isWordNotHex(first) || isWordNotHex(second) || (isWord(second) && isWordNotHex(third)));
   if (named) return parseValueArgument(c, depth);
-  // No name begins with a digit, so only a letter is worth the attempt.
+  // Names start with a letter.
   const value = isLetter(first) ? parseValueArgument(c, depth) : null;
   if (value !== null) return value;
   c.pos = start;

@@ -1,11 +1,10 @@
-/** JSON whose texts are bytes. */
 import { type ByteString, encodeText } from './bytes.ts';
 
 const ESCAPE = /\\(?:u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|[^u])/g;
 
 /**
- * Reads a line of JSON whose characters are bytes, so that every text in it is bytes too, valid UTF-8 or not. Null when it is
- * no object. Escapes become the bytes of their characters; a lone half of a surrogate pair those of U+FFFD.
+ * Parses a line of JSON with byte characters: its texts are bytes too, valid UTF-8 or not. Null unless it is an object. Escapes become
+ * UTF-8 bytes; a lone surrogate becomes U+FFFD.
  */
 export function parseLine(line: ByteString): Record<string, unknown> | null {
   const bytes = line.includes('\\u') ? line.replace(ESCAPE, escapeToBytes) : line;

@@ -1,6 +1,5 @@
 import { BOOL, BOOL_ARRAY, type Type } from './types.ts';
 
-/** The message for a type other than the one expected. */
 export function mismatch(expected: Type, actual: Type): string {
   if (expected === BOOL && actual === BOOL_ARRAY)
     return 'a comparison under [*] gives an array of truth values: put it into any(…) or all(…)';

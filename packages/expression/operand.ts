@@ -1,4 +1,4 @@
-/** The right sides of comparisons, which depend on the type of the left side, and the indexes of values. */
+/** Right sides of comparisons, by the type of the left side, and indexes of values. */
 import { EACH, type Index, type Item, type Literal, type RightTest } from './ast.ts';
 import { type ByteString, decodeText } from './bytes.ts';
 import { type Cursor, fail, failExpected, failHere, quote, skipSpace, take } from './cursor.ts';
@@ -10,7 +10,7 @@ import type { ComparisonOperator } from './operators.ts';
 import { BYTES, INT, IP, type Type } from './types.ts';
 import { checkWildcard } from './wildcard.ts';
 
-/** Reads the right side of an operator on a value of this type; `opStart` is the position of the operator. */
+/** `opStart` is the position of the operator. */
 export function lexTest(c: Cursor, type: Type, op: ComparisonOperator, opStart: number): RightTest | null {
   const opEnd = c.pos;
   skipSpace(c);
@@ -33,16 +33,15 @@ function withRight<O extends string, R>(op: O, right: R | null): { op: O; right:
   return right === null ? null : { op, right };
 }
 
-/** Reads a literal. A field is a fault: the engine cannot compare two fields. */
+/** A field is a fault: the engine cannot compare two fields. */
 function lexRight(c: Cursor, type: Type): Literal | null {
   const start = c.pos;
   const literal = lexLiteral(c, type);
   const name = literal === null ? /^[\w.]+/.exec(c.text.slice(start, start + 128)) : null;
   if (name === null || !c.scheme.names.has(name[0])) return literal;
-  return fail(c, c.fault!.start, c.fault!.end, `the right side must be a literal: ${name[0]} cannot stand there`);
+  return fail(c, c.fault!.start, c.fault!.end, `the right side must be a literal: ${name[0]} is not allowed there`);
 }
 
-/** Reads a literal of this type. */
 export function lexLiteral(c: Cursor, type: Type): Literal | null {
   const value = type === INT ? lexInt(c) : type === IP ? lexAddress(c) : lexBytes(c);
   return value === null ? null : ({ kind: 'literal', type, value } as Literal);
@@ -63,7 +62,7 @@ function lexList(c: Cursor, type: Type): RightTest | null {
   }
 }
 
-/** Reads the name of a list. The engine has named lists, weir does not; it says so when the rest of the text is valid. */
+/** The engine has named lists, weir does not; the fault is reported only if the rest of the text is valid. */
 function lexNamedList(c: Cursor): RightTest | null {
   const start = c.pos;
   const name = /[a-z0-9_.]*/y;
@@ -100,7 +99,7 @@ function unsupported(op: ComparisonOperator, type: Type): string {
 const MAX_INDEX = 2n ** 32n - 1n;
 const INDEX_EXPECTED = 'expected "*", a number or a quoted name';
 
-/** Reads an index: what is between the brackets after a value. */
+/** The text between the brackets after a value. */
 export function lexIndex(c: Cursor): Index | null {
   const start = c.pos;
   if (take(c, 0x2a)) return EACH;
@@ -115,13 +114,12 @@ export function lexIndex(c: Cursor): Index | null {
   return Number(index);
 }
 
-/** The type of the indexed part; null when the type cannot be indexed in this way. */
+/** Null if the type has no such index. */
 export function indexedType(type: Type, index: Index): Type | null {
   if (index === EACH) return type.of;
   return type.kind === (typeof index === 'number' ? 'Array' : 'Map') ? type.of : null;
 }
 
-/** An index as text, for messages. */
 export function describeIndex(index: Index): string {
   return index === EACH ? '[*]' : typeof index === 'number' ? `[${index}]` : `[${quote(index as string)}]`;
 }

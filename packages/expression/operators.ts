@@ -2,11 +2,10 @@
 import type { LogicalOperator, OrderingOperator } from './ast.ts';
 import { type Cursor, skipSpace } from './cursor.ts';
 
-/** The logical operators by precedence, from 1 (weakest); 0 stands for none. */
+/** By precedence, from 1 (weakest); 0 = none. */
 export const LOGICAL: readonly LogicalOperator[] = ['or', 'or', 'xor', 'and'];
 const [OR, XOR, AND] = [1, 2, 3];
 
-/** An operator between a value and a right side. */
 export type ComparisonOperator = OrderingOperator | 'in' | 'bitwise_and' | 'contains' | 'matches' | 'wildcard' | 'strict wildcard';
 
 /** Looks for a logical operator after white space and notes it in the cursor, without moving it. */
@@ -48,14 +47,14 @@ export function lookAhead(c: Cursor): void {
   c.pos = start;
 }
 
-/** The length of the negation here, `not` or `!`; 0 when there is none. */
+/** Length of `not` or `!` here; 0 if there is none. */
 export function negationLength(c: Cursor): number {
   const code = c.text.charCodeAt(c.pos);
   if (code === 0x21) return 1;
   return code === 0x6e && c.text.charCodeAt(c.pos + 1) === 0x6f && c.text.charCodeAt(c.pos + 2) === 0x74 ? 3 : 0;
 }
 
-/** The position of the parenthesis of a quantifier: `any` or `all`, white space, `(`. -1 when there is no quantifier here. */
+/** Position of the parenthesis of a quantifier: `any` or `all`, white space, `(`. -1 if there is no quantifier here. */
 export function quantifierParenthesis(c: Cursor): number {
   const { text, pos } = c;
   if (text.charCodeAt(pos) !== 0x61 || !(text.startsWith('any', pos) || text.startsWith('all', pos))) return -1;
@@ -66,7 +65,7 @@ export function quantifierParenthesis(c: Cursor): number {
   return text.charCodeAt(at) === 0x28 ? at : -1;
 }
 
-/** Reads a comparison operator; null, without moving, when there is none. Of two that fit it takes the longer. */
+/** Prefers the longer of two matching operators. Null, without moving, if there is none. */
 export function lexComparison(c: Cursor): ComparisonOperator | null {
   const { text, pos } = c;
   const second = text.charCodeAt(pos + 1);
@@ -115,7 +114,7 @@ function step(c: Cursor, length: number, operator: ComparisonOperator): Comparis
   return operator;
 }
 
-/** A hint for an author who wrote something else where an operator is expected; empty when there is none. */
+/** A hint on unsupported syntax in place of an operator; empty if there is none. */
 export function operatorHint(text: string, pos: number): string {
   for (const [written, hint] of MISTAKES) if (text.startsWith(written, pos)) return `; ${hint}`;
   return '';
@@ -135,7 +134,7 @@ const MISTAKES: readonly (readonly [written: string, hint: string])[] = [
   ['like', 'patterns are wildcard "…*"'],
   ['strict', 'it is "strict wildcard" with one space'],
   ['(', 'only functions take parentheses'],
-  ['[', 'an index stands directly behind its field'],
+  ['[', 'an index directly follows its field'],
   ['EQ', 'operators are lower case'],
   ['NE', 'operators are lower case'],
   ['IN', 'operators are lower case'],

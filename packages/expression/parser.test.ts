@@ -91,7 +91,7 @@ test('2.4 nesting ends at 128, whatever nests', () => {
 
 test('2.4 what follows a whole expression is told as what it most likely is', () => {
   const expected = (text: string) => `expected "and", "or", "xor" or the end, found "${text}"`;
-  const comparison = 'what stands before this operator is a truth value already and takes no other comparison';
+  const comparison = 'the left side of this operator is a truth value already and takes no other comparison';
   const faults: Readonly<Record<string, string>> = {
     ...{ '\tand x': 'a tab is no white space here', ' # why': 'comments are not supported', '  // why': 'comments are not supported' },
     ...Object.fromEntries([' AND x', ' OR x', ' XOR x'].map((rest) => [rest, 'operators are lower case: "and", "or", "xor"'])),

@@ -8,28 +8,26 @@ import type { Field, Scheme } from './scheme.ts';
 import { BOOL } from './types.ts';
 import { isWhiteSpace } from './white-space.ts';
 
-/** The greatest length of a rule's expression, in code points. The caller checks it. */
+/** Maximum length of a rule's expression, in code points. The caller checks it. */
 export const MAX_CHARACTERS = 4096;
-/** The greatest number of regular expressions in a rule. The caller checks it. */
+/** Maximum number of regular expressions in a rule. The caller checks it. */
 export const MAX_REGEXES = 64;
 
-/** A valid expression, or its first fault. */
 type ParseResult =
   | {
       readonly ok: true;
       readonly ast: FilterAst;
-      /** `response` when the expression uses a response field. */
+      /** `response` if the expression uses a response field. */
       readonly phase: 'request' | 'response';
-      /** The names of the fields it uses, in order of first use. */
+      /** Names of its fields, in order of first use. */
       readonly fields: readonly string[];
-      /** How many regular expressions it contains. */
       readonly regexes: number;
       /** Characters read: the measure of the work. */
       readonly steps: number;
     }
   | { readonly ok: false; readonly fault: ParseError; readonly steps: number };
 
-/** Parses one expression. The fault is the one that the engine would report. Never throws. */
+/** The fault is the one that the engine would report. Never throws. */
 export function parseExpression(text: string, scheme: Scheme): ParseResult {
   const [start, end] = trim(text);
   const c: Cursor = {
@@ -44,7 +42,7 @@ export function parseExpression(text: string, scheme: Scheme): ParseResult {
     regexes: 0,
     list: null,
   };
-  const ast = parseWhole(c);
+  const ast = parseComplete(c);
   const { steps, regexes } = c;
   if (ast === null) {
     const { start: from, end: to, message } = c.fault!;
@@ -53,7 +51,7 @@ export function parseExpression(text: string, scheme: Scheme): ParseResult {
   return { ok: true, ast, phase: phaseOf(c.fields), fields: c.fields.map((field) => field.name), regexes, steps };
 }
 
-function parseWhole(c: Cursor): FilterAst | null {
+function parseComplete(c: Cursor): FilterAst | null {
   const ast = parseLogical(c, 0);
   if (ast === null) return null;
   if (ast.type !== BOOL) return failHere(c, mismatch(BOOL, ast.type));
@@ -67,19 +65,19 @@ function phaseOf(fields: readonly Field[]): 'request' | 'response' {
   return 'request';
 }
 
-/** The message for text after a complete expression. */
+/** Message for text after a complete expression. */
 function leftOver(rest: string): string {
   const text = rest.trimStart();
   if (rest.startsWith('\t')) return 'a tab is no white space here';
   if (/^\s+(#|\/\/)/.test(rest)) return 'comments are not supported';
   if (/^(AND|OR|XOR)\b/.test(text)) return 'operators are lower case: "and", "or", "xor"';
   if (/^([=!<>]=|[<>&~]|(eq|ne|ge|le|gt|lt|in|contains|matches)\b)/.test(text))
-    return 'what stands before this operator is a truth value already and takes no other comparison';
+    return 'the left side of this operator is a truth value already and takes no other comparison';
   if (text.startsWith(')')) return 'the closing parenthesis closes nothing';
   return `expected "and", "or", "xor" or the end, found ${quote(Array.from(text.slice(0, 40)).slice(0, 20).join(''))}`;
 }
 
-/** The bounds of the text without white space at its ends: Unicode's White_Space, which is not JavaScript's. */
+/** Bounds without white space: Unicode's White_Space, unlike JavaScript's. */
 function trim(text: string): [start: number, end: number] {
   let start = 0;
   let end = text.length;

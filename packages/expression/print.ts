@@ -1,4 +1,4 @@
-/** Writes a tree, or a part of one, as text that parses to the same tree. */
+/** Prints a tree, or a part of one, as text that parses to the same tree. */
 
 import { addressText } from './address.ts';
 import {
@@ -25,7 +25,7 @@ export function printExpression(ast: Expression): string {
 
 const ORDERS: Readonly<Record<OrderingOperator, string>> = { eq: '==', ne: '!=', ge: '>=', le: '<=', gt: '>', lt: '<' };
 
-/** In parentheses when what stands around binds at least as strongly. */
+/** Adds parentheses if the context binds at least as strongly. */
 function print(ast: Expression, around: number): string {
   switch (ast.kind) {
     case 'combination': {
@@ -67,11 +67,11 @@ export function printValue(value: Value): string {
   return name + value.indexes.map(printIndex).join('');
 }
 
-/** As an argument, only parentheses make more than one comparison of it. */
+/** In an argument, a combination needs parentheses. */
 function printArgument(argument: Argument): string {
   if (argument.kind === 'value') return printValue(argument);
   if (argument.kind === 'literal') return printLiteral(argument);
-  // A truth value alone would be read as a value, not as a comparison of it.
+  // Without parentheses, a Bool value would parse as a value, not as a comparison.
   const bare = argument.kind === 'comparison' && argument.op !== 'is true';
   return bare ? print(argument, 0) : `(${print(argument, 0)})`;
 }
@@ -97,14 +97,14 @@ export function printBytes(bytes: ByteString): string {
   return `"${escapeText(decodeText(bytes)) ?? escapeBytes(bytes)}"`;
 }
 
-/** A raw string with as many hashes as its text needs. */
+/** Uses as many hashes as needed. */
 function printRaw(text: string): string {
   let hashes = '';
   while (text.includes(`"${hashes}`)) hashes += '#';
   return `r${hashes}"${text}"${hashes}`;
 }
 
-/** UTF-8 is shown as it is read, but for what cannot be seen. */
+/** Escapes invisible characters only. */
 function escapeText(text: string | null): string | null {
   return text === null || /[^\P{C}\0-\x7f]|[\u2028\u2029]/u.test(text) ? null : escapeHidden(text, /\p{Cc}/gu);
 }

@@ -1,14 +1,14 @@
-/** What an expression reads of a request. */
+/** Fields and entries used by an expression. */
 import type { Argument, Expression, FilterAst, Value } from './ast.ts';
 import { type ByteString, encodeText } from './bytes.ts';
 
-/** A field that an expression reads, and which of its entries; null = all of it. */
+/** Null = the complete field. */
 export interface Read {
   readonly field: string;
   readonly key: ByteString | null;
 }
 
-/** The fields and entries that an expression reads, each once, in order of first use. */
+/** Each once, in order of first use. */
 export function readsOf(ast: FilterAst): Read[] {
   const reads = new Map<string, Read>();
   walkValues(ast, ({ source, indexes }) => {
@@ -20,7 +20,7 @@ export function readsOf(ast: FilterAst): Read[] {
   return [...reads.values()];
 }
 
-/** Calls `visit` for every value of a field or call, from left to right, outer ones first. */
+/** Visits every field and call, from left to right, outer ones first. */
 export function walkValues(ast: Argument, visit: (value: Value) => void): void {
   switch (ast.kind) {
     case 'literal':
@@ -41,7 +41,7 @@ export function walkValues(ast: Argument, visit: (value: Value) => void): void {
   }
 }
 
-/** Calls `visit` for every expression, those in arguments too; `negated` = behind an odd number of `not`. */
+/** Visits every expression, including arguments; `negated` = after an odd number of `not`. */
 export function walkExpressions(ast: Argument, visit: (expression: Expression, negated: boolean) => void, negated = false): void {
   if (ast.kind === 'literal') return;
   if (ast.kind === 'value') {

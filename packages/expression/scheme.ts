@@ -1,6 +1,6 @@
 /**
- * Schemes: which fields and functions the expressions of a rule kind may use, as data.
- * The packaged ones are those of the enforcement engine; an operator's file adds to them or replaces parts.
+ * Schemes: the fields and functions of expressions, by rule kind, as data. The packaged schemes are those of the enforcement engine; an
+ * operator's file adds to them or replaces parts.
  */
 import packaged from './schemes.json' with { type: 'json' };
 import { type FunctionSignature, parseSignature } from './signature.ts';
@@ -8,13 +8,13 @@ import { parseType, type Type } from './types.ts';
 
 const { kinds, ...packagedFile } = packaged;
 
-/** The rule kinds that carry an expression: those that the packaged file has fields for. */
+/** Rule kinds with an expression: those with fields in the packaged file. */
 export type SchemeKind = Exclude<keyof typeof packagedFile, 'functions'>;
 
-/** How messages speak of a kind. */
+/** Names of a kind in messages. */
 interface KindWords {
   readonly called: string;
-  /** Why no HTTP field can be used, for a kind that has none. */
+  /** The reason, for kinds without HTTP fields. */
   readonly withoutHttp?: string;
 }
 const KIND_WORDS: Readonly<Record<SchemeKind, KindWords>> = kinds;
@@ -24,7 +24,7 @@ export interface Field {
   readonly kind: 'field';
   readonly name: string;
   readonly type: Type;
-  /** A rule that uses one response field belongs to the response phase. */
+  /** A rule with a response field belongs to the response phase. */
   readonly phase: 'request' | 'response';
 }
 
@@ -32,13 +32,12 @@ type Definition = Field | FunctionSignature;
 
 export interface Scheme extends KindWords {
   readonly kind: SchemeKind;
-  /** Fields and functions by name. */
   readonly names: ReadonlyMap<string, Definition>;
-  /** The names that only other kinds have, for messages. */
+  /** Names of other kinds only, for messages. */
   readonly elsewhere: ReadonlyMap<string, Foreign>;
 }
 
-/** A name of another kind, and what the rules of that kind are called. */
+/** A name of another kind, with the noun for that kind's rules. */
 interface Foreign {
   readonly definition: Definition;
   readonly called: string;
@@ -55,15 +54,14 @@ const QUANTIFIERS = new Set(['any', 'all']);
 
 const PACKAGED = build([packagedFile]);
 
-/** The schemes that come with weir. */
 export function packagedSchemes(): Schemes {
   if (Array.isArray(PACKAGED)) throw new Error(PACKAGED.join('\n'));
   return PACKAGED;
 }
 
 /**
- * The packaged schemes with the fields and functions of a file in the same form added or replaced.
- * A function with a `kind` is for that rule kind only. Faults come back as readable lines.
+ * Adds or replaces fields and functions of the packaged schemes, from a file of the same form. A function with a `kind` is for that rule
+ * kind only. Returns faults as readable lines.
  */
 export function loadSchemes(json: unknown): Schemes | string[] {
   return build([packagedFile, json]);
@@ -128,7 +126,7 @@ function readField(name: string, entry: unknown): Field | string {
   return { kind: 'field', name, type, phase };
 }
 
-/** Null for what the grammar has built in. */
+/** Null for built-in functions of the grammar. */
 function readFunction(entry: unknown): FunctionSignature | string | null {
   if (!isObject(entry) || typeof entry.name !== 'string') return 'must be an object with "name", "args" and "returns"';
   const { name, args, returns } = entry;

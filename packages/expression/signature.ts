@@ -1,38 +1,36 @@
 /**
- * Function signatures, as scheme files write them. A parameter is an optional kind, types and an optional `...`:
- * `field Bytes`, `literal Bytes|Int...`, `field Bytes|Array(_)`; in square brackets it is optional: `[literal Int]`.
- * The kind is `field` (a field or a call) or `literal`; without it both are allowed. `...` allows more arguments like the
- * last one. The type `any` is Bytes or an array in the first parameter, and the type of the first argument in the others.
+ * Function signatures of scheme files. A parameter is an optional kind, types and an optional `...`: `field Bytes`, `literal Bytes|Int...`,
+ * `field Bytes|Array(_)`; in square brackets it is optional: `[literal Int]`. The kind is `field` (a field or a call) or `literal`; without
+ * it both are allowed. `...` allows more arguments like the last one. The type `any` is Bytes or an array in the first parameter, and the
+ * type of the first argument in the others.
  */
 import { parseType, type Type } from './types.ts';
 
-/** What a function takes and returns. */
 export interface FunctionSignature {
   readonly kind: 'function';
   readonly name: string;
   readonly parameters: readonly Parameter[];
-  /** Least number of arguments. */
+  /** Minimum number of arguments. */
   readonly required: number;
-  /** Greatest number of arguments; Infinity when the last parameter repeats. */
+  /** Maximum number of arguments; Infinity if the last parameter repeats. */
   readonly most: number;
   /** null = the type of the first argument. */
   readonly returns: Type | null;
 }
 
-/** What a function takes as one argument. */
 interface Parameter {
   /** null = either. */
   readonly takes: 'field' | 'literal' | null;
   readonly types: readonly Type[];
-  /** Whether it takes an array of any type. */
+  /** Accepts an array of any type. */
   readonly anyArray: boolean;
-  /** Whether it takes only the type of the first argument. */
+  /** Accepts only the type of the first argument. */
   readonly asFirst: boolean;
 }
 
 const PARAMETER = /^(\[)?(?:(field|literal) )?([A-Za-z()_|]+?)(\.\.\.)?(\])?$/;
 
-/** Parses the signature of one function; returns the fault in words when it is not valid. */
+/** Returns the fault in words if invalid. */
 export function parseSignature(name: string, args: readonly string[], returns: string): FunctionSignature | string {
   const parameters: Parameter[] = [];
   let required = 0;
@@ -41,7 +39,7 @@ export function parseSignature(name: string, args: readonly string[], returns: s
     const parts = PARAMETER.exec(text);
     if (parts === null || (parts[1] === undefined) !== (parts[5] === undefined)) return `argument ${index} "${text}" is not understood`;
     const [, optional, takes, types, more] = parts;
-    if (repeats) return `argument ${index} stands behind one that repeats`;
+    if (repeats) return `argument ${index} follows a repeated one`;
     if (optional === undefined && required < index) return `argument ${index} is mandatory behind an optional one`;
     if (optional !== undefined && more !== undefined) return `argument ${index} cannot be optional and repeat`;
     const parameter = parseParameter(takes as 'field' | 'literal' | undefined, types, index);
@@ -67,18 +65,18 @@ function parseParameter(takes: 'field' | 'literal' | undefined, types: string, i
   return parameter;
 }
 
-/** The parameter for the argument with this index (from 0, below `most`). */
+/** `index` from 0, below `most`. */
 export function parameterAt(signature: FunctionSignature, index: number): Parameter {
   return signature.parameters[Math.min(index, signature.parameters.length - 1)];
 }
 
-/** Whether a parameter takes an argument of `type`; `first` is the type of the first argument. */
+/** `first` is the type of the first argument. */
 export function accepts(parameter: Parameter, type: Type, first: Type): boolean {
   if (parameter.asFirst) return type === first;
   return parameter.types.includes(type) || (parameter.anyArray && type.kind === 'Array');
 }
 
-/** The types that a parameter takes, for messages. */
+/** Accepted types, for messages. */
 export function describeParameter(parameter: Parameter, first: Type): string {
   if (parameter.asFirst) return first.text;
   const types = parameter.types.map((type) => type.text);

@@ -21,7 +21,7 @@ test('4.2 a field of the other kind: the message says so', () => {
 });
 
 test('4.2 names of other engines and near misses get a suggestion', () => {
-  const meant: Record<string, string> = {
+  const suggestions: Record<string, string> = {
     'http.host': 'http.request.host',
     'http.request.uri.path': 'http.request.path',
     'http.user_agent': 'http.request.user_agent',
@@ -38,7 +38,7 @@ test('4.2 names of other engines and near misses get a suggestion', () => {
     starts_wth: 'starts_with',
     uuidv4: 'uuid4',
   };
-  for (const [name, suggestion] of Object.entries(meant)) {
+  for (const [name, suggestion] of Object.entries(suggestions)) {
     assert.equal(faultOf('waf_rule', `${name} == 1`), `unknown field or function "${name}"; did you mean ${suggestion}?`);
   }
   assert.equal(faultOf('smart_firewall_rule', 'tcp.port == 80'), 'unknown field or function "tcp.port"; did you mean tcp.dstport?');

@@ -1,12 +1,12 @@
-/** Messages for names that the scheme does not have. */
+/** Messages for names unknown to the scheme. */
 import { ALIASES, WORDS } from './aliases.ts';
 import { quote } from './cursor.ts';
 import type { Scheme } from './scheme.ts';
 
-/** No name is longer, so nothing similar to a longer one exists. */
+/** No name is longer, so a longer one has no similar name. */
 const LONGEST = 128;
 
-/** The message for an unknown name: a hint, where the name does exist, or a similar name. */
+/** Adds a hint: the kind that has the name, or a similar name. */
 export function unknownName(name: string, scheme: Scheme): string {
   const word = WORDS.get(name);
   if (word !== undefined) return word;
@@ -17,11 +17,10 @@ export function unknownName(name: string, scheme: Scheme): string {
   }
   const foreign = scheme.elsewhere.get(name);
   if (foreign !== undefined) return `${quote(name)} is a ${foreign.definition.kind} of ${foreign.called}, not of ${called}`;
-  const meant = nearest(name, scheme);
-  return `unknown field or function ${quote(name)}${meant === null ? '' : `; did you mean ${meant}?`}`;
+  const similar = nearest(name, scheme);
+  return `unknown field or function ${quote(name)}${similar === null ? '' : `; did you mean ${similar}?`}`;
 }
 
-/** A name that the author may have meant. */
 function nearest(name: string, scheme: Scheme): string | null {
   if (name.length > LONGEST) return null;
   const alias = ALIASES.get(name);
@@ -43,7 +42,7 @@ function nearest(name: string, scheme: Scheme): string | null {
   return known.find((candidate) => candidate.startsWith(`${lower}.`)) ?? null;
 }
 
-/** The entry of a map that is written like a field: for `http.request.headers.accept`, `http.request.headers["accept"]`. */
+/** A map entry in field notation: for `http.request.headers.accept`, `http.request.headers["accept"]`. */
 function entryOf(name: string, scheme: Scheme): string | null {
   for (let dot = name.lastIndexOf('.'); dot > 0; dot = name.lastIndexOf('.', dot - 1)) {
     const known = scheme.names.get(name.slice(0, dot));
@@ -52,7 +51,7 @@ function entryOf(name: string, scheme: Scheme): string | null {
   return null;
 }
 
-/** The number of insertions, deletions and substitutions between two words, at most `limit`. */
+/** Number of insertions, deletions and substitutions between two words, at most `limit`. */
 function editDistance(from: string, to: string, limit: number): number {
   if (Math.abs(from.length - to.length) >= limit) return limit;
   let row = Array.from({ length: to.length + 1 }, (_, i) => i);

@@ -1,11 +1,9 @@
-/**
- * A type of the filter-expression language. Every type exists once, so equal types are the same object.
- */
+/** Every type exists once, so equal types are the same object. */
 export interface Type {
   readonly kind: 'Bool' | 'Int' | 'Ip' | 'Bytes' | 'Array' | 'Map';
-  /** The type of the elements of an array or of the values of a map; null for the primitive types. */
+  /** Element type of an array or value type of a map; null for primitive types. */
   readonly of: Type | null;
-  /** How schemes and messages spell it, such as `Map(Array(Bytes))`. */
+  /** Spelling in schemes and messages, such as `Map(Array(Bytes))`. */
   readonly text: string;
 }
 
@@ -16,7 +14,7 @@ export const BYTES: Type = { kind: 'Bytes', of: null, text: 'Bytes' };
 
 const PRIMITIVES: ReadonlyMap<string, Type> = new Map([BOOL, INT, IP, BYTES].map((type) => [type.text, type]));
 
-/** Types nested deeper are refused, so that parsing cannot exhaust the stack. */
+/** A limit, so that parsing cannot exhaust the stack. */
 const MAX_TYPE_DEPTH = 8;
 
 const compounds = new Map<string, Type>();
@@ -31,7 +29,6 @@ function compound(kind: 'Array' | 'Map', of: Type): Type {
   return type;
 }
 
-/** The type of arrays of `of`. */
 export function arrayOf(of: Type): Type {
   return of === BOOL ? BOOL_ARRAY : compound('Array', of);
 }
@@ -39,7 +36,7 @@ export function arrayOf(of: Type): Type {
 /** The type of a comparison under `[*]`. */
 export const BOOL_ARRAY: Type = compound('Array', BOOL);
 
-/** Parses `Bytes`, `Array(Bool)`, `Map(Array(Bytes))`, …; null when the text is not a type. */
+/** Null if the text is not a type. */
 export function parseType(text: string, depth = 0): Type | null {
   const primitive = PRIMITIVES.get(text);
   if (primitive !== undefined) return primitive;

@@ -1,4 +1,4 @@
-/** Whether a character is white space to Rust, in which the engine is written: Unicode's White_Space. */
+/** White space in Rust, the engine's language: Unicode's White_Space. */
 export function isWhiteSpace(code: number): boolean {
   if (code < 0x80) return code === 0x20 || (code >= 0x09 && code <= 0x0d);
   return (

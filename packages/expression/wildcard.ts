@@ -1,7 +1,7 @@
 /** Wildcard patterns: `*` matches any bytes; `\*` and `\\` are a literal star and backslash. */
 import type { ByteString } from './bytes.ts';
 
-/** What is wrong with a pattern; null when it is valid. */
+/** Null if valid. */
 export function checkWildcard(pattern: ByteString): string | null {
   let star = false;
   for (let i = 0; i < pattern.length; i++) {
@@ -9,7 +9,7 @@ export function checkWildcard(pattern: ByteString): string | null {
     if (symbol === '\\') {
       i++;
       if (i === pattern.length) return 'the wildcard ends inside an escape: a backslash is written \\\\';
-      if (pattern[i] !== '*' && pattern[i] !== '\\') return 'a backslash in a wildcard can only stand before * or \\';
+      if (pattern[i] !== '*' && pattern[i] !== '\\') return 'a backslash in a wildcard is allowed only before * or \\';
     } else if (symbol === '*' && star) {
       return 'a wildcard cannot hold two stars in a row';
     }

@@ -4,13 +4,11 @@ import type { Network } from './network.ts';
 import { V4Ranges, V6Ranges } from './ranges.ts';
 import { sizeV6 } from './words.ts';
 
-/** A set of addresses of both families. */
 export interface AddressSet {
   readonly v4: V4Ranges;
   readonly v6: V6Ranges;
 }
 
-/** The addresses of these networks. */
 export function addressSet(networks: Iterable<Network>): AddressSet {
   const set = { v4: new V4Ranges(), v6: new V6Ranges() };
   for (const network of networks) {
@@ -20,13 +18,11 @@ export function addressSet(networks: Iterable<Network>): AddressSet {
   return set;
 }
 
-/** Adds the addresses of these networks to a set. */
 export function pushNetworks(set: AddressSet, { v4, v6 }: { readonly v4: CidrsV4; readonly v6: CidrsV6 }): void {
   for (let i = 0; i < v4.length; i++) set.v4.pushNetwork(v4.addresses[i], v4.prefixes[i]);
   for (let i = 0; i < v6.length; i++) set.v6.pushNetwork(v6.words, 4 * i, v6.prefixes[i]);
 }
 
-/** The addresses of all these sets. */
 export function union(sets: Iterable<AddressSet>): AddressSet {
   const all = addressSet([]);
   for (const { v4, v6 } of sets) {
@@ -36,22 +32,20 @@ export function union(sets: Iterable<AddressSet>): AddressSet {
   return all;
 }
 
-/** The addresses of both sets, merged. Merges both in place. */
+/** Result is merged. Merges both in place. */
 export const united = (one: AddressSet, other: AddressSet): AddressSet => ({ v4: one.v4.united(other.v4), v6: one.v6.united(other.v6) });
 
-/** The addresses of a set that another has not, merged. Merges both in place. */
+/** Result is merged. Merges both in place. */
 export const difference = (set: AddressSet, other: AddressSet): AddressSet => ({
   v4: set.v4.without(other.v4),
   v6: set.v6.without(other.v6),
 });
 
-/** The addresses that both sets have. */
 export const intersection = (one: AddressSet, other: AddressSet): AddressSet => difference(one, difference(one, other));
 
-/** Whether a set has no address. */
 export const isEmpty = ({ v4, v6 }: AddressSet): boolean => v4.length + v6.length === 0;
 
-/** Whether an address of the network is in the set. */
+/** Whether the set contains an address of the network. */
 export function overlaps(set: AddressSet, network: Network): boolean {
   if (network.family === 4) return set.v4.overlaps(network.address, lastAddressV4(network.address, network.prefix));
   const ends = new Uint32Array(8);
@@ -60,7 +54,7 @@ export function overlaps(set: AddressSet, network: Network): boolean {
   return set.v6.overlaps(ends, 0);
 }
 
-/** How many addresses a set has, by family; of IPv6 as near as a double tells it. Merges it in place. */
+/** By family; IPv6 with the precision of a double. Merges the set in place. */
 export function addressCount({ v4, v6 }: AddressSet): { readonly v4: number; readonly v6: number } {
   v4.merge();
   v6.merge();

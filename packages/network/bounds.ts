@@ -1,31 +1,28 @@
-/** The first and the last address of a network. IPv6 addresses are four 32-bit words, most significant first. */
+/** First and last address of a network. IPv6 addresses are four 32-bit words, most significant first. */
 
 const ONES = 0xffff_ffff;
 
-/** The host bits of each prefix length in the four words of an IPv6 address. An IPv4 prefix has those of the first word. */
+/** Host bits of each prefix length in the four words of an IPv6 address. IPv4 uses the first word. */
 const HOST_MASKS = Uint32Array.from({ length: 4 * 129 }, (_, i) => {
   const bits = (i >> 2) - 32 * (i & 3);
   if (bits <= 0) return ONES;
-  // JavaScript takes a shift by 32 for a shift by 0.
+  // JavaScript treats a shift by 32 as a shift by 0.
   return bits >= 32 ? 0 : ONES >>> bits;
 });
 
-/** The first address of the IPv4 network of this prefix that holds `address`. */
 export function firstAddressV4(address: number, prefix: number): number {
   return (address & ~HOST_MASKS[4 * prefix]) >>> 0;
 }
 
-/** The last address of the IPv4 network of this prefix that holds `address`. */
 export function lastAddressV4(address: number, prefix: number): number {
   return (address | HOST_MASKS[4 * prefix]) >>> 0;
 }
 
-/** Clears the host bits of the IPv6 address at `words[at]`. */
 export function maskHostBits(words: Uint32Array, at: number, prefix: number): void {
   for (let i = 0; i < 4; i++) words[at + i] &= ~HOST_MASKS[4 * prefix + i];
 }
 
-/** Writes the last address of the IPv6 network that holds the address at `words[at]` to `into[to]`. */
+/** Writes the last address of the network of the address at `words[at]` to `into[to]`. */
 export function lastAddressV6(words: ArrayLike<number>, at: number, prefix: number, into: Uint32Array, to = 0): void {
   for (let i = 0; i < 4; i++) into[to + i] = words[at + i] | HOST_MASKS[4 * prefix + i];
 }

@@ -1,11 +1,11 @@
-/** The faults of a network's text, worded to follow the name of a field. */
+/** Faults of a network's text, as predicates after a field name. */
 
 export const NO_ADDRESS = 'is not an IP address or network';
 export const LEADING_ZEROS = 'leading zeros are not allowed';
 export const ABOVE_255 = 'an octet must be 0 to 255';
 export const LONG_GROUP = 'a group has at most four digits';
 export const EIGHT_GROUPS = 'an IPv6 address has eight groups';
-export const TWO_GAPS = '"::" may stand only once';
+export const TWO_GAPS = '"::" may occur only once';
 export const NO_PREFIX = 'a prefix length must follow the slash';
 export const ABOVE_32 = 'the prefix length must be 0 to 32';
 export const ABOVE_128 = 'the prefix length must be 0 to 128';
@@ -21,8 +21,8 @@ const SLASH = 0x2f;
 const COLON = 0x3a;
 
 /**
- * Why `readNetwork`, which returned `result`, did not read all of bytes [at, end). Notations that weir does not support, such as
- * netmasks, are named; otherwise it is the fault in `result`.
+ * Explains a `result` of `readNetwork` that did not read all of bytes [at, end). Names unsupported notations such as netmasks; otherwise
+ * returns the fault in `result`.
  */
 export function explainFault(bytes: Uint8Array, at: number, end: number, result: number | string): string {
   if (at === end) return 'must not be empty';

@@ -4,17 +4,17 @@ import { readOctets, wordAt } from './octets.ts';
 const DOT = 0x2e;
 const COLON = 0x3a;
 
-/** The value of each hexadecimal digit; -1 for any other byte. */
+/** Value of each hexadecimal digit; -1 for any other byte. */
 const HEX_VALUES = Int8Array.from({ length: 256 }, (_, byte) => '0123456789abcdef'.indexOf(String.fromCharCode(byte).toLowerCase()));
 
-/** Whether the text begins as only IPv6 addresses do: hexadecimal digits, if any, and a colon. */
+/** Whether the text starts with hexadecimal digits, if any, and a colon: only IPv6 addresses do. */
 export function startsLikeV6(text: DataView, at: number, end: number): boolean {
   let i = at;
   while (i < end && HEX_VALUES[text.getUint8(i)] >= 0) i++;
   return i < end && text.getUint8(i) === COLON;
 }
 
-/** The value of four hexadecimal digits; negative when one of them is none. */
+/** Value of four hexadecimal digits; negative if one is invalid. */
 const fourDigits = (word: number) =>
   (HEX_VALUES[word & 0xff] << 12) |
   (HEX_VALUES[(word >> 8) & 0xff] << 8) |
@@ -24,8 +24,8 @@ const fourDigits = (word: number) =>
 const groups = new Uint16Array(8);
 
 /**
- * Reads an IPv6 address into four words. `::` stands for groups of zeros; the last two groups may be written as an IPv4 address.
- * Returns the position after the address, or the fault in words.
+ * Reads an IPv6 address into four words: `::` compresses zeros; the last two groups may be an IPv4 address. Returns the position after the
+ * address, or the fault in words.
  */
 export function readGroups(text: DataView, at: number, end: number, words: Uint32Array): number | string {
   let count = 0;
@@ -76,7 +76,7 @@ export function readGroups(text: DataView, at: number, end: number, words: Uint3
   return i;
 }
 
-/** Moves the groups behind the gap to the end of the address, and makes what is between zeros. */
+/** Moves the groups after the gap to the end of the address, and fills the gap with zeros. */
 function fillGap(gap: number, count: number): void {
   let to = 8;
   for (let from = count; from > gap; ) groups[--to] = groups[--from];

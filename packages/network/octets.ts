@@ -3,11 +3,11 @@ import { ABOVE_255, LEADING_ZEROS, NO_ADDRESS } from './faults.ts';
 const DOT = 0x2e;
 const ZERO = 0x30;
 
-/** The value of each decimal digit; STOP for any other byte. */
+/** Value of each decimal digit; STOP for any other byte. */
 const STOP = 10;
 const DIGITS = Uint8Array.from({ length: 256 }, (_, byte) => (byte >= ZERO && byte < ZERO + 10 ? byte - ZERO : STOP));
 
-/** Four bytes of a text from `at` on, the first in the lowest bits. What is behind the end is 0xff, which is part of no network. */
+/** Four bytes of a text from `at` on, the first in the lowest bits. Bytes after the end are 0xff, which is part of no network. */
 export const wordAt = (text: DataView, at: number, end: number): number =>
   at + 4 <= end ? text.getInt32(at, true) : lastWord(text, at, end);
 
@@ -18,8 +18,8 @@ function lastWord(text: DataView, at: number, end: number): number {
 }
 
 /**
- * The results of `readNumber` for three digits of four bits each. A table, because branches on the length of an octet are mispredicted,
- * which costs more than reading it.
+ * Results of `readNumber` for three digits of four bits each. A table, because branches on the length of an octet are mispredicted, at a
+ * higher cost than reading it.
  */
 const NUMBERS = Uint16Array.from({ length: 4096 }, (_, digits) => {
   const text = [digits >> 8, (digits >> 4) & 15, digits & 15];
@@ -30,21 +30,21 @@ const NUMBERS = Uint16Array.from({ length: 4096 }, (_, digits) => {
   return wrong ? 0 : length * 256 + value;
 });
 
-/** Reads a number from 0 to 255 without leading zeros. Returns its length × 256 + its value; 0 when there is none. */
+/** Reads a number from 0 to 255 without leading zeros. Returns its length × 256 + its value; 0 if there is none. */
 export function readNumber(text: DataView, at: number, end: number): number {
   const word = wordAt(text, at, end);
-  // The lower half of a digit is its value. What mostly follows one, such as a dot, has a lower half above 9.
+  // The lower half of a digit is its value. A typical next character, such as a dot, has a lower half above 9.
   const number = NUMBERS[((word & 15) << 8) | ((word >> 4) & 0xf0) | ((word >> 16) & 15)];
   return number > 0 && areDigits(word, number >> 8) ? number : exactNumber(word);
 }
 
 const exactNumber = (word: number) => NUMBERS[(digit(word) << 8) | (digit(word >> 8) << 4) | digit(word >> 16)];
 
-/** Whether the upper halves of the first `count` bytes, 1 to 3, are those of digits. */
+/** Whether the upper halves of the first `count` bytes, 1 to 3, match a digit. */
 const areDigits = (word: number, count: number) => ((word ^ 0x30_3030) & (0xf0_f0f0 >>> (24 - 8 * count))) === 0;
 const digit = (byte: number) => DIGITS[byte & 0xff];
 
-/** Why `readNumber` returned 0, or a number too large: `missing` without a digit, LEADING_ZEROS, or `above`. */
+/** Explains a result of `readNumber`, either 0 or too large: `missing` without a digit, LEADING_ZEROS, or `above`. */
 export function numberFault(text: DataView, at: number, end: number, missing: string, above: string): string {
   const first = digit(wordAt(text, at, end));
   if (first === STOP) return missing;

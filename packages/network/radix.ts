@@ -36,7 +36,7 @@ function radixSort(pairs: Uint32Array, count: number): void {
   if (from !== pairs) pairs.set(from);
 }
 
-/** Up to this many pairs an insertion sort is faster: a radix sort has to go through its tables of counts. */
+/** Up to this many pairs an insertion sort is faster than a pass over the tables of counts. */
 const SHORT = 64;
 
 function insertionSort(pairs: Uint32Array, count: number): void {

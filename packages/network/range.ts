@@ -3,7 +3,7 @@ import type { Network } from './network.ts';
 import { parseNetwork } from './parse.ts';
 import { splitV4, splitV6 } from './split.ts';
 
-/** Networks that a range of one family has at most. */
+/** Maximum networks per range. */
 const MOST = 256;
 /** Addresses of an IPv4 /8. */
 const ADDRESSES_OF_8 = 2 ** 24;
@@ -32,7 +32,7 @@ export function rangeNetworks(first: string, last: string): Network[] | string {
   });
 }
 
-/** The words of an address: one of IPv4, four of IPv6. */
+/** Words of an address: one for IPv4, four for IPv6. */
 function addressOf(text: string): readonly number[] | string {
   if (text.includes('/')) return 'the ends of a range are addresses';
   const network = parseNetwork(text);

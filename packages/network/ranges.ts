@@ -7,7 +7,7 @@ import { compareV6 } from './words.ts';
 
 const INITIAL = 64;
 
-/** A copy with room for `needed` words, and at least twice as long. */
+/** Copies to an array of at least `needed` words, and at least twice the length. */
 function grow(words: Uint32Array<ArrayBuffer>, needed: number): Uint32Array<ArrayBuffer> {
   const grown = new Uint32Array(Math.max(needed, 2 * words.length));
   grown.set(words);
@@ -20,17 +20,16 @@ export class V4Ranges {
   #length = 0;
   #merged = true;
 
-  /** Number of ranges held. */
   get length(): number {
     return this.#length;
   }
 
-  /** Start and end of each range; valid for the first `length` ranges. Do not write to it. */
+  /** Start and end of each range; valid for the first `length` ranges. Read-only. */
   get pairs(): Uint32Array {
     return this.#pairs;
   }
 
-  /** Adds the range from `start` to `end`; `start` must not be above `end`. */
+  /** `start` must not be above `end`. */
   push(start: number, end: number): void {
     const at = 2 * this.#length;
     if (at === this.#pairs.length) this.#pairs = grow(this.#pairs, at + 2);
@@ -40,12 +39,12 @@ export class V4Ranges {
     this.#merged = false;
   }
 
-  /** Adds a network; its host bits must be zero. */
+  /** Host bits must be zero. */
   pushNetwork(address: number, prefix: number): void {
     this.push(address, lastAddressV4(address, prefix));
   }
 
-  /** Adds ranges: start, end, start, end, … */
+  /** Start, end, start, end, … */
   pushAll(pairs: Uint32Array): void {
     const at = 2 * this.#length;
     if (at + pairs.length > this.#pairs.length) this.#pairs = grow(this.#pairs, at + pairs.length);
@@ -54,28 +53,28 @@ export class V4Ranges {
     this.#merged = false;
   }
 
-  /** Sorts the ranges and unites those that overlap or touch. */
+  /** Sorts the ranges and joins overlapping and adjacent ones. */
   merge(): void {
     if (this.#merged) return;
     this.#length = mergeV4(this.#pairs, this.#length);
     this.#merged = true;
   }
 
-  /** These addresses and those of other ranges, merged; this costs a pass over both and no sorting. Merges both in place. */
+  /** Union, merged: one pass without sorting. Merges both in place. */
   united(others: V4Ranges): V4Ranges {
     this.merge();
     others.merge();
     return this.#of(uniteV4({ words: this.#pairs, length: this.#length }, { words: others.#pairs, length: others.#length }));
   }
 
-  /** These addresses but those of other ranges, merged. Merges both in place. */
+  /** Difference, merged. Merges both in place. */
   without(others: V4Ranges): V4Ranges {
     this.merge();
     others.merge();
     return this.#of(subtractV4(this.#pairs, this.#length, others.#pairs, others.#length));
   }
 
-  /** Adds those ranges of others that have an address in common with a range of `touched`. Merges both in place. */
+  /** Adds the ranges of `others` with an address in `touched`. Merges both in place. */
   pushOverlapping(others: V4Ranges, touched: V4Ranges): void {
     others.merge();
     touched.merge();
@@ -89,7 +88,7 @@ export class V4Ranges {
     }
   }
 
-  /** The ranges of either that the other has not just so: every address by which they differ is in them. Merges both in place. */
+  /** Ranges of either collection without an equal range in the other; they contain every differing address. Merges both in place. */
   changedFrom(before: V4Ranges): V4Ranges {
     this.merge();
     before.merge();
@@ -113,7 +112,7 @@ export class V4Ranges {
     return ranges;
   }
 
-  /** Whether an address from `start` to `end` is in one of the ranges. Merges them in place. */
+  /** Merges the ranges in place. */
   overlaps(start: number, end: number): boolean {
     this.merge();
     const at = 2 * firstReaching(this.#length, (i) => this.#pairs[2 * i + 1] >= start);
@@ -121,36 +120,35 @@ export class V4Ranges {
   }
 }
 
-/** A growable collection of IPv6 ranges, both ends inclusive: eight words a range, four of the start, four of the end. */
+/** A growable collection of IPv6 ranges, both ends inclusive: eight words per range, four each for start and end. */
 export class V6Ranges {
   #words = new Uint32Array(8 * INITIAL);
   #length = 0;
   #merged = true;
 
-  /** Number of ranges held. */
   get length(): number {
     return this.#length;
   }
 
-  /** Eight words of each range; valid for the first `length` ranges. Do not write to it. */
+  /** Eight words per range; valid for the first `length` ranges. Read-only. */
   get words(): Uint32Array {
     return this.#words;
   }
 
-  /** Adds the range whose eight words begin at `words[at]`; its start must not be above its end. */
+  /** Adds the range at `words[at]` (eight words); its start must not be above its end. */
   push(words: ArrayLike<number>, at: number): void {
     const to = this.#next();
     for (let i = 0; i < 8; i++) this.#words[to + i] = words[at + i];
   }
 
-  /** Adds the network whose four words begin at `words[at]`; its host bits must be zero. */
+  /** Adds the network at `words[at]` (four words); its host bits must be zero. */
   pushNetwork(words: ArrayLike<number>, at: number, prefix: number): void {
     const to = this.#next();
     for (let i = 0; i < 4; i++) this.#words[to + i] = words[at + i];
     lastAddressV6(words, at, prefix, this.#words, to + 4);
   }
 
-  /** Adds ranges of eight words each. */
+  /** Eight words per range. */
   pushAll(words: Uint32Array): void {
     const at = 8 * this.#length;
     if (at + words.length > this.#words.length) this.#words = grow(this.#words, at + words.length);
@@ -159,7 +157,7 @@ export class V6Ranges {
     this.#merged = false;
   }
 
-  /** Sorts the ranges and unites those that overlap or touch. */
+  /** Sorts the ranges and joins overlapping and adjacent ones. */
   merge(): void {
     if (this.#merged) return;
     const { words, length } = mergeV6(this.#words, this.#length);
@@ -168,21 +166,21 @@ export class V6Ranges {
     this.#merged = true;
   }
 
-  /** These addresses and those of other ranges, merged; this costs a pass over both and no sorting. Merges both in place. */
+  /** Union, merged: one pass without sorting. Merges both in place. */
   united(others: V6Ranges): V6Ranges {
     this.merge();
     others.merge();
     return this.#of(uniteV6({ words: this.#words, length: this.#length }, { words: others.#words, length: others.#length }));
   }
 
-  /** These addresses but those of other ranges, merged. Merges both in place. */
+  /** Difference, merged. Merges both in place. */
   without(others: V6Ranges): V6Ranges {
     this.merge();
     others.merge();
     return this.#of(subtractV6(this.#words, this.#length, others.#words, others.#length));
   }
 
-  /** Adds those ranges of others that have an address in common with a range of `touched`. Merges both in place. */
+  /** Adds the ranges of `others` with an address in `touched`. Merges both in place. */
   pushOverlapping(others: V6Ranges, touched: V6Ranges): void {
     others.merge();
     touched.merge();
@@ -195,7 +193,7 @@ export class V6Ranges {
     }
   }
 
-  /** The ranges of either that the other has not just so. Merges both in place. */
+  /** As `V4Ranges.changedFrom`. */
   changedFrom(before: V6Ranges): V6Ranges {
     this.merge();
     before.merge();
@@ -213,14 +211,14 @@ export class V6Ranges {
     return ranges;
   }
 
-  /** Whether an address of the range whose eight words begin at `words[at]` is in one of the ranges. Merges them in place. */
+  /** Tests the range at `words[at]` (eight words). Merges the ranges in place. */
   overlaps(words: Uint32Array, at: number): boolean {
     this.merge();
     const found = 8 * firstReaching(this.#length, (i) => compareV6(this.#words, 8 * i + 4, words, at) >= 0);
     return found < 8 * this.#length && compareV6(this.#words, found, words, at + 4) <= 0;
   }
 
-  /** Makes room for one more range and returns the index of its first word. */
+  /** Grows if needed and returns the index of the next range's first word. */
   #next(): number {
     const at = 8 * this.#length;
     if (at === this.#words.length) this.#words = grow(this.#words, at + 8);

@@ -15,17 +15,16 @@ export interface Reading {
   readonly words: Uint32Array<ArrayBuffer>;
 }
 
-/** Bytes as the readers take them: so they can look at several at once. */
+/** A DataView, for loads of several bytes. */
 export const textOf = ({ buffer, byteOffset, byteLength }: Uint8Array): DataView => new DataView(buffer, byteOffset, byteLength);
 
-/** A place to read networks and addresses into. */
 export function newReading(): Reading {
   return { family: 4, prefix: 0, words: new Uint32Array(4) };
 }
 
 /**
- * Reads the network that begins at byte `at` of a text into `into`, by the rules of `parseNetwork`. Returns the position after it, or the
- * fault in words. The caller checks that the network fills its text.
+ * Reads the network at byte `at` into `into`, by the rules of `parseNetwork`. Returns the position after it, or the fault in words. The
+ * caller checks that nothing follows.
  */
 export function readNetwork(text: DataView, at: number, end: number, into: Reading): number | string {
   const next = readAddress(text, at, end, into);
@@ -38,7 +37,7 @@ export function readNetwork(text: DataView, at: number, end: number, into: Readi
     if (family === 4) words[3] = firstAddressV4(words[3], into.prefix);
     else maskHostBits(words, 0, into.prefix);
   }
-  // Its last bit of the first 96 is set: the prefix is no shorter.
+  // The last bit of its first 96 is set: the prefix is no shorter.
   if (family === 6 && isMapped(words)) {
     if (into.prefix < WIDEST_MAPPED) return WIDE_MAPPED;
     into.family = 4;
@@ -48,8 +47,8 @@ export function readNetwork(text: DataView, at: number, end: number, into: Readi
 }
 
 /**
- * Reads the address that begins at byte `at` of a text into `into` as a network of one address. Unlike `readNetwork` it takes no prefix
- * length and leaves an IPv4-mapped address as IPv6. Returns the position after it, or the fault in words.
+ * Reads the address at byte `at` into `into` as a network of one address. Unlike `readNetwork` it accepts no prefix length and leaves an
+ * IPv4-mapped address as IPv6. Returns the position after it, or the fault in words.
  */
 export function readAddress(text: DataView, at: number, end: number, into: Reading): number | string {
   let next = readOctets(text, at, end, into.words);
@@ -63,7 +62,7 @@ export function readAddress(text: DataView, at: number, end: number, into: Readi
   return next;
 }
 
-/** Whether an IPv6 address is IPv4-mapped (RFC 4291 2.5.5.2); its last word is then the IPv4 address. */
+/** IPv4-mapped (RFC 4291 2.5.5.2): the last word is the IPv4 address. */
 export function isMapped(words: Uint32Array): boolean {
   return words[0] === 0 && words[1] === 0 && words[2] === 0xffff;
 }

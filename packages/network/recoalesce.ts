@@ -1,17 +1,17 @@
-/** Coalescing ranges of which most are as they were: the networks of those are copied. */
+/** Coalesces mostly unchanged ranges: copies the networks of unchanged ones. */
 import { type CidrsV4, coalesceV4 } from './coalesce.ts';
 import type { V4Ranges } from './ranges.ts';
 import { firstReaching } from './search.ts';
 import { commonRun } from './sets/same.ts';
 import { splitV4 } from './split.ts';
 
-/** Ranges and the networks that they were coalesced to. */
+/** Ranges and their networks. */
 export interface CoalescedV4 {
   readonly ranges: V4Ranges;
   readonly networks: CidrsV4;
 }
 
-/** What `coalesceV4` gives. Merges the ranges in place; those before must not have changed since. */
+/** Returns the same as `coalesceV4`. Merges the ranges in place; those of `before` must not have changed since. */
 export function recoalesceV4(ranges: V4Ranges, before: CoalescedV4 | undefined): CidrsV4 {
   if (before === undefined) return coalesceV4(ranges);
   if (ranges === before.ranges) return before.networks;
@@ -29,7 +29,7 @@ export function recoalesceV4(ranges: V4Ranges, before: CoalescedV4 | undefined):
   return cidrs;
 }
 
-/** Networks that were there before, and the ranges behind them that were not; `to` exclusive. */
+/** Copied networks, followed by new ranges; `to` is exclusive. */
 interface Run {
   readonly networks: Span;
   readonly split: Span;
@@ -52,7 +52,7 @@ function runsOf(ranges: V4Ranges, before: CoalescedV4): Run[] {
     j += words - (words % 2);
     const networks = j === first ? NONE : networksOf(before.networks, old[first], old[j - 1]);
     const from = i / 2;
-    // Ranges that are not the next one of those before, which may be gone.
+    // Ranges other than the next previous one, which may be deleted.
     while (i < ends && !(j < oldEnds && pairs[i] === old[j] && pairs[i + 1] === old[j + 1])) {
       if (j < oldEnds && old[j] <= pairs[i]) j += 2;
       else i += 2;
@@ -64,7 +64,7 @@ function runsOf(ranges: V4Ranges, before: CoalescedV4): Run[] {
 
 const NONE: Span = { from: 0, to: 0 };
 
-/** The networks between two addresses. */
+/** Networks between two addresses. */
 function networksOf({ length, addresses }: CidrsV4, first: number, last: number): Span {
   const from = firstReaching(length, (i) => addresses[i] >= first);
   return { from, to: firstReaching(length, (i) => addresses[i] > last, from) };

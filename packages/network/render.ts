@@ -2,8 +2,8 @@ import type { CidrsV4, CidrsV6 } from './coalesce.ts';
 import { newScratch } from './scratch.ts';
 
 /**
- * Writes addresses and networks as text into bytes, without strings in between. The writers store four bytes at a time,
- * little-endian, and so may overwrite up to `SLACK` bytes after their text: these must exist.
+ * Writes addresses and networks as text into bytes, without intermediate strings. The writers store four bytes at a time, little-endian,
+ * and may overwrite up to `SLACK` bytes after their text: these must exist.
  */
 
 /** The longest IPv4 text in bytes: `255.255.255.255/32`. */
@@ -19,7 +19,7 @@ const encoder = new TextEncoder();
 /** Up to four characters as one little-endian word. */
 const textWord = (text: string) => encoder.encode(text).reduceRight((word, byte) => (word << 8) | byte, 0);
 
-/** Octets, followed by a dot, and prefix lengths, after a slash; as words. */
+/** As words: octets, followed by a dot, and prefix lengths, after a slash. */
 const OCTETS = Uint32Array.from({ length: 256 }, (_, octet) => textWord(`${octet}.`));
 const PREFIXES = Uint32Array.from({ length: 129 }, (_, prefix) => textWord(`/${prefix}`));
 /** Characters of each number with its dot or slash. */
@@ -27,7 +27,7 @@ const LENGTHS = Uint8Array.from({ length: 256 }, (_, number) => `${number}.`.len
 /** Two hexadecimal digits for each byte. */
 const HEX = Uint16Array.from({ length: 256 }, (_, value) => textWord(value.toString(16).padStart(2, '0')));
 
-/** Writes an IPv4 address. Returns the position after it. */
+/** Returns the position after the address. */
 export function writeV4(out: DataView, at: number, address: number): number {
   let to = at;
   for (let shift = 24; shift >= 0; shift -= 8) {
@@ -38,18 +38,18 @@ export function writeV4(out: DataView, at: number, address: number): number {
   return to - 1;
 }
 
-/** Writes a slash and a prefix length. Returns the position after it. */
+/** Returns the position after the prefix. */
 function writePrefix(out: DataView, at: number, prefix: number): number {
   out.setUint32(at, PREFIXES[prefix], true);
   return at + LENGTHS[prefix];
 }
 
-/** The index after the last group. As the first group of a run it means that there is no run. */
+/** The index after the last group. As the start of a run it means no run. */
 const END = 8;
 
 /**
- * The run of groups that `::` stands for, for each set of zero groups (RFC 5952, 4.2): the longest one, or the first of the longest,
- * as its first group × 16 + the group after it. A single group of zeros is not shortened.
+ * The run of zero groups written as `::`, for each set of zero groups (RFC 5952, 4.2): the longest one, or the first of the longest, as its
+ * first group × 16 + the group after it. A single group of zeros is not shortened.
  */
 const ZERO_RUNS = Uint8Array.from({ length: 256 }, (_, zeros) => {
   let best = END * 16 + END;
@@ -64,7 +64,7 @@ const ZERO_RUNS = Uint8Array.from({ length: 256 }, (_, zeros) => {
   return best;
 });
 
-/** Writes the IPv6 address whose four words begin at `words[from]` in the form of RFC 5952. Returns the position after it. */
+/** Writes the address at `words[from]` (four words) in the form of RFC 5952. Returns the position after it. */
 export function writeV6(out: DataView, at: number, words: ArrayLike<number>, from: number): number {
   let zeros = 0;
   for (let group = 0; group < END; group++) {
@@ -97,7 +97,6 @@ function writeGroups(out: DataView, at: number, words: ArrayLike<number>, from: 
   return to;
 }
 
-/** The text before, between and after the networks. */
 interface Layout {
   readonly separator: string;
   readonly head?: string;
@@ -106,12 +105,12 @@ interface Layout {
 
 const scratch = newScratch();
 
-/** The networks with their prefix lengths, IPv4 first, separated and enclosed as `layout` says, in UTF-8. */
+/** UTF-8, with prefix lengths, IPv4 first. */
 export function renderCidrs(v4: CidrsV4 | null, v6: CidrsV6 | null, layout: Layout): Uint8Array<ArrayBuffer> {
   const [head, separator, tail] = [layout.head, layout.separator, layout.tail].map((text) => encoder.encode(text));
   const [count4, count6] = [v4?.length ?? 0, v6?.length ?? 0];
-  const room = count4 * (MAX_V4_TEXT + separator.length) + count6 * (MAX_V6_TEXT + separator.length) + SLACK;
-  const out = new Uint8Array(scratch(head.length + room + tail.length));
+  const capacity = count4 * (MAX_V4_TEXT + separator.length) + count6 * (MAX_V6_TEXT + separator.length) + SLACK;
+  const out = new Uint8Array(scratch(head.length + capacity + tail.length));
   out.set(head);
   const first = head.length;
   let at = first;
@@ -122,13 +121,13 @@ export function renderCidrs(v4: CidrsV4 | null, v6: CidrsV6 | null, layout: Layo
   return out.slice(0, at + tail.length);
 }
 
-/** The IPv4 networks [from, to), a separator after each; with their prefix lengths unless they are `bare`. */
+/** Networks [from, to), each followed by the separator; without prefix lengths if `bare`. */
 export function renderV4(networks: CidrsV4, from: number, to: number, separator: Uint8Array, bare = false): Uint8Array<ArrayBuffer> {
   const out = new Uint8Array(scratch((to - from) * (MAX_V4_TEXT + separator.length) + SLACK));
   return out.slice(0, writeCidrsV4(out, 0, networks, from, to, separator, bare));
 }
 
-/** The same of IPv6 networks. */
+/** See `renderV4`. */
 export function renderV6(networks: CidrsV6, from: number, to: number, separator: Uint8Array, bare = false): Uint8Array<ArrayBuffer> {
   const out = new Uint8Array(scratch((to - from) * (MAX_V6_TEXT + separator.length) + SLACK));
   return out.slice(0, writeCidrsV6(out, 0, networks, from, to, separator, bare));

@@ -1,16 +1,16 @@
-/** The largest buffer that is kept, in bytes: enough for a feed of the default cap. */
-const KEPT = 2 ** 23;
+/** The largest reused buffer, in bytes: enough for a feed of the default limit. */
+const MAX_REUSED = 2 ** 23;
 
 /**
- * Working memory for one function. Each call returns a buffer of at least `bytes` bytes: the previous one, not cleared, if it is large
- * enough. New memory would cost a page fault every 4 KiB, which takes longer than some of the work done in it.
+ * Working memory of one function. Each call returns at least `bytes` bytes: the previous buffer, not cleared, if it is large enough. New
+ * memory would cost a page fault every 4 KiB, more time than some of the work itself.
  */
 export function newScratch(): (bytes: number) => ArrayBuffer {
-  let kept = new ArrayBuffer(0);
+  let buffer = new ArrayBuffer(0);
   return (bytes) => {
-    if (bytes <= kept.byteLength) return kept;
+    if (bytes <= buffer.byteLength) return buffer;
     const fresh = new ArrayBuffer(bytes);
-    if (bytes <= KEPT) kept = fresh;
+    if (bytes <= MAX_REUSED) buffer = fresh;
     return fresh;
   };
 }

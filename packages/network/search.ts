@@ -1,4 +1,4 @@
-/** The first of `length` sorted items that reaches a bound, as `reaches` says, from `from` on; `length` when none does. */
+/** Index of the first of `length` sorted items, from `from` on, with `reaches` true; `length` if none. */
 export function firstReaching(length: number, reaches: (i: number) => boolean, from = 0): number {
   let [low, high] = [from, length];
   while (low < high) {
@@ -9,5 +9,5 @@ export function firstReaching(length: number, reaches: (i: number) => boolean, f
   return low;
 }
 
-/** Where one of two sets of ranges is so many times smaller, the runs of the other between its ranges are copied whole. */
+/** If one set of ranges is this many times smaller, runs of the other are copied in bulk. */
 export const FEW = 32;

@@ -1,8 +1,8 @@
-/** Networks that the Internet gives a special purpose, as text. */
+/** Special-purpose networks, as text. */
 
 /**
- * The networks of private use, and of one machine or one link: RFC 1918 (private), RFC 6598 (shared by a carrier and its customers),
- * RFC 1122 (loopback), RFC 3927 and RFC 4291 (link-local, loopback), RFC 4193 (unique local).
+ * Private use, one machine or one link: RFC 1918 (private), RFC 6598 (shared by a carrier and its customers), RFC 1122 (loopback), RFC 3927
+ * and RFC 4291 (link-local, loopback), RFC 4193 (unique local).
  */
 export const PRIVATE_USE: readonly string[] = [
   '10.0.0.0/8',
@@ -17,7 +17,7 @@ export const PRIVATE_USE: readonly string[] = [
 ];
 
 /**
- * The networks that are not globally reachable by the IANA special-purpose address registries (RFC 6890), state of October 2025:
+ * Not globally reachable by the IANA special-purpose address registries (RFC 6890), state of October 2025:
  * https://www.iana.org/assignments/iana-ipv4-special-registry and https://www.iana.org/assignments/iana-ipv6-special-registry.
  */
 export const NOT_GLOBALLY_REACHABLE: readonly string[] = [
@@ -48,8 +48,8 @@ export const NOT_GLOBALLY_REACHABLE: readonly string[] = [
 ];
 
 /**
- * The networks inside of those that the registries name on their own as globally reachable, or, for Teredo, say nothing of. Reachable
- * networks that lie elsewhere are not listed. IPv4-mapped addresses are IPv4 here.
+ * Networks inside these, listed by the registries as globally reachable or, for Teredo, without a statement. Reachable networks elsewhere
+ * are not listed. IPv4-mapped addresses are IPv4 here.
  */
 export const REACHABLE_EXCEPTIONS: readonly string[] = [
   '192.0.0.9/32',

@@ -1,27 +1,23 @@
 import { maskHostBits } from './bounds.ts';
 
 /**
- * Splits a range into its smallest list of networks, in order. The leading bits that both ends share form a network. The range is
- * the end of that network's lower half and the beginning of its upper half; each part is split by the bits of its own end of the
- * range. No address outside the range is computed, so nothing overflows, and IPv6 needs no carry between words.
+ * Splits a range into its minimal list of networks, in order. The common leading bits of both ends form a network. The range is the end of
+ * that network's lower half and the beginning of its upper half; each part is split by the bits of its own end of the range. No address
+ * outside the range is computed, so nothing overflows, and IPv6 needs no carry between words.
  */
 
-/** Receives IPv4 networks. */
 interface SinkV4 {
   readonly addresses: Uint32Array;
   readonly prefixes: Uint8Array;
 }
 
-/** Receives IPv6 networks, four words each. */
+/** Four words per network. */
 interface SinkV6 {
   readonly words: Uint32Array;
   readonly prefixes: Uint8Array;
 }
 
-/**
- * Splits the IPv4 range at `pairs[from]` and writes its networks to `sink`, beginning at `index`; with null it only counts them.
- * Returns the index after the last network.
- */
+/** Splits the range at `pairs[from]` and writes its networks to `sink` from `index` on; null only counts them. Returns the next index. */
 export function splitV4(pairs: Uint32Array, from: number, sink: SinkV4 | null, index: number): number {
   const start = pairs[from];
   const end = pairs[from + 1];
@@ -59,21 +55,18 @@ function putV4(sink: SinkV4 | null, index: number, address: number, prefix: numb
   return index + 1;
 }
 
-/**
- * Splits the IPv6 range of eight words at `words[from]` and writes its networks to `sink`, beginning at `index`; with null it only
- * counts them. Returns the index after the last network.
- */
+/** Splits the range at `words[from]` (eight words); otherwise as `splitV4`. */
 export function splitV6(words: Uint32Array, from: number, sink: SinkV6 | null, index: number): number {
   const start = from;
   const end = from + 4;
   const shared = sharedBits(words, start, end);
   const zeros = trailing(words, start, 0);
   const ones = trailing(words, end, ONES);
-  const wide = 128 - shared;
-  if (zeros >= wide && ones >= wide) return putV6(sink, index, words, start, shared, 0);
+  const differing = 128 - shared;
+  if (zeros >= differing && ones >= differing) return putV6(sink, index, words, start, shared, 0);
 
-  // The bits after the first one in which the ends differ.
-  const free = wide - 1;
+  // Bits after the first difference of the ends.
+  const free = differing - 1;
   let next = putV6(sink, index, words, start, 128 - Math.min(zeros, free), 0);
   for (let bit = zeros + 1; bit < free; bit++) {
     if (bitAt(words, start, bit) === 0) next = putV6(sink, next, words, start, 128 - bit, 1);
@@ -86,14 +79,14 @@ export function splitV6(words: Uint32Array, from: number, sink: SinkV6 | null, i
 
 const ONES = 0xffff_ffff;
 
-/** Number of leading bits that two addresses have in common. */
+/** Number of common leading bits of two addresses. */
 function sharedBits(words: Uint32Array, a: number, b: number): number {
   let word = 0;
   while (word < 4 && words[a + word] === words[b + word]) word++;
   return word === 4 ? 128 : 32 * word + Math.clz32(words[a + word] ^ words[b + word]);
 }
 
-/** The number of trailing zeros (`filler` 0) or ones (`filler` ONES) of an address. */
+/** Number of trailing zeros (`filler` 0) or ones (`filler` ONES) of an address. */
 function trailing(words: Uint32Array, at: number, filler: number): number {
   let word = 3;
   while (word >= 0 && words[at + word] === filler) word--;
@@ -102,14 +95,14 @@ function trailing(words: Uint32Array, at: number, filler: number): number {
   return 32 * (3 - word) + 31 - Math.clz32(rest & -rest);
 }
 
-/** A bit of an address; bit 0 is the last one. */
+/** Bit 0 is the last one. */
 function bitAt(words: Uint32Array, at: number, bit: number): number {
   return (words[at + 3 - (bit >>> 5)] >>> (bit & 31)) & 1;
 }
 
 /**
- * Writes the network of this prefix that contains the address at `words[at]`; with `flip` 1 its sibling, which differs in the last
- * bit of the prefix. Returns the next index.
+ * Writes the network of this prefix around the address at `words[at]`; with `flip` 1 its sibling, with the last bit of the prefix inverted.
+ * Returns the next index.
  */
 function putV6(sink: SinkV6 | null, index: number, words: Uint32Array, at: number, prefix: number, flip: 0 | 1): number {
   if (sink !== null) {

@@ -2,7 +2,7 @@
 
 const ONES = 0xffff_ffff;
 
-/** Compares addresses: negative, zero or positive as the one at `a[i]` is below, equal to or above the one at `b[j]`. */
+/** Compares the addresses at `a[i]` and `b[j]`: negative, zero or positive. */
 export function compareV6(a: Uint32Array, i: number, b: Uint32Array, j: number): number {
   for (let k = 0; k < 4; k++) {
     const difference = a[i + k] - b[j + k];
@@ -22,13 +22,13 @@ export function touchesV6(a: Uint32Array, i: number, b: Uint32Array, j: number):
   return true;
 }
 
-/** Whether the words from `k` on are those of an address that wraps and of the one after it. */
+/** Whether the words from `k` on carry: all ones in `a`, zeros in `b`. */
 function followsV6(a: Uint32Array, i: number, b: Uint32Array, j: number, k: number): boolean {
   for (let word = k; word < 4; word++) if (a[i + word] !== ONES || b[j + word] !== 0) return false;
   return true;
 }
 
-/** Copies the address at `from[at]` to `into[to]`. Without a loop: it is called for every row. */
+/** Without a loop: it is called for every row. */
 export function copyV6(from: ArrayLike<number>, at: number, into: Uint32Array, to: number): void {
   into[to] = from[at];
   into[to + 1] = from[at + 1];
@@ -36,7 +36,7 @@ export function copyV6(from: ArrayLike<number>, at: number, into: Uint32Array, t
   into[to + 3] = from[at + 3];
 }
 
-/** Writes the address that 16 bytes from `bytes[at]` on are to `into[to]`. */
+/** Writes the address of 16 bytes at `bytes[at]` to `into[to]`. */
 export function readV6(bytes: Uint8Array, at: number, into: Uint32Array, to: number): void {
   for (let k = 0; k < 4; k++) {
     const byte = at + 4 * k;
@@ -44,7 +44,7 @@ export function readV6(bytes: Uint8Array, at: number, into: Uint32Array, to: num
   }
 }
 
-/** Writes the address after the one at `words[at]` to `into[to]`. Behind the very last one comes the first. */
+/** Writes the address after `words[at]` to `into[to]`. The last address wraps to the first. */
 export function successorV6(words: Uint32Array, at: number, into: Uint32Array, to = 0): void {
   let carry = true;
   for (let k = 3; k >= 0; k--) {
@@ -54,7 +54,7 @@ export function successorV6(words: Uint32Array, at: number, into: Uint32Array, t
   }
 }
 
-/** Writes the address before the one at `words[at]` to `into[to]`. Before the very first one comes the last. */
+/** Writes the address before `words[at]` to `into[to]`. The first address wraps to the last. */
 export function predecessorV6(words: Uint32Array, at: number, into: Uint32Array, to = 0): void {
   let borrow = true;
   for (let k = 3; k >= 0; k--) {
@@ -64,10 +64,10 @@ export function predecessorV6(words: Uint32Array, at: number, into: Uint32Array,
   }
 }
 
-/** How many addresses there are from the one at `from[at]` to the one at `end[to]`, as near as a double tells it. */
+/** Number of addresses from `from[at]` to `end[to]`, with the precision of a double. */
 export function sizeV6(from: Uint32Array, at: number, end: Uint32Array, to: number): number {
   let size = 0;
-  // Word by word: the ends of a small range differ by less than a double tells of either.
+  // Word by word: a double cannot represent the small difference of large ends.
   for (let word = 0; word < 4; word += 1) size = size * 2 ** 32 + (end[to + word] - from[at + word]);
   return size + 1;
 }

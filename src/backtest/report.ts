@@ -1,4 +1,4 @@
-/** What a backtest tells: rule by rule, by action, and over time (SPEC D19.14). */
+/** Backtest report: by rule, by action, and over time (SPEC D19.14). */
 import { agentNote } from '@weir/expression/agent.ts';
 import { layoutOf } from '@weir/expression/evaluate/value.ts';
 import { hintsOf } from '@weir/expression/hints/hints.ts';
@@ -11,7 +11,6 @@ import { compileRule } from './tally.ts';
 export type Report = ReturnType<typeof reportOf>;
 export type RuleReport = ReturnType<typeof ruleReport>;
 
-/** The report of what was counted. */
 export const reportOf = (rules: readonly TestedRule[], scheme: Scheme, view: string, count: Count) => ({
   requests: count.requests,
   unread: count.unread === 0 ? null : { lines: count.unread, first: count.unreadReason! },
@@ -19,9 +18,9 @@ export const reportOf = (rules: readonly TestedRule[], scheme: Scheme, view: str
   last: iso(count.last),
   view,
   rules: rules.map((rule, i) => ruleReport(rules, rule, i, scheme, count)),
-  /** Requests by the action that decides them. */
+  /** Requests by deciding action. */
   actions: Object.fromEntries([...count.actions].sort(([, a], [, b]) => b - a)),
-  /** Requests, and those that a rule decides, in equal stretches of time. */
+  /** Requests and decided requests, in equal intervals. */
   histogram: histogramOf(count.minutes),
 });
 
@@ -40,7 +39,7 @@ function ruleReport(rules: readonly TestedRule[], rule: TestedRule, i: number, s
   const silent = isRun && counted.matches > 0 && counted.atAgent === 0 ? ['it never fires at the agent'] : [];
   return {
     ...rule,
-    /** Why it cannot be run; null when it can. */
+    /** Reason it cannot run. */
     fault: isRun ? null : compiled,
     matches: counted.matches,
     /** Of all requests, 0 to 1. */
@@ -49,23 +48,23 @@ function ruleReport(rules: readonly TestedRule[], rule: TestedRule, i: number, s
     first: iso(counted.first),
     last: iso(counted.last),
     samples: counted.samples.map(({ at: _, ...sample }) => sample),
-    /** What earlier rules take from it. */
+    /** Matches decided by earlier rules. */
     taken: [...counted.taken].sort(([, a], [, b]) => b - a).map(([by, requests]) => ({ by: nameOf(by), requests })),
-    /** Rules whose every match is a match of this one too. */
+    /** Rules with matches that are all matches of this rule too. */
     contains: containedIn(count, i).map(nameOf),
-    /** Why it never matches, where it does not. */
+    /** Reasons for no match. */
     never: isRun && counted.matches === 0 && count.requests > 0 ? whyNever(compiled.parts.map(printExpression), counted) : [],
     atAgent: counted.atAgent,
-    /** What the agent fills in another way, or why it never fires there. */
+    /** Fields with other values at the agent, or why it never fires there. */
     agent: [...silent, ...new Set(notes)],
-    /** What it reads and requests lack. */
+    /** Fields used by the rule but missing in requests. */
     lacking: [...count.lacking].filter(([what]) => lacks(what)).map(([what, requests]) => ({ what, requests })),
     errors: counted.errors === 0 ? null : { requests: counted.errors, first: counted.error! },
     hints: parsed.ok ? hintsOf(parsed.ast, scheme).filter((hint) => !notes.includes(hint)) : [],
   };
 }
 
-/** The parts that were never true; one sentence when each was, but never all together. */
+/** The parts that were never true; one sentence if each was, but never all together. */
 function whyNever(parts: readonly string[], { seen }: RuleCount): string[] {
   if (parts.length === 1) return [`never true: ${parts[0]}`];
   const never = parts.filter((_, i) => seen[i] !== true);
@@ -74,7 +73,6 @@ function whyNever(parts: readonly string[], { seen }: RuleCount): string[] {
     : ['each part is true of some requests, but never all of them together'];
 }
 
-/** The rules all of whose matches are matches of this one too. */
 function containedIn({ both, rules }: Count, i: number): number[] {
   if (both === null) return [];
   return rules.flatMap((rule, j) => (j !== i && rule.matches > 0 && both.get(i * rules.length + j) === rule.matches ? [j] : []));

@@ -1,17 +1,17 @@
-/** The rules of a backtest and what is kept of each while requests are read (SPEC D19.14). Plain data: it crosses threads. */
+/** Rules of a backtest and their counters (SPEC D19.14). Plain data: it crosses threads. */
 import type { ByteString } from '@weir/expression/bytes.ts';
 import type { View } from '../recording/view.ts';
 
-/** A rule, in the order of enforcement. */
+/** In enforcement order. */
 export interface TestedRule {
   readonly name: string;
   readonly expression: string;
   readonly action: string;
 }
 
-/** A request that a rule matched, with query values and cookies masked. */
+/** A matching request, with query values and cookies masked. */
 export interface Sample {
-  /** Its place in the recording. */
+  /** Position in the recording. */
   readonly at: number;
   /** Milliseconds since 1970. */
   readonly time: number | null;
@@ -22,62 +22,59 @@ export interface Sample {
   readonly status: number | null;
 }
 
-/** What happened to one rule. */
 export interface RuleCount {
-  /** Requests that it would match if it stood alone. */
+  /** Requests matched by this rule alone. */
   matches: number;
-  /** Requests that it decides: no rule before it matches. */
+  /** Requests decided by this rule: no earlier rule matches. */
   decides: number;
-  /** Requests that the agent would see as matching; as `matches` where the agent sees what was recorded. */
+  /** Matches as seen by the agent; equals `matches` if the agent's view is the recorded one. */
   atAgent: number;
-  /** Evaluations that ended with an error. */
+  /** Failed evaluations. */
   errors: number;
   error: string | null;
   first: number | null;
   last: number | null;
-  /** Of matching requests, which earlier rule decides them: by its index. */
+  /** Matches decided by earlier rules, by rule index. */
   readonly taken: Map<number, number>;
   samples: Sample[];
-  /** Of the operands of its outermost `and`, which were true of some request. */
+  /** Operands of the outermost `and` that were true at least once. */
   readonly seen: boolean[];
 }
 
-/** What came out of some requests. */
 export interface Count {
   requests: number;
-  /** Lines in which no request was found. */
+  /** Lines without a request. */
   unread: number;
   unreadReason: string | null;
   first: number | null;
   last: number | null;
   readonly rules: RuleCount[];
-  /** Requests by the action that decides them; `none` where no rule matches. */
+  /** Requests by deciding action; `none` if no rule matches. */
   readonly actions: Map<string, number>;
-  /** Matching requests of two rules at once, by `i * rules + j`; null when there are too many rules. */
+  /** Requests matched by two rules, by `i * rules + j`; null if there are too many rules. */
   readonly both: Map<number, number> | null;
-  /** What rules read and requests lack, with the number of requests. */
+  /** Missing fields used by rules, with the number of requests. */
   readonly lacking: Map<string, number>;
-  /** By minute: requests and those that a rule decides. */
+  /** By minute. */
   readonly minutes: Map<number, [requests: number, decided: number]>;
 }
 
 export interface TallyOptions {
-  /** What decides: the request as recorded, or as the agent sees it. */
+  /** View for decisions: as recorded, or as seen by the agent. */
   readonly view: View;
-  /** Country and ASN of an address (its bytes), for recordings that have none. */
+  /** Country and ASN of an address (bytes), for recordings without them. */
   readonly geoOf?: ((address: ByteString) => GeoFields) | undefined;
 }
 
-/** What is known of an address. */
 export interface GeoFields {
   readonly 'ip.src.country'?: string;
   readonly 'ip.src.asn'?: number;
 }
 
-/** Rules that are compared with each other for one containing another. */
+/** Maximum rules for pairwise comparison. */
 const MOST_COMPARED = 500;
 
-/** Samples kept of a rule, and the matches that they are chosen from. */
+/** Samples per rule, and candidate matches. */
 export const SAMPLES = 5;
 export const SAMPLED = 1000;
 
@@ -105,7 +102,7 @@ export const emptyCount = (rules: number): Count => ({
   minutes: new Map(),
 });
 
-/** Adds what another thread has counted. */
+/** Adds the counters of another thread. */
 export function mergeCounts(into: Count, from: Count): void {
   into.requests += from.requests;
   into.unread += from.unread;

@@ -1,4 +1,4 @@
-/** Rules for a backtest, in the order of enforcement (SPEC D13.1). */
+/** Rules for a backtest, in enforcement order (SPEC D13.1). */
 import { EXPRESSION_KINDS, type ExpressionKind } from '../rule.ts';
 import type { TestedRule } from './rule.ts';
 
@@ -7,14 +7,14 @@ export interface OrderedRule extends TestedRule {
   readonly order: number | null;
 }
 
-/** By `order`, those without one last, then by `rule_ref`. */
+/** By `order`, rules without it last, then by `rule_ref`. */
 export const inOrder = (rules: readonly OrderedRule[]): OrderedRule[] =>
   [...rules].sort((a, b) => {
     if (a.order !== b.order) return a.order === null ? 1 : b.order === null ? -1 : a.order - b.order;
     return a.ref < b.ref ? -1 : a.ref > b.ref ? 1 : 0;
   });
 
-/** The rules of a kind in a file of envelopes, a JSON array or one a line; a text says what is wrong. Deletes are passed over. */
+/** Reads the rules of a kind from envelopes, in a JSON array or one per line. Returns a fault as text. Deletes are ignored. */
 export function readRuleFile(text: string, kind: ExpressionKind): OrderedRule[] | string {
   const entries = readEntries(text);
   if (typeof entries === 'string') return entries;
@@ -49,7 +49,7 @@ function readEntries(text: string): unknown[] | string {
     try {
       entries.push(JSON.parse(line));
     } catch {
-      // A single envelope may stand on several lines.
+      // A single envelope may span several lines.
       try {
         return [JSON.parse(trimmed)];
       } catch {

@@ -1,4 +1,4 @@
-/** Counts what rules do to recorded requests, one request after the other (SPEC D19.14). */
+/** Evaluates rules on recorded requests and counts the results (SPEC D19.14). */
 
 import { addressText } from '@weir/expression/address.ts';
 import { agentNote } from '@weir/expression/agent.ts';
@@ -17,20 +17,19 @@ import { readRecord } from '../recording/record.ts';
 import { lackingOf, requestOfRecorded } from '../recording/view.ts';
 import { type Count, emptyCount, least, most, SAMPLED, SAMPLES, type Sample, type TallyOptions, type TestedRule } from './rule.ts';
 
-/** A rule that can be run. */
 interface Compiled {
   readonly run: Run;
   readonly reads: readonly Read[];
-  /** The operands of its outermost `and`, or it alone. */
+  /** Operands of the outermost `and`, or the full expression. */
   readonly parts: readonly Expression[];
   readonly partRuns: readonly Run[];
-  /** Whether the agent sees something else than what was recorded. */
+  /** Whether the agent's view differs from the recording. */
   readonly differs: boolean;
-  /** Whether the agent does not load it. */
+  /** Whether the agent ignores the rule. */
   readonly unknown: boolean;
 }
 
-/** Compiles a rule; a text says why it cannot be run. */
+/** Returns a fault as text. */
 export function compileRule(expression: string, layout: Layout): Compiled | string {
   const parsed = parseExpression(expression, layout.scheme);
   if (!parsed.ok) return faultLine(parsed.fault);
@@ -52,16 +51,15 @@ export function compileRule(expression: string, layout: Layout): Compiled | stri
   }
 }
 
-/** The operands of the outermost `and` of an expression. */
 export const partsOf = (ast: FilterAst): readonly Expression[] => (ast.kind === 'combination' && ast.op === 'and' ? ast.items : [ast]);
 
-/** Takes lines or entries, whose places in the recording count up from `at`. */
+/** Counts lines or entries; `at` is the position of the first one in the recording. */
 export interface Tally {
   take(pieces: readonly Piece[], at: number): void;
   readonly count: Count;
 }
 
-/** A minute in milliseconds, and how many of them are kept. */
+/** In ms; maximum number of minutes. */
 const MINUTE = 60_000;
 const MOST_MINUTES = 100_000;
 
@@ -102,7 +100,7 @@ export function tallyOf(rules: readonly TestedRule[], scheme: Scheme, { view, ge
     } else if (count.minutes.size < MOST_MINUTES) count.minutes.set(minute, [1, decided === -1 ? 0 : 1]);
   }
 
-  /** The rule that decides a request; -1 = none. */
+  /** Returns the deciding rule; -1 = none. */
   function judge(recorded: Recorded, at: number): number {
     const request = requestOfRecorded(layout, recorded, view);
     let seenOtherwise: Request | undefined;
@@ -112,14 +110,14 @@ export function tallyOf(rules: readonly TestedRule[], scheme: Scheme, { view, ge
     for (let i = 0; i < compiled.length; i++) {
       const rule = compiled[i];
       if (typeof rule === 'string') continue;
-      // The agent does not load such a rule, so as the agent sees it nothing is decided by it.
+      // The agent does not load such a rule.
       const result = view === 'agent' && rule.unknown ? false : evaluate(rule.run, request, i);
       const counted = count.rules[i];
       if (rule.differs && view === 'recorded' && !rule.unknown) {
         seenOtherwise ??= requestOfRecorded(layout, recorded, other);
         if (evaluate(rule.run, seenOtherwise, i) === true) counted.atAgent++;
       } else if (result === true && !rule.unknown) counted.atAgent++;
-      // An evaluation that fails lets the request through.
+      // The agent allows the request after a failed evaluation.
       if (result === null) ended = true;
       if (result !== true) {
         if (counted.matches === 0) look(rule, counted.seen, request);
@@ -159,7 +157,7 @@ export function tallyOf(rules: readonly TestedRule[], scheme: Scheme, { view, ge
   };
 }
 
-/** Notes which parts of a rule that has never matched are true of a request; what was true once is not asked again. */
+/** Notes true parts of a rule without a match so far; skips parts that were true before. */
 function look({ partRuns }: Compiled, seen: boolean[], request: Request): void {
   for (let i = 0; i < partRuns.length; i++) {
     if (seen[i]) continue;
@@ -176,7 +174,7 @@ function add<K>(counts: Map<K, number>, key: K): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
-/** Samples of one rule differ in method and path, as long as there are others. */
+/** Samples of one rule differ in method or path. */
 function addSample(samples: Sample[], sample: Sample): void {
   const path = (target: string | null) => target?.split('?', 1)[0];
   if (!samples.some(({ method, target }) => method === sample.method && path(target) === path(sample.target))) samples.push(sample);
@@ -185,7 +183,7 @@ function addSample(samples: Sample[], sample: Sample): void {
 const MOST_TEXT = 200;
 
 function sampleOf({ time, fields }: Recorded, at: number): Sample {
-  const text = (name: string): string | null => (typeof fields[name] === 'string' ? shown(fields[name]) : null);
+  const text = (name: string): string | null => (typeof fields[name] === 'string' ? textOf(fields[name]) : null);
   const client = fields['ip.src'];
   const [path, query] = [text('http.request.path'), fields['http.request.query']];
   return {
@@ -193,13 +191,13 @@ function sampleOf({ time, fields }: Recorded, at: number): Sample {
     time,
     client: typeof client === 'string' ? addressText(client) : null,
     method: text('http.request.method'),
-    target: path === null ? null : typeof query === 'string' && query !== '' ? `${path}?${shown(maskQuery(query))}` : path,
+    target: path === null ? null : typeof query === 'string' && query !== '' ? `${path}?${textOf(maskQuery(query))}` : path,
     userAgent: text('http.request.user_agent'),
     status: typeof fields['http.response.code'] === 'number' ? fields['http.response.code'] : null,
   };
 }
 
-/** The names of a query without their values. */
+/** Removes the values. */
 export const maskQuery = (query: ByteString): ByteString =>
   query
     .split('&')
@@ -207,7 +205,7 @@ export const maskQuery = (query: ByteString): ByteString =>
     .join('&')
     .replaceAll('…', '\xe2\x80\xa6');
 
-function shown(bytes: ByteString): string {
+function textOf(bytes: ByteString): string {
   const text = decodeText(bytes) ?? bytes;
   return text.length > MOST_TEXT ? `${text.slice(0, MOST_TEXT)}…` : text;
 }

@@ -1,4 +1,4 @@
-/** Fetches the content of a source into a file (SPEC D23.10): whole, no web page, from where one may, or a fault. */
+/** Downloads a source into a file (SPEC D23.10): complete, not a web page, from permitted addresses only. */
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { mkdir, open, rm } from 'node:fs/promises';
@@ -11,16 +11,16 @@ import type { Reach } from './reach.ts';
 import { type CollectionForm, KNOWN_END, taxiiFile } from './taxii.ts';
 import type { Via } from './via.ts';
 
-/** What the operator says of downloads whose addresses others name. */
+/** Operator settings of downloads with addresses set by tenants. */
 export interface SourceFetching {
-  /** Where their files are for a while. */
+  /** Folder of temporary files. */
   readonly folder: string;
   /** Where downloads may lead now: this machine's own addresses may change. */
   readonly reach: () => Reach;
   readonly via: Via;
-  /** Certificates of authorities, PEM, in the place of the system's. */
+  /** CA certificates, PEM, instead of the system's. */
   readonly ca?: readonly string[] | undefined;
-  /** Whom a server's people can ask; undefined: nobody is named. */
+  /** Contact for server operators, in the User-Agent. */
   readonly contact?: string | undefined;
   readonly limits: FetchLimits;
   readonly now: () => number;
@@ -28,7 +28,7 @@ export interface SourceFetching {
 
 export interface SourceRequest {
   readonly url: string;
-  /** Headers that show who asks. */
+  /** Headers that authenticate the request. */
   readonly credentials: Readonly<Record<string, string>>;
   readonly known: Validators | undefined;
   /** It is of several answers. */
@@ -36,16 +36,15 @@ export interface SourceRequest {
   readonly signal: AbortSignal;
 }
 
-/** A content in a file, which is gone when it is disposed. */
+/** The file is deleted on disposal. */
 export interface FetchedContent extends AsyncDisposable {
   readonly kind: 'fetched';
   readonly file: string;
   /** SHA-256, hexadecimal. */
   readonly digest: string;
-  /** Unpacked. */
+  /** Decompressed. */
   readonly bytes: number;
   readonly validators: Validators;
-  /** Whether its last line is whole. */
   readonly endsWithLineFeed: boolean;
 }
 
@@ -54,13 +53,13 @@ export type SourceAnswer =
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'refused'; readonly status: number; readonly retryAfter: number | undefined };
 
-/** Rejects with FETCH and a sentence where nothing whole came. */
+/** Rejects with FETCH and a sentence unless the download is complete. */
 export type SourceFetch = (request: SourceRequest) => Promise<SourceAnswer>;
 
-/** What is known of a collection is kept so long after it was pulled last, ms. */
+/** Lifetime of a collection's state after its last fetch, ms. */
 const KNOWN_FOR = 30 * 86_400_000;
 
-/** Removes what a process has left in the folder that ended; what is known of collections stays. */
+/** Deletes files left by a previous process, except the state of collections. */
 export function emptyFolder(folder: string, now: number): void {
   for (const name of existsSync(folder) ? readdirSync(folder) : []) {
     const path = join(folder, name);
@@ -69,7 +68,7 @@ export function emptyFolder(folder: string, now: number): void {
 }
 
 const LF = 0x0a;
-/** Bytes by which a web page is known. */
+/** Prefix searched for signs of a web page, bytes. */
 const HEAD = 1024;
 
 /** What fetches. */
@@ -125,6 +124,6 @@ export function sourceFetch({ folder, reach, via, ca, contact, limits, now }: So
   };
 }
 
-/** The addresses of this machine, which may change while it runs. */
+/** Addresses of this machine; they may change at runtime. */
 export const ownAddresses = (): string[] =>
   Object.values(networkInterfaces()).flatMap((each = []) => each.map(({ address }) => address.replace(/%.*$/, '')));

@@ -1,4 +1,4 @@
-/** One request, a GET followed to where the server sends us, over connections that are judged before they are made. */
+/** One request. A GET follows redirects. Addresses are checked before connecting. */
 import { lookup as resolve } from 'node:dns';
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
@@ -12,21 +12,21 @@ const REDIRECTS = [301, 302, 303, 307, 308];
 
 export interface Exchange {
   readonly url: URL;
-  /** Sent to every server on the way. */
+  /** Sent to every server, including redirect targets. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Sent to the origin of `url` only: who is redirected elsewhere does not show them. */
+  /** Sent to the origin of `url` only, not to redirect targets elsewhere. */
   readonly credentials: Readonly<Record<string, string>>;
   readonly reach: Reach;
-  /** Certificates of authorities, PEM, in the place of the system's. */
+  /** CA certificates, PEM, instead of the system's. */
   readonly ca: string | readonly string[] | undefined;
-  /** A connection for each request, made so; undefined: as Node does, with the proxies of the environment and what is open already. */
+  /** Opens one connection per request; undefined: Node's default, with environment proxies and connection reuse. */
   readonly via: Via | undefined;
   readonly signal: AbortSignal;
-  /** What is sent, as POST: its answer is what the server says, also where that sends us elsewhere. Absent: a GET. */
+  /** Makes the request a POST, without following redirects. */
   readonly body?: string;
 }
 
-/** The answer at the end of the redirects, its body not yet read. Rejects with FETCH where a place may not be reached. */
+/** Returns the response after redirects, its body unread. Rejects with FETCH if an address is not allowed. */
 export async function exchange(request: Exchange): Promise<IncomingMessage> {
   let at = request.url;
   for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects++) {
@@ -35,7 +35,7 @@ export async function exchange(request: Exchange): Promise<IncomingMessage> {
     if (request.body !== undefined || !REDIRECTS.includes(response.statusCode!) || location === undefined) return response;
     response.destroy();
     const next = URL.canParse(location, at.href) ? new URL(location, at) : undefined;
-    if (next === undefined) throw new WeirError('FETCH', 'it redirects to what is no address');
+    if (next === undefined) throw new WeirError('FETCH', 'it redirects to an invalid address');
     const isAllowed = next.protocol === 'https:' || (next.protocol === 'http:' && at.protocol === 'http:');
     if (!isAllowed) throw new WeirError('FETCH', `it redirects from ${at.protocol}// to ${next.protocol}//`);
     at = next;
@@ -45,7 +45,7 @@ export async function exchange(request: Exchange): Promise<IncomingMessage> {
 
 async function ask(url: URL, { url: first, headers, credentials, reach, ca, via, signal, body }: Exchange): Promise<IncomingMessage> {
   const host = url.hostname.replace(/^\[|\]$/g, '');
-  // The hook of look-ups is not called for an address in the URL.
+  // Node does not call the lookup hook for IP addresses in the URL.
   const fault = isIP(host) === 0 ? undefined : reach(host);
   if (fault !== undefined) throw new WeirError('FETCH', `${host} ${fault}`);
   const { promise, resolve: answered, reject } = Promise.withResolvers<IncomingMessage>();
@@ -59,16 +59,16 @@ async function ask(url: URL, { url: first, headers, credentials, reach, ca, via,
     ...(via !== undefined && (await connection(url, { reach, ca, via, signal }))),
   };
   const started = url.protocol === 'https:' ? requestHttps(url, options) : requestHttp(url, options);
-  // An error may come behind the answer, too: it is then that of the body.
+  // An error after the response belongs to the body.
   started.once('response', answered).on('error', reject).end(body);
   return promise;
 }
 
-/** How the connection of a request is made that is judged: none that others have opened is used. */
+/** Opens a checked connection, without reuse. */
 async function connection(url: URL, { reach, ca, via, signal }: Pick<Exchange, 'reach' | 'ca' | 'signal'> & { readonly via: Via }) {
   const proxy = proxyFor(via, url);
   if (proxy === undefined) return { agent: false as const };
-  // The proxy looks the name up itself. Where it leads nowhere from here, the proxy alone knows where it leads.
+  // The proxy resolves the name itself, and may know names unknown here: only a forbidden address rejects.
   await new Promise<void>((resolved, reject) => {
     judged(reach, via.lookup)(url.hostname.replace(/^\[|\]$/g, ''), {}, (error) =>
       error instanceof WeirError ? reject(error) : resolved(),
@@ -78,7 +78,7 @@ async function connection(url: URL, { reach, ca, via, signal }: Pick<Exchange, '
   return { createConnection: () => socket };
 }
 
-/** A look-up that gives only addresses that may be reached: the connection is made to what was judged. */
+/** Returns only allowed addresses, so that the connection uses a checked address. */
 function judged(reach: Reach, lookup = resolve): LookupFunction {
   return (name, options, done) => {
     lookup(name, { ...options, all: true }, (error, addresses) => {

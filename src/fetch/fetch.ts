@@ -1,4 +1,4 @@
-/** Fetches what is behind an address, piece by piece: only when it has changed, within limits, and only from where one may. */
+/** Streams a download: only if changed, within limits, from permitted addresses only. */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
@@ -7,17 +7,16 @@ import { exchange } from './exchange.ts';
 import type { Reach } from './reach.ts';
 import type { Via } from './via.ts';
 
-/** How long and how much a download may take. */
 export interface FetchLimits {
-  /** Without a byte, ms. */
+  /** Maximum time without a byte, ms. */
   readonly idleMs: number;
-  /** In all, ms. */
+  /** In total, ms. */
   readonly totalMs: number;
-  /** On the wire, and unpacked, each in bytes. */
+  /** Limit of both compressed and decompressed bytes. */
   readonly bytes: number;
 }
 
-/** What a server says of the state of a file, for asking whether it has changed. */
+/** For conditional requests. */
 export interface Validators {
   readonly etag?: string;
   readonly lastModified?: string;
@@ -25,44 +24,42 @@ export interface Validators {
 
 export interface FetchRequest {
   readonly url: string;
-  /** As `weir/VERSION (+URL)`, which the maintainers of lists ask for. */
+  /** `weir/VERSION (+URL)`: maintainers of lists ask for it. */
   readonly userAgent: string;
-  /** The media type that is asked for; any when absent. */
+  /** Media type; default: any. */
   readonly accept?: string;
-  /** Headers that show who we are, such as Authorization: they are not sent to another origin. */
+  /** Headers that authenticate the request, such as Authorization: not sent to other origins. */
   readonly credentials?: Readonly<Record<string, string>>;
-  /** The state that is known already; undefined = fetch in any case. */
+  /** Previous state; undefined = fetch in any case. */
   readonly known: Validators | undefined;
   readonly limits: FetchLimits;
   readonly reach: Reach;
   readonly ca?: string | readonly string[] | undefined;
-  /** How servers are reached; undefined: as Node does, with the proxies of the environment. */
+  /** Undefined: Node's default, with environment proxies. */
   readonly via?: Via | undefined;
-  /** Ends the download. */
+  /** Aborts the download. */
   readonly signal: AbortSignal;
 }
 
-/** How it ended, where the server has answered. */
 export type Fetched =
   | {
       readonly kind: 'fetched';
       readonly validators: Validators;
       readonly contentType: string | undefined;
       readonly wireBytes: number;
-      /** All that the answer says of itself. */
       readonly headers: IncomingHttpHeaders;
     }
-  /** It is as known. */
+  /** 304. */
   | { readonly kind: 'unchanged' }
-  /** Any other answer; `retryAfter`: how long the server wants to be left alone, ms. */
+  /** Any other status; `retryAfter` in ms. */
   | { readonly kind: 'refused'; readonly status: number; readonly retryAfter: number | undefined };
 
-/** Where the bytes go, unpacked. What it rejects with ends the download. */
+/** Receives decompressed bytes. Its rejection aborts the download. */
 export type Write = (piece: Uint8Array) => Promise<unknown>;
 
 /**
- * Hands the body to `write`. Rejects with FETCH and a sentence when the server does not answer, the body is cut short or passes a
- * limit, or the place may not be reached; what was written until then is of no use. `now`: ms since 1970.
+ * Streams the body to `write`. Rejects with FETCH and a sentence if the server does not respond, the body is incomplete or exceeds a limit,
+ * or the address is not allowed; discard the written bytes then. `now`: ms since 1970.
  */
 export async function fetchInto(request: FetchRequest, write: Write, now: () => number): Promise<Fetched> {
   const { url, limits, known } = request;
@@ -100,7 +97,7 @@ export async function fetchInto(request: FetchRequest, write: Write, now: () => 
   }
 }
 
-/** Reads a body, unpacked where it is packed. Resolves with its bytes on the wire. */
+/** Decompresses if needed. Resolves with the bytes on the wire. */
 async function readBody(response: IncomingMessage, most: number, heard: () => void, write: Write): Promise<number> {
   let wire = 0;
   let unpacked = 0;
@@ -128,10 +125,10 @@ function isPacked({ 'content-encoding': written = 'identity' }: IncomingHttpHead
   throw new WeirError('FETCH', `its content has a coding that was not asked for: ${coding}`);
 }
 
-/** Its error is that of whoever reads; without a callback it would count as unhandled. */
+/** The reader gets the error; without a callback it would count as unhandled. */
 const unpack = (packed: AsyncGenerator<Uint8Array>): Readable => pipeline(packed, createGunzip(), () => undefined);
 
-/** `Retry-After` in ms: seconds, or the time until a date (RFC 9110 10.2.3); undefined when there is none that can be read. */
+/** `Retry-After` in ms: seconds, or the time until a date (RFC 9110 10.2.3); undefined if absent or invalid. */
 export function retryAfterOf({ 'retry-after': text }: IncomingHttpHeaders, now: number): number | undefined {
   if (text === undefined) return undefined;
   if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
@@ -139,7 +136,7 @@ export function retryAfterOf({ 'retry-after': text }: IncomingHttpHeaders, now: 
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
-/** A signal that ends a download when its time is over or `stop` says so. */
+/** Aborts on timeout or by `stop`. */
 export function startDeadlines({ idleMs, totalMs }: Pick<FetchLimits, 'idleMs' | 'totalMs'>, stop: AbortSignal) {
   const controller = new AbortController();
   const end = (text: string) => controller.abort(new WeirError('FETCH', text));
@@ -147,7 +144,7 @@ export function startDeadlines({ idleMs, totalMs }: Pick<FetchLimits, 'idleMs' |
   const idle = setTimeout(end, idleMs, `nothing has come for ${idleMs / 1000} s`);
   return {
     signal: AbortSignal.any([controller.signal, stop]),
-    /** A piece has come. */
+    /** Restarts the idle timer. */
     heard: () => void idle.refresh(),
     [Symbol.dispose]() {
       clearTimeout(total);
@@ -156,7 +153,6 @@ export function startDeadlines({ idleMs, totalMs }: Pick<FetchLimits, 'idleMs' |
   };
 }
 
-/** What went wrong, in words. */
 export function reasonOf(error: unknown): string {
   const { cause, message, code } = error as Error & { readonly code?: string };
   if (error instanceof AggregateError) return error.errors.map(reasonOf).join(', ');

@@ -1,4 +1,4 @@
-/** Hands a text to an address that others name: one POST over a judged connection, its answer read as far as anybody needs it. */
+/** POSTs a text to an address set by a tenant, over a checked connection, and reads the beginning of the response. */
 import { isUtf8 } from 'node:buffer';
 import about from '../../package.json' with { type: 'json' };
 import { WeirError } from '../errors.ts';
@@ -14,27 +14,26 @@ export interface Post {
   readonly reach: Reach;
   readonly via: Via;
   readonly ca?: readonly string[] | undefined;
-  /** In all, ms. */
+  /** In total, ms. */
   readonly limit: number;
   readonly signal: AbortSignal;
   /** ms since 1970. */
   readonly now: () => number;
 }
 
-/** What the server said. */
 export interface Posted {
   readonly status: number;
-  /** How long it wants to be left alone, ms. */
+  /** In ms. */
   readonly retryAfter: number | undefined;
-  /** The beginning of an answer that is not 2xx, in one line. */
+  /** Beginning of a response other than 2xx, in one line. */
   readonly text: string;
 }
 
-/** Bytes of an answer that are read at most, and characters of it that are told. */
-const MOST = 65_536;
-const TOLD = 200;
+/** Maximum bytes read of a response, and characters reported. */
+const MAX_BYTES = 65_536;
+const MAX_TEXT = 200;
 
-/** Rejects with FETCH and a sentence where the server does not answer in time, or may not be reached. What it sends us elsewhere with is its answer. */
+/** Rejects with FETCH and a sentence on timeout or if the address is not allowed. Redirects are returned, not followed. */
 export async function post({ url, body, headers, reach, via, ca, limit, signal, now }: Post): Promise<Posted> {
   using deadlines = startDeadlines({ idleMs: limit, totalMs: limit }, signal);
   try {
@@ -63,18 +62,18 @@ export async function post({ url, body, headers, reach, via, ca, limit, signal, 
   }
 }
 
-/** The beginning of an answer, as far as it comes: its status was said before it. */
+/** Ignores errors: the status has arrived before. */
 async function beginningOf(response: AsyncIterable<Uint8Array>): Promise<string> {
   const pieces: Uint8Array[] = [];
   let bytes = 0;
   try {
     for await (const piece of response) {
-      pieces.push(piece.subarray(0, MOST - bytes));
+      pieces.push(piece.subarray(0, MAX_BYTES - bytes));
       bytes += piece.length;
-      if (bytes >= MOST) break;
+      if (bytes >= MAX_BYTES) break;
     }
   } catch {
-    // It was cut, or its time is over.
+    // Incomplete, or timed out.
   }
   return lineOf(Buffer.concat(pieces));
 }
@@ -85,5 +84,5 @@ const lineOf = (bytes: Buffer): string =>
         .toString('utf8')
         .replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
         .trim()
-        .slice(0, TOLD)
+        .slice(0, MAX_TEXT)
     : '';

@@ -1,14 +1,14 @@
-/** Which addresses a download may reach: an address that a tenant names must not lead into networks that only we can see. */
+/** Addresses allowed for downloads: an address set by a tenant must not lead into private networks. */
 import { addressSet, overlaps } from '@weir/network/address-set.ts';
 import { formatAddress } from '@weir/network/format.ts';
 import type { Network } from '@weir/network/network.ts';
 import { parseNetwork } from '@weir/network/parse.ts';
 import { NOT_GLOBALLY_REACHABLE } from '@weir/network/special-purpose.ts';
 
-/** Why an address may not be reached, to stand behind it in a sentence; undefined when it may. */
+/** Returns why an address is not allowed (sentence fragment after the address); undefined if it is. */
 export type Reach = (address: string) => string | undefined;
 
-/** Everything may be reached: for addresses that the operator of the service has set. */
+/** For addresses set by the operator of the service. */
 export const ANYWHERE: Reach = () => undefined;
 
 /**

@@ -15,12 +15,12 @@ import { listLines } from '../source/taxii/list.ts';
 import { isWholeDue, pulledOf, pullTaxii } from '../source/taxii/pull.ts';
 import { type FetchRequest, fetchInto } from './fetch.ts';
 
-/** What a file is called that holds what is known of a collection. */
+/** File name suffix of a collection's state. */
 export const KNOWN_END = '.taxii.gz';
 
 export type TaxiiRequest = Omit<FetchRequest, 'known' | 'accept'>;
 
-/** The server behind an address. `request` is how its answers are fetched; `now`: ms since 1970. */
+/** `request`: settings of its requests; `now`: ms since 1970. */
 export const taxiiServer = (request: TaxiiRequest, now: () => number): TaxiiServer => ({
   url: request.url,
   limits: request.limits,
@@ -39,7 +39,7 @@ export const taxiiServer = (request: TaxiiRequest, now: () => number): TaxiiServ
       write,
       now,
     );
-    // Nothing was known, so that `unchanged` is no answer.
+    // Without a previous state, 304 is invalid.
     return fetched.kind === 'unchanged' ? { status: 304, retryAfter: undefined } : fetched;
   },
 });
@@ -61,8 +61,8 @@ interface TaxiiFile extends AsyncDisposable {
 }
 
 /**
- * The list that a collection is, in a file of a folder. What is known of the collection is kept beside it: without that, all of it is pulled.
- * `keeps`: whether it is.
+ * Writes a collection as a list to a file. Its state is stored next to it; without that, everything is fetched. `keeps`: whether state is
+ * read and stored.
  */
 export async function taxiiFile(
   request: TaxiiRequest,
@@ -82,11 +82,11 @@ export async function taxiiFile(
   const remove = () => rm(file, { force: true });
   try {
     const { rows, passed } = pulled.list;
-    const told = { rows, passed: { ...passed, ...(pulled.note !== undefined && { [pulled.note]: 1 }) } };
-    await pipeline(Readable.from(listLines(told)), createWriteStream(file, { mode: 0o600 }));
+    const list = { rows, passed: { ...passed, ...(pulled.note !== undefined && { [pulled.note]: 1 }) } };
+    await pipeline(Readable.from(listLines(list)), createWriteStream(file, { mode: 0o600 }));
     if (keeps) {
       await pipeline(Readable.from(linesOf(pulled.known)), createGzip({ level: 1 }), createWriteStream(next, { mode: 0o600 }));
-      await rename(next, keptAt);
+      await rename(next, statePath);
     }
   } catch (error) {
     await Promise.all([remove(), rm(next, { force: true })]);

@@ -1,4 +1,4 @@
-/** How servers are reached whose addresses are judged: directly, or through the operator's proxy by CONNECT. */
+/** Connections to checked addresses: direct, or through the operator's proxy by CONNECT. */
 import type { lookup } from 'node:dns';
 import { request } from 'node:http';
 import { isIP, type Socket } from 'node:net';
@@ -6,15 +6,14 @@ import { connect } from 'node:tls';
 import { WeirError } from '../errors.ts';
 
 export interface Via {
-  /** An HTTP proxy; undefined: none. */
+  /** HTTP proxy. */
   readonly proxy?: URL | undefined;
-  /** Hosts that are reached without it: names with all below them, addresses, `*`; each may have a port. */
+  /** Hosts without proxy: names with all subdomains, addresses, `*`; each with an optional port. */
   readonly noProxy?: readonly string[];
-  /** Looks names up. */
   readonly lookup?: typeof lookup;
 }
 
-/** The proxy for an address; undefined where it is reached directly. */
+/** Returns undefined for a direct connection. */
 export function proxyFor({ proxy, noProxy = [] }: Via, { hostname, port, protocol }: URL): URL | undefined {
   const isLeftOut = noProxy.some((each) => {
     const [, name, own] = /^(.*?)(?::(\d+))?$/.exec(each.toLowerCase())!;
@@ -27,7 +26,7 @@ export function proxyFor({ proxy, noProxy = [] }: Via, { hostname, port, protoco
 
 const DEFAULT_PORT: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' };
 
-/** A connection to the server of `url` through a proxy: plain, or TLS for https. Rejects with FETCH where the proxy refuses. */
+/** A connection to the server of `url` through a proxy: plain, or TLS for https. Rejects with FETCH if the proxy refuses. */
 export async function tunnel(proxy: URL, url: URL, ca: string | readonly string[] | undefined, signal: AbortSignal): Promise<Socket> {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const place = `${url.hostname}:${url.port || DEFAULT_PORT[url.protocol]}`;
@@ -41,7 +40,7 @@ export async function tunnel(proxy: URL, url: URL, ca: string | readonly string[
       socket.destroy();
       reject(new WeirError('FETCH', `the proxy answers ${statusCode}`));
     });
-    // An answer without a connection is no tunnel.
+    // A response without a connection: the proxy refused CONNECT.
     asked.once('response', ({ statusCode }) => reject(new WeirError('FETCH', `the proxy answers ${statusCode}`)));
     asked.once('error', (error) => reject(new WeirError('FETCH', `the proxy does not answer: ${error.message}`)));
     asked.end();

@@ -1,6 +1,6 @@
 /**
- * Which states of geo files an operator has accepted, although they are much smaller than those in use (SPEC D11.9): a small file in the
- * data folder, which every process on it reads.
+ * States of geo files accepted by the operator although they are much smaller than the data in use (SPEC D11.9). Stored in a small file in
+ * the data folder; every process reads it.
  */
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,8 +11,8 @@ import { acceptDownloads } from './update.ts';
 const acceptedFile = (dir: string) => join(dir, 'geo-accepted.json');
 
 /**
- * Accepts the present state of the operator's files and of downloads, those that an update has held back included, and of nothing that they
- * become later. Returns the files; rejects with GEO_FILE.
+ * Accepts the current state of the operator's files and of downloads on hold. Later states need another acceptance. Returns the files;
+ * rejects with GEO_FILE.
  */
 export async function acceptGeo(files: GeoFiles, dir: string): Promise<Partial<Record<GeoKind, readonly string[]>>> {
   if (files.downloads !== undefined) await acceptDownloads(files.downloads);
@@ -25,13 +25,12 @@ export async function acceptGeo(files: GeoFiles, dir: string): Promise<Partial<R
   return Object.fromEntries(sources.map(({ kind, files }) => [kind, files]));
 }
 
-/** Whether an operator has accepted this state (`GeoSources.signature`) of a kind's files. */
+/** `signature`: see `GeoSources.signature`. */
 export async function isAccepted(dir: string | undefined, kind: GeoKind, signature: string): Promise<boolean> {
   if (dir === undefined) return false;
   try {
     return (JSON.parse(await readFile(acceptedFile(dir), 'utf8')) as Partial<Record<GeoKind, string>>)[kind] === signature;
   } catch {
-    // Nothing was accepted yet.
     return false;
   }
 }

@@ -3,8 +3,8 @@ import { type Reading, readAddress } from '@weir/network/read.ts';
 const isDigit = (byte: number) => byte >= 0x30 && byte <= 0x39;
 
 /**
- * Reads the address that fills bytes [from, to) of a text: a text (RFC 4291) or a decimal number, which is IPv4 up to 4294967295. Returns
- * whether there is one.
+ * Reads bytes [from, to) as an address: text (RFC 4291) or a decimal number, which is IPv4 up to 4294967295. Returns false if it is
+ * neither.
  */
 export function readAddressOrNumber(text: DataView, from: number, to: number, into: Reading): boolean {
   let i = from;

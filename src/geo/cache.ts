@@ -6,23 +6,23 @@ import type { GeoKindData } from './data.ts';
 import type { GeoSources } from './sources.ts';
 
 /*
- * Compiled geo data on disk, so that a second start reads no CSV. One file per kind: CRC-32 of header and words, length of the
- * header, header (JSON), the table's words, the names. Anything unexpected in the file counts as a miss, never as a fault.
+ * Compiled geo data on disk, so that a second start reads no CSV. One file per kind: CRC-32 of header and words, length of the header,
+ * header (JSON), the table's words, the names. An invalid file counts as a miss, never as a fault.
  */
 
-/** Raise this when the readers or the table change, so that data compiled by an older weir are not used. */
+/** Raise this when the readers or the table change: it invalidates data compiled by an older version. */
 const CACHE_VERSION = 3;
 const PREAMBLE_BYTES = 8;
 
 interface CacheHeader {
   readonly cacheVersion: number;
-  /** The data without the table's words and the names' bytes, which follow the header. */
+  /** Without the table's words and the names' bytes: they follow the header. */
   readonly data: GeoKindData;
 }
 
 const cacheFile = (dir: string, { kind }: Pick<GeoSources, 'kind'>) => join(dir, `geo-${kind}.bin`);
 
-/** The compiled data of exactly these files; undefined when the cache does not hold them or is damaged. */
+/** Returns undefined if the cache has no data of exactly these files or is damaged. */
 export async function readCache(dir: string, sources: GeoSources): Promise<GeoKindData | undefined> {
   try {
     await using file = await open(cacheFile(dir, sources));
@@ -56,7 +56,7 @@ async function readExactly<T extends Uint8Array>(file: FileHandle, into: T, posi
   return into;
 }
 
-/** Stores compiled data for the next start. A failure to write is ignored: the next start is only slower. */
+/** Ignores write failures: the next start is only slower. */
 export function writeCache(dir: string, data: GeoKindData): void {
   const target = cacheFile(dir, data);
   const temporary = `${target}.${process.pid}.tmp`;
@@ -76,7 +76,6 @@ export function writeCache(dir: string, data: GeoKindData): void {
   if (!isWritten) attempt(() => rmSync(temporary, { force: true }));
 }
 
-/** Whether `work` ran without an exception. */
 function attempt(work: () => void): boolean {
   try {
     work();

@@ -5,10 +5,10 @@ import { compileSources } from './compile.ts';
 import type { GeoKindData } from './data.ts';
 import type { GeoSources } from './sources.ts';
 
-/** What this thread gets as `workerData`. It compiles, so that the caller's thread is not blocked, and posts one `Compiled` per source. */
+/** The `workerData` of this thread. It compiles without blocking the caller's thread and posts one `Compiled` per source. */
 export interface CompileRequest {
   readonly sources: readonly GeoSources[];
-  /** Where compiled data are stored for the next start; undefined = nowhere. */
+  /** Cache folder; undefined = no cache. */
   readonly cacheDir: string | undefined;
 }
 

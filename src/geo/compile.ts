@@ -12,12 +12,12 @@ import { type GeoSources, sourcesLabel } from './sources.ts';
 import { buildTable, familyTables, type Overlaps } from './table.ts';
 
 /**
- * The share of rows that may overlap. Published tables have one or two mistakes in half a million rows. More overlaps mean a file of
- * another kind, such as one where a longer prefix is an exception to a shorter one; used here it would block more than it says.
+ * The share of rows that may overlap. Published tables have one or two mistakes in half a million rows. More overlaps indicate another
+ * format, such as a table of exceptions to shorter prefixes; reading it here would block more than it says.
  */
 const OVERLAP_TOLERANCE = 1 / 1000;
 
-/** Reads the files of one kind into a table. Throws GEO_FILE when a file cannot be used. */
+/** Throws GEO_FILE when a file cannot be used. */
 export function compileSources(sources: GeoSources): GeoKindData {
   const sink: RowSink = { v4: emptyRows(4), v6: emptyRows(6), skipped: 0, names: new Map(), file: 0 };
   const read = sources.files.map((file, index) => {
@@ -53,7 +53,7 @@ export function compileSources(sources: GeoSources): GeoKindData {
   });
 }
 
-/** Runs `work` and puts the setting and the file before the message of a GEO_FILE error. */
+/** Adds the setting and the file to the message of a GEO_FILE error. */
 function explain<T>(sources: GeoSources, file: string, work: () => T): T {
   try {
     return work();
@@ -62,19 +62,18 @@ function explain<T>(sources: GeoSources, file: string, work: () => T): T {
   }
 }
 
-/** Reads one file into `sink`. Returns its format and the date of its data. */
 function readSource(sources: GeoSources, file: string, sink: RowSink): { format: string; date: Date } {
   const bytes = readBytes(file);
   if (isMmdb(bytes)) return readMmdb(bytes, sources.kind, sink);
   const locations = () => {
     if (sources.locations === undefined)
-      throw new WeirError('GEO_FILE', 'its geoname_id column needs the …-Locations-en.csv of the same download beside it');
+      throw new WeirError('GEO_FILE', 'its geoname_id column needs the …-Locations-en.csv of the same download in the same folder');
     return readBytes(sources.locations);
   };
   return { format: readCsv(bytes, sources.kind, sink, locations), date: statSync(file).mtime };
 }
 
-/** The content of a file, unpacked if it is gzip. */
+/** Decompresses gzip. */
 function readBytes(file: string): Buffer {
   let bytes: Buffer;
   try {
@@ -89,11 +88,10 @@ function readBytes(file: string): Buffer {
   return bytes;
 }
 
-/** Names the first two rows that overlap. */
 function overlapText({ files }: GeoSources, overlaps: readonly Overlaps[], count: number): string {
   const found = overlaps.find(({ first }) => first !== undefined);
   const place = (row: number) =>
     `line ${found?.rows.lines[row]}${files.length > 1 ? ` of ${basename(files[found?.rows.files[row] ?? 0])}` : ''}`;
   const [earlier, later] = (found?.first ?? [0, 0]).map(place);
-  return `${later}: the range overlaps that of ${earlier}; an address may stand in one row only (rows that overlap: ${count})`;
+  return `${later}: the range overlaps that of ${earlier}; an address may be in one row only (rows that overlap: ${count})`;
 }

@@ -2,18 +2,18 @@ import { parse } from 'csv-parse/sync';
 import { WeirError } from '../errors.ts';
 import { type GeoKind, KINDS } from './kind.ts';
 
-/** Where the columns of a CSV file are; columns count from 0. */
+/** Columns of a CSV file, counted from 0. */
 export interface CsvLayout {
-  /** The name that `weir geo status` prints. */
+  /** Printed by `weir geo status`. */
   readonly format: string;
-  /** The column of the first address or of the network. */
+  /** First address or network. */
   readonly start: number;
-  /** The column of the last address; undefined when `start` holds a network. */
+  /** Last address; undefined when `start` is a network. */
   readonly end: number | undefined;
   readonly key: number;
-  /** The column of what the key is called; undefined where there is none. */
+  /** Name of the key (country or operator). */
   readonly name: number | undefined;
-  /** Whether the keys are GeoNames ids, which a Locations file maps to countries. */
+  /** Whether the keys are GeoNames ids, mapped to countries by a Locations file. */
   readonly isGeonameId: boolean;
   readonly hasHeader: boolean;
 }
@@ -54,7 +54,7 @@ function headerLayout(fields: readonly string[], kind: GeoKind): CsvLayout {
 
 function plainLayout(fields: readonly string[], kind: GeoKind): CsvLayout {
   const plain = { start: 0, isGeonameId: false, hasHeader: false };
-  // What stands behind the key is what it is called, of kinds that have names.
+  // In kinds with names, the name follows the key.
   const named = (key: number) => ({ key, name: KINDS[kind].nameColumns.length > 0 ? key + 1 : undefined });
   if (fields[0].includes('/') && fields.length >= 2) return { ...plain, format: `CSV (network,${kind})`, end: undefined, ...named(1) };
   if (fields.length >= 3) return { ...plain, format: `CSV (start,end,${kind})`, end: 1, ...named(2) };

@@ -17,13 +17,13 @@ const HASH = 0x23;
 const COMMA = 0x2c;
 const DOT = 0x2e;
 
-/** A line of a file may have so many bytes. */
+/** In bytes. */
 const LONGEST_LINE = 64 * 1024;
 
 /**
- * Reads a CSV file of ranges or networks into `sink` and returns the name of its format. Works on bytes, because a million strings
- * take several times as long. Fields may be quoted, but not contain line breaks (no source has any). Skips lines that begin with `#`
- * and repeated headers. `locations` gives the bytes of the file that maps GeoNames ids to countries. Throws GEO_FILE with the line.
+ * Reads a CSV file of ranges or networks into `sink` and returns the name of its format. Works on bytes: a million strings take several
+ * times as long. Fields may be quoted, but contain no line breaks (no source has any). Skips lines that begin with `#` and repeated
+ * headers. `locations` returns the file that maps GeoNames ids to countries. Throws GEO_FILE with the line.
  */
 export function readCsv(bytes: Buffer, kind: GeoKind, sink: RowSink, locations: () => Buffer): string {
   let line = 0;
@@ -46,22 +46,20 @@ export function readCsv(bytes: Buffer, kind: GeoKind, sink: RowSink, locations: 
   return reader?.layout.format ?? 'CSV';
 }
 
-/** What is needed to read rows of one layout. */
 interface CsvReader {
-  /** The whole file. */
+  /** The complete file. */
   readonly text: DataView;
   readonly layout: CsvLayout;
-  /** The header line; undefined when the file has none. */
   readonly header: Buffer | undefined;
   readonly readKey: KeyReader;
-  /** What a key looks like, for messages. */
+  /** Format of a key, for messages. */
   readonly expectedKey: string;
-  /** How many fields a row has at least, and how many of them are read. */
+  /** Minimum number of fields per row; only these are read. */
   readonly wanted: number;
   readonly most: number;
-  /** The beginning and end of each of these fields. */
+  /** Start and end of each of these fields. */
   readonly bounds: Uint32Array;
-  /** The first and the last address of the row being read. */
+  /** First and last address of the current row. */
   readonly first: Reading;
   readonly last: Reading;
 }
@@ -84,7 +82,7 @@ function csvReader(bytes: Buffer, firstLine: Buffer, kind: GeoKind, locations: (
   };
 }
 
-/** Whether the line is the header: files written behind one another repeat it. */
+/** Concatenated files repeat the header. */
 const isHeader = ({ header }: CsvReader, bytes: Buffer, at: number, end: number): boolean =>
   header !== undefined && bytes[at] === header[0] && header.equals(bytes.subarray(at, end));
 
@@ -96,7 +94,7 @@ function readRow(reader: CsvReader, bytes: Buffer, at: number, end: number, line
   const from = bounds[2 * layout.key];
   const to = bounds[2 * layout.key + 1];
   const key = reader.readKey(bytes, from, to);
-  if (key === INVALID) throw new WeirError('GEO_FILE', `expected ${reader.expectedKey}, found ${shown(bytes, from, to)}`);
+  if (key === INVALID) throw new WeirError('GEO_FILE', `expected ${reader.expectedKey}, found ${quoted(bytes, from, to)}`);
   if (key === SKIP) {
     sink.skipped++;
     return;
@@ -107,12 +105,12 @@ function readRow(reader: CsvReader, bytes: Buffer, at: number, end: number, line
   noteName(sink.names, key, bytes.toString('utf8', bounds[2 * name], bounds[2 * name + 1]).replaceAll('""', '"'));
 }
 
-const MAX_SHOWN = 40;
+const MAX_QUOTED = 40;
 
 const hasByteOrderMark = (bytes: Buffer) => bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
-const shown = (bytes: Buffer, from: number, to: number) => JSON.stringify(bytes.toString('utf8', from, Math.min(to, from + MAX_SHOWN)));
+const quoted = (bytes: Buffer, from: number, to: number) => JSON.stringify(bytes.toString('utf8', from, Math.min(to, from + MAX_QUOTED)));
 
-/** Writes the beginning and end of the first `wanted` fields, without quotes and blanks, to `bounds`. Returns how many there are. */
+/** Writes start and end of the first `wanted` fields, without quotes and blanks, to `bounds`. Returns the number of fields. */
 function splitFields(bytes: Buffer, at: number, end: number, wanted: number, bounds: Uint32Array): number {
   let i = at;
   for (let field = 0; field < wanted; field++) {
@@ -153,13 +151,13 @@ function readRange(reader: CsvReader, bytes: Buffer): 4 | 6 {
 /** Reads a range from two columns. A range of two IPv4-mapped addresses is an IPv4 range. */
 function readPair({ text, first, last }: CsvReader, bytes: Buffer, from: number, to: number, endFrom: number, endTo: number): 4 | 6 {
   if (!readAddressOrNumber(text, from, to, first))
-    throw new WeirError('GEO_FILE', `expected an IP address, found ${shown(bytes, from, to)}`);
+    throw new WeirError('GEO_FILE', `expected an IP address, found ${quoted(bytes, from, to)}`);
   if (!readAddressOrNumber(text, endFrom, endTo, last))
-    throw new WeirError('GEO_FILE', `expected an IP address, found ${shown(bytes, endFrom, endTo)}`);
+    throw new WeirError('GEO_FILE', `expected an IP address, found ${quoted(bytes, endFrom, endTo)}`);
   const { family } = last;
-  // A small number is IPv6 when the number that ends its range is.
+  // A small number is IPv6 if the end of its range is.
   if (first.family !== family && (family === 4 || bytes.subarray(from, to).includes(DOT)))
-    throw new WeirError('GEO_FILE', `${shown(bytes, from, to)} and ${shown(bytes, endFrom, endTo)} are not of one family`);
+    throw new WeirError('GEO_FILE', `${quoted(bytes, from, to)} and ${quoted(bytes, endFrom, endTo)} are not of one family`);
   if (isDescending(first.words, last.words, family))
     throw new WeirError('GEO_FILE', `the range ends at ${shown(bytes, endFrom, endTo)}, before its start ${shown(bytes, from, to)}`);
   if (!isMapped(first.words) || !isMapped(last.words)) return family;
@@ -173,7 +171,7 @@ function isDescending(first: Uint32Array, last: Uint32Array, family: 4 | 6): boo
   return false;
 }
 
-/** A reader of GeoNames ids: it gives the key of the country that a GeoLite2 Locations file has for the id. */
+/** Maps GeoNames ids to countries by a GeoLite2 Locations file. */
 function geonameKeys(locations: Buffer): KeyReader {
   const keys = new Map(locationRows(locations).map((row) => [row.geoname_id, readKeyText('country', row.country_iso_code ?? '')]));
   return (bytes, from, to) => (from === to ? SKIP : (keys.get(String.fromCharCode(...bytes.subarray(from, to))) ?? INVALID));
@@ -183,6 +181,6 @@ function locationRows(locations: Buffer): Record<string, string | undefined>[] {
   try {
     return parse(locations, { columns: true, bom: true });
   } catch (error) {
-    throw new WeirError('GEO_FILE', `the Locations file beside it cannot be read: ${(error as Error).message}`);
+    throw new WeirError('GEO_FILE', `the Locations file in the same folder cannot be read: ${(error as Error).message}`);
   }
 }

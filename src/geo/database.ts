@@ -3,7 +3,7 @@ import type { GeoData } from './data.ts';
 import { countryKey } from './kind.ts';
 import { type FamilyTable, familyTables } from './table.ts';
 
-/** Geo data as the `GeoDatabase` that the rest of weir uses. It only creates views: no range is copied. */
+/** Creates views of the data: no range is copied. */
 export function geoDatabase(data: GeoData): GeoDatabase {
   const country = familyTables(data.country.table);
   const asn = familyTables(data.asn.table);
@@ -24,7 +24,7 @@ function familyRanges({ keys, offsets, ranges }: FamilyTable, key: number, words
   return index < 0 ? ranges.subarray(0, 0) : ranges.subarray(offsets[index] * wordsPerRange, offsets[index + 1] * wordsPerRange);
 }
 
-/** The index of a key by binary search; -1 when it is missing. */
+/** Binary search; -1 if missing. */
 function indexOfKey(keys: Uint32Array, key: number): number {
   let low = 0;
   let high = keys.length - 1;

@@ -1,4 +1,4 @@
-/** Fetches one file over HTTP into a file: whole or not at all, only when it has changed, within limits (SPEC D17.3, D17.5, D17.6). */
+/** Downloads one file over HTTP: complete or not at all, only if it has changed, within limits (SPEC D17.3, D17.5, D17.6). */
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import about from '../../package.json' with { type: 'json' };
@@ -6,46 +6,44 @@ import { hasCode, WeirError } from '../errors.ts';
 import { type FetchLimits, fetchInto, type Validators, type Write } from '../fetch/fetch.ts';
 import { ANYWHERE } from '../fetch/reach.ts';
 
-/** How long and how much a download may take. */
 export interface DownloadLimits extends FetchLimits {
-  /** A line, bytes. */
+  /** Maximum length of a line, bytes. */
   readonly lineBytes: number;
 }
 
-/** The limits of geo files, which have up to 60 MB. */
+/** Geo files have up to 60 MB. */
 export const DOWNLOAD_LIMITS: DownloadLimits = { idleMs: 30_000, totalMs: 600_000, bytes: 256 * 1024 * 1024, lineBytes: 64 * 1024 };
 
-/** A text that is held in memory, such as a list of checksums, may have so many bytes. */
+/** Maximum size of a text in memory, such as a list of checksums. */
 const TEXT_BYTES = 1024 * 1024;
 
 const LF = 0x0a;
 const USER_AGENT = `weir/${about.version}`;
 
-/** A file that was fetched. */
 export interface Downloaded {
   readonly validators: Validators;
-  /** Its SHA-256, hexadecimal. */
+  /** Hexadecimal. */
   readonly sha256: string;
   readonly lines: number;
-  /** Whether it ends with a line feed: one that does not may have lost its end. */
+  /** Whether it ends with a line feed; otherwise its end may be missing. */
   readonly isComplete: boolean;
 }
 
 export interface DownloadRequest {
   readonly url: string;
-  /** The state that is known already; undefined = fetch in any case. */
+  /** Validators of the previous download; undefined = fetch in any case. */
   readonly known: Validators | undefined;
   readonly limits: DownloadLimits;
-  /** Ends the download. */
+  /** Aborts the download. */
   readonly signal: AbortSignal;
 }
 
-/** Appends what is behind the address to `file`; undefined when the server says that it is as known. Rejects with GEO_FILE. */
+/** Appends the body to `file`; undefined if it has not changed (304). Rejects with GEO_FILE. */
 export async function download(request: DownloadRequest, file: () => Promise<FileHandle>): Promise<Downloaded | undefined> {
   const hash = createHash('sha256');
   const { lineBytes } = request.limits;
   let lines = 0;
-  /** Bytes of the line that has not ended yet. */
+  /** Bytes of the unfinished line. */
   let open = 0;
   let last = LF;
   const validators = await fetchOrFail(request, async (bytes) => {
@@ -66,7 +64,7 @@ export async function download(request: DownloadRequest, file: () => Promise<Fil
   return validators && { validators, sha256: hash.digest('hex'), lines, isComplete: last === LF };
 }
 
-/** The text behind an address, of 1 MiB at most; undefined when there is none (404). Rejects with GEO_FILE. */
+/** Fetches a text of at most 1 MiB; undefined on 404. Rejects with GEO_FILE. */
 export async function downloadText(request: Omit<DownloadRequest, 'known'>): Promise<string | undefined> {
   const pieces: Uint8Array[] = [];
   const limits = { ...request.limits, bytes: Math.min(request.limits.bytes, TEXT_BYTES) };
@@ -74,11 +72,11 @@ export async function downloadText(request: Omit<DownloadRequest, 'known'>): Pro
   return found && Buffer.concat(pieces).toString('utf8');
 }
 
-/** Hands the body to `write`; undefined when there is none: 304, or one of the statuses `none`. */
+/** Passes the body to `write`; undefined on 304 and on the statuses in `none`. */
 async function fetchOrFail(request: DownloadRequest, write: Write, none: readonly number[] = []): Promise<Validators | undefined> {
   const { url, known, limits, signal } = request;
   try {
-    // The operator of the service has set the address.
+    // Set by the operator of the service.
     const fetched = await fetchInto({ url, known, limits, signal, userAgent: USER_AGENT, reach: ANYWHERE }, write, Date.now);
     if (fetched.kind === 'fetched') return fetched.validators;
     if (fetched.kind === 'unchanged' || none.includes(fetched.status)) return undefined;

@@ -1,39 +1,36 @@
 import { isCountry } from './iso3166.ts';
 
-/** The two kinds of geo data. */
 export const GEO_KINDS = ['country', 'asn'] as const;
-/** One of the two kinds. */
 export type GeoKind = (typeof GEO_KINDS)[number];
 
-/** Stands for a row without an assigned country or AS; such rows are counted and left out. */
+/** Key of a row without an assigned country or AS; such rows are counted and skipped. */
 export const SKIP = -1;
-/** Stands for a text that cannot be a key of this kind: the file is refused. */
+/** Key of an invalid text: the file is refused. */
 export const INVALID = -2;
 
 /** Reads the key of a row from bytes [from, to). Returns the key (0 or greater), SKIP or INVALID. */
 export type KeyReader = (bytes: Uint8Array, from: number, to: number) => number;
 
-/** What differs between the two kinds. */
 interface KindTraits {
-  /** The environment setting that names the operator's file. */
+  /** Environment setting of the operator's file. */
   readonly setting: string;
-  /** The npm package of the packaged data and its IPv4 file. The IPv6 file is found beside it. */
+  /** npm package of the packaged data and its IPv4 file, with the IPv6 file in the same folder. */
   readonly packaged: { readonly name: string; readonly file: string };
-  /** What `weir geo update` fetches: the files of IPv4 and of IPv6. */
+  /** Files fetched by `weir geo update`: IPv4, IPv6. */
   readonly published: readonly [string, string];
-  /** Names of the key column in headers, best first. */
+  /** Header names of the key column, best first. */
   readonly columns: readonly string[];
-  /** Names of the column that says what a key is called. */
+  /** Header names of the display name's column. */
   readonly nameColumns: readonly string[];
   /** Reads a key from a CSV field. */
   readonly readKey: KeyReader;
-  /** What a key looks like, for messages. */
+  /** Format of a key, for messages. */
   readonly expected: string;
-  /** What its keys are called together. */
-  readonly called: string;
-  /** The key's text in a decoded MMDB record; undefined when the record has none. */
+  /** Plural noun for the keys. */
+  readonly plural: string;
+  /** Key text of a decoded MMDB record, if any. */
   readonly recordKey: (record: Record<string, unknown>) => string | undefined;
-  /** What the key is called in such a record. */
+  /** Display name of the key in such a record. */
   readonly recordName: (record: Record<string, unknown>) => string | undefined;
 }
 
@@ -48,20 +45,20 @@ const isLetter = (byte: number) => lower(byte) >= 0x61 && lower(byte) <= 0x7a;
 const isDigit = (byte: number) => byte >= 0x30 && byte <= 0x39;
 const letterIndex = (byte: number) => lower(byte) - 0x61;
 
-/** The alpha-2 code that a number of the tables stands for. */
+/** Inverse of `countryKey`. */
 export const countryText = (key: number): string =>
   String.fromCharCode(LETTER_A + Math.floor(key / COUNTRY_LETTERS), LETTER_A + (key % COUNTRY_LETTERS));
 
 const ASSIGNED = Array.from({ length: COUNTRY_LETTERS ** 2 }, (_, key) => isCountry(countryText(key)));
 
-/** The number that stands for an alpha-2 code in the tables: AA is 0, ZZ is 675. */
+/** Number of an alpha-2 code in the tables: AA is 0, ZZ is 675. */
 export const countryKey = (code: string): number => (code.charCodeAt(0) - LETTER_A) * COUNTRY_LETTERS + code.charCodeAt(1) - LETTER_A;
 
 const readCountry: KeyReader = (bytes, from, to) => {
   if (isNone(bytes, from, to)) return SKIP;
   if (to !== from + 2) return INVALID;
   const [first, second] = [bytes[from], bytes[from + 1]];
-  // Sources use codes such as A1 and O1 for proxies and other things that are not countries.
+  // Sources use codes such as A1 and O1 for proxies and other non-countries.
   if (isLetter(first) && isDigit(second)) return SKIP;
   if (!isLetter(first) || !isLetter(second)) return INVALID;
   const key = letterIndex(first) * COUNTRY_LETTERS + letterIndex(second);
@@ -77,7 +74,7 @@ const readAsn: KeyReader = (bytes, from, to) => {
     asn = asn * 10 + bytes[i] - 0x30;
     if (asn > MAX_ASN) return INVALID;
   }
-  // AS0 marks what nobody may announce (RFC 7607).
+  // AS0 marks networks that must not be announced (RFC 7607).
   return asn === 0 ? SKIP : asn;
 };
 
@@ -88,7 +85,6 @@ const firstText = (...values: unknown[]): string | undefined => {
   return found === undefined ? undefined : String(found);
 };
 
-/** The traits of each kind. */
 export const KINDS: Readonly<Record<GeoKind, KindTraits>> = {
   country: {
     setting: 'GEO_COUNTRY_FILE',
@@ -98,7 +94,7 @@ export const KINDS: Readonly<Record<GeoKind, KindTraits>> = {
     nameColumns: [],
     readKey: readCountry,
     expected: 'a two-letter country code',
-    called: 'countries',
+    plural: 'countries',
     // MaxMind and DB-IP nest it; IPinfo and ip-location-db are flat.
     recordKey: (record) => firstText(nested(record.country, 'iso_code'), record.country_code, record.country),
     recordName: () => undefined,
@@ -111,13 +107,13 @@ export const KINDS: Readonly<Record<GeoKind, KindTraits>> = {
     nameColumns: ['autonomous_system_organization', 'as_name', 'as_organization', 'asn_name', 'organization', 'name'],
     readKey: readAsn,
     expected: 'an AS number such as 15169 or AS15169',
-    called: 'ASNs',
+    plural: 'ASNs',
     recordKey: (record) => firstText(record.autonomous_system_number, record.asn),
     recordName: (record) => firstText(record.autonomous_system_organization, record.as_name, record.name),
   },
 };
 
-/** The key of a text, SKIP or INVALID. */
+/** Returns the key, SKIP or INVALID. */
 export function readKeyText(kind: GeoKind, text: string): number {
   const bytes = Buffer.from(text);
   return KINDS[kind].readKey(bytes, 0, bytes.length);

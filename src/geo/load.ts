@@ -8,8 +8,8 @@ import type { GeoKind } from './kind.ts';
 import { findSources, type GeoFiles, type GeoSources } from './sources.ts';
 
 /**
- * Loads both kinds. Files are parsed in another thread. With `cacheDir`, data compiled from the same files before are read from that
- * folder, and newly compiled data are stored there. Rejects with GEO_FILE; its message has one line for each file that cannot be used.
+ * Loads both kinds. Parses files in another thread. With `cacheDir`, reads and stores compiled data there. Rejects with GEO_FILE; the
+ * message has one line per unusable file.
  */
 export async function loadGeo(files: GeoFiles, cacheDir?: string): Promise<GeoData> {
   const found = await Promise.all([find('country', files), find('asn', files)]);
@@ -22,7 +22,6 @@ export async function loadGeo(files: GeoFiles, cacheDir?: string): Promise<GeoDa
   throw new WeirError('GEO_FILE', [country, asn].flatMap((each) => ('fault' in each ? [each.fault] : [])).join('\n'));
 }
 
-/** Joins both kinds; the version is that of both contents. */
 export const combine = (country: GeoKindData, asn: GeoKindData): GeoData => ({
   version: `${country.table.version}${asn.table.version}`,
   country,
@@ -45,7 +44,7 @@ async function find(kind: GeoKind, files: GeoFiles): Promise<GeoSources | { read
   }
 }
 
-/** Loads from the cache or compiles. One thread compiles both kinds: two would both take time to start and compete for the same cores. */
+/** One thread compiles both kinds: two would compete for the same cores. */
 async function loadAll(sources: readonly GeoSources[], cacheDir: string | undefined): Promise<Compiled[]> {
   const cached = await Promise.all(sources.map((each) => (cacheDir === undefined ? undefined : readCache(cacheDir, each))));
   const missing = sources.filter((_, n) => cached[n] === undefined);

@@ -1,17 +1,17 @@
-/** Which country or ASN an address belongs to: the table of ranges by key, turned around. */
+/** Country or ASN of an address: inverts the table of ranges by key. */
 import { familyTables, type GeoTable } from './table.ts';
 
-/** The key of an address, given as its 4 or 16 bytes, one character each; undefined where none is known. */
+/** `address`: 4 or 16 bytes, one character each. */
 export type KeyLookup = (address: string) => number | undefined;
 
-/** Ranges by their start, as bytes: addresses of one family compare as texts do. */
+/** Ranges by start, as bytes: addresses of one family compare as strings. */
 interface Ranges {
   readonly starts: readonly string[];
   readonly ends: readonly string[];
   readonly keys: readonly number[];
 }
 
-/** Builds the lookup of a table, which takes a second for the packaged data. Where ranges overlap, the one that begins last counts. */
+/** Takes about a second for the packaged data. Of overlapping ranges, the last to begin counts. */
 export function keyLookup(table: GeoTable): KeyLookup {
   const { v4, v6 } = familyTables(table);
   const families = [rangesOf(v4, 1), rangesOf(v6, 4)];

@@ -8,12 +8,11 @@ import { noteName } from './names.ts';
 import { addRow, type RowSink } from './rows.ts';
 
 const METADATA_MARKER = Buffer.from('\xab\xcd\xefMaxMind.com', 'latin1');
-/** The metadata are in the last 128 KiB, in bytes (MaxMind DB format 2.0, "Database Metadata"). */
+/** The metadata is in the last 128 KiB, in bytes (MaxMind DB format 2.0, "Database Metadata"). */
 const METADATA_REACH = 128 * 1024;
 /** Zero bytes between the search tree and the data. */
 const SEPARATOR = 16;
 
-/** Whether the bytes are a MaxMind DB. */
 export const isMmdb = (bytes: Buffer): boolean => bytes.subarray(-METADATA_REACH).includes(METADATA_MARKER);
 
 /** IPv6 networks in which writers repeat the IPv4 subtree: IPv4-mapped, Teredo, 6to4. */
@@ -45,7 +44,7 @@ function readMetadata(bytes: Buffer): Metadata {
   }
 }
 
-/** Returns a function that gives the key in the data that a tree record points to. Each data record is decoded once, and its name taken. */
+/** Maps a tree record to its key. Decodes each data record once and adds its name to `names`. */
 function recordKeys(bytes: Buffer, metadata: Metadata, kind: GeoKind, names: Map<number, string>): (record: number) => number {
   const { default: Decoder } = decoder;
   const data = new Decoder(bytes, metadata.searchTreeSize + SEPARATOR);
@@ -84,10 +83,10 @@ function decodeRecord(data: InstanceType<typeof decoder.default>, offset: number
 const IPV4_DEPTH = 96;
 const MAX_DEPTH = 128;
 
-/** Takes one network: its first and last address as `addRow` takes them, and the tree record that points to its data. */
+/** Receives one network: first and last address in the format of `addRow`, and the tree record of its data. */
 type Emit = (first: Uint32Array, last: Uint32Array, family: 4 | 6, record: number) => void;
 
-/** Calls `emit` for every network that has data; for the IPv4 subtree once, although the tree may contain it several times. */
+/** Calls `emit` for every network with data; for the IPv4 subtree once, although the tree may contain it several times. */
 function walkTree(bytes: Buffer, metadata: Metadata, emit: Emit): void {
   const { nodeCount, nodeByteSize, recordSize, ipVersion } = metadata;
   const node = walker.default(bytes, recordSize);
@@ -130,7 +129,6 @@ function isAlias(path: Uint32Array, depth: number, isNode: boolean): boolean {
   return IPV4_ALIASES.some((alias) => alias.prefix === depth && alias.words.every((word, i) => word === path[i]));
 }
 
-/** Whether the first `count` words are zero. */
 function isZero(words: Uint32Array, count: number): boolean {
   for (let word = 0; word < count; word++) if (words[word] !== 0) return false;
   return true;

@@ -1,16 +1,16 @@
-/** What keys are called by the data, such as the operators of ASNs: taken along as the rows are read, and kept as one block of bytes. */
+/** Display names of keys, such as the operators of ASNs, in one block of bytes. */
 
-/** Characters of a name, and bytes of all names; what is beyond is left out. */
+/** Maximum characters of a name and bytes of all names; longer ones are cut, further ones dropped. */
 const LONGEST = 100;
 const MOST_BYTES = 16 * 1024 * 1024;
 
-/** Names by key, for any thread without a copy: the keys ascending, where each name begins and the last ends, and the UTF-8 of all. */
+/** Shared between threads without a copy: ascending keys, the start of each name and the end of the last, UTF-8 of all names. */
 export interface GeoNames {
   readonly bytes: SharedArrayBuffer;
   readonly count: number;
 }
 
-/** Takes the name of a key, where it is the first: the same key has many rows. */
+/** The first name of a key counts: a key has many rows. */
 export function noteName(names: Map<number, string>, key: number, text: string): void {
   const name = Array.from(text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim())
     .slice(0, LONGEST)
@@ -18,7 +18,6 @@ export function noteName(names: Map<number, string>, key: number, text: string):
   if (name !== '') names.set(key, name);
 }
 
-/** Puts names together; undefined where there are none. */
 export function packNames(names: ReadonlyMap<number, string>): GeoNames | undefined {
   const texts: Buffer[] = [];
   const keys: number[] = [];
@@ -42,7 +41,7 @@ export function packNames(names: ReadonlyMap<number, string>): GeoNames | undefi
   return { bytes, count: keys.length };
 }
 
-/** The name of a key; null where the data have none. */
+/** Returns null if the data has no name. */
 export function nameOf(names: GeoNames | undefined, key: number): string | null {
   if (names === undefined) return null;
   const { bytes, count } = names;

@@ -1,22 +1,21 @@
-/** Words of one address: IPv4 one, IPv6 four. */
+/** 32-bit words per address. */
 export const addressWords = (family: 4 | 6): 1 | 4 => (family === 4 ? 1 : 4);
 
-/** The rows of one family, in file order, as columns: the values of row `i` are at index `i` of each. */
+/** Rows of one family, in file order, as columns: index `i` of each column belongs to row `i`. */
 export interface Rows {
   readonly family: 4 | 6;
   count: number;
-  /** The first and last address of each row: `2 * addressWords(family)` words. */
+  /** First and last address of each row: `2 * addressWords(family)` words. */
   words: Uint32Array<ArrayBuffer>;
   keys: Uint32Array<ArrayBuffer>;
-  /** The line of each row in its file; 0 for MMDB files. */
+  /** Line in the file; 0 for MMDB files. */
   lines: Uint32Array<ArrayBuffer>;
-  /** The file of each row, as an index in reading order. */
+  /** Index of the file in reading order. */
   files: Uint8Array<ArrayBuffer>;
 }
 
 const FIRST_CAPACITY = 4096;
 
-/** An empty, growable collection of rows. */
 export const emptyRows = (family: 4 | 6): Rows => ({
   family,
   count: 0,
@@ -26,7 +25,7 @@ export const emptyRows = (family: 4 | 6): Rows => ({
   files: new Uint8Array(FIRST_CAPACITY),
 });
 
-/** Appends a row. `first` and `last` are its addresses as four words, an IPv4 address in the last of them. */
+/** `first` and `last` are four words each, with an IPv4 address in the last word. */
 export function addRow(rows: Rows, first: Uint32Array, last: Uint32Array, key: number, file: number, line: number): void {
   const { family, count } = rows;
   if (count === rows.keys.length) {
@@ -49,13 +48,13 @@ export function addRow(rows: Rows, first: Uint32Array, last: Uint32Array, key: n
 
 const grown = (array: Uint32Array<ArrayBuffer>) => new Uint32Array(array.buffer.transfer(array.byteLength * 2));
 
-/** Receives what a reader finds: rows of both families, and the number of rows without a usable key. */
+/** Output of a reader: rows of both families, and the number of rows without a usable key. */
 export interface RowSink {
   readonly v4: Rows;
   readonly v6: Rows;
   skipped: number;
-  /** What keys are called, the first name of each. */
+  /** First name of each key. */
   readonly names: Map<number, string>;
-  /** The index of the file being read. */
+  /** Index of the current file. */
   file: number;
 }

@@ -2,23 +2,22 @@ import { DAY } from '../clock.ts';
 import type { GeoData, GeoKindData } from './data.ts';
 import type { GeoKind } from './kind.ts';
 
-/** The attribution that the licences of the packaged data require; NOTICE has the full text. */
+/** Required by the licences of the packaged data; NOTICE has the full text. */
 const PACKAGED_ATTRIBUTION: Readonly<Record<GeoKind, string>> = {
   country: 'NRO delegation statistics, https://www.nro.net (CC BY 4.0), compiled by ip-location-db',
   asn: 'RouteViews, https://www.routeviews.org; DB-IP, https://db-ip.com; NRO, https://www.nro.net (CC BY 4.0), merged by ip-location-db',
 };
 
-/** Whom to name beside what these data say; null for other than the packaged data. */
+/** Returns null except for the packaged data. */
 export const attributionOf = ({ origin, kind }: GeoKindData): string | null => (origin === 'packaged' ? PACKAGED_ATTRIBUTION[kind] : null);
 
-/** What `weir geo status` prints: the origin and age of the geo data in use. `now` is in ms since 1970. */
+/** Output of `weir geo status`. `now`: ms since 1970. */
 export const geoStatus = (data: GeoData, now: number) => ({
   version: data.version,
   country: kindStatus(data.country, now),
   asn: kindStatus(data.asn, now),
 });
 
-/** One kind of geo data as `weir geo status` prints it. */
 export type GeoKindStatus = ReturnType<typeof kindStatus>;
 
 const kindStatus = (data: GeoKindData, now: number) => ({
@@ -27,16 +26,15 @@ const kindStatus = (data: GeoKindData, now: number) => ({
   files: data.files,
   format: data.format,
   date: data.date,
-  /** Whole days since `date`. */
+  /** Full days since `date`. */
   age_days: Math.max(0, Math.floor((now - Date.parse(data.date)) / DAY)),
   rows: data.rows,
   skipped_rows: data.skippedRows,
   overlapping_rows: data.overlappingRows,
-  /** How many countries or ASNs have ranges. */
+  /** Number of countries or ASNs with ranges. */
   keys: data.keys,
   ranges_v4: data.rangesV4,
   ranges_v6: data.rangesV6,
   version: data.table.version,
-  /** null for other than the packaged data, which have the terms of their source. */
   attribution: attributionOf(data),
 });

@@ -2,28 +2,27 @@ import { createHash } from 'node:crypto';
 import { addressWords, type Rows } from './rows.ts';
 
 /**
- * The ranges of one kind and both families in one SharedArrayBuffer of 32-bit words. It has six sections, three for IPv4 and then
- * three for IPv6, as `FamilyTable` describes them.
+ * Ranges of one kind and both families in one SharedArrayBuffer of 32-bit words. Six sections, three for IPv4 and then three for IPv6 (see
+ * `FamilyTable`).
  */
 export interface GeoTable {
-  /** SHA-256 of the content, shortened: equal data have equal versions, whatever file they came from. */
+  /** SHA-256 of the content, shortened: equal data has equal versions, regardless of its file. */
   readonly version: string;
   readonly words: SharedArrayBuffer;
-  /** The length of each section, in words. */
+  /** Length of each section, in words. */
   readonly lengths: readonly number[];
 }
 
-/** One family of a table, as views into its buffer. */
+/** Views into the buffer of a table. */
 export interface FamilyTable {
-  /** The keys that have ranges, ascending. */
+  /** Keys with ranges, ascending. */
   readonly keys: Uint32Array;
-  /** The index of the first range of each key, and at the end the number of ranges. */
+  /** Index of the first range of each key, followed by the number of ranges. */
   readonly offsets: Uint32Array;
   /** First and last address of each range, sorted by key and then by address. */
   readonly ranges: Uint32Array;
 }
 
-/** The sections of a table by family. */
 export function familyTables(table: GeoTable): { readonly v4: FamilyTable; readonly v6: FamilyTable } {
   let at = 0;
   const sections = table.lengths.map((length) => {
@@ -35,7 +34,7 @@ export function familyTables(table: GeoTable): { readonly v4: FamilyTable; reado
   return { v4: { keys: keys4, offsets: offsets4, ranges: ranges4 }, v6: { keys: keys6, offsets: offsets6, ranges: ranges6 } };
 }
 
-/** How many rows share addresses with an earlier row, and the first such pair as row indexes: earlier, later. */
+/** Number of rows that share addresses with an earlier row, and the first such pair as row indexes: earlier, later. */
 export interface Overlaps {
   readonly rows: Rows;
   readonly count: number;
@@ -43,8 +42,8 @@ export interface Overlaps {
 }
 
 /**
- * Groups rows by key and unites the ranges of a key that overlap or touch. An address in rows of two keys belongs to both;
- * `overlaps` counts such rows for each family.
+ * Groups rows by key and merges overlapping and adjacent ranges of a key. An address in rows of two keys belongs to both; `overlaps` counts
+ * such rows for each family.
  */
 export function buildTable(families: readonly [v4: Rows, v6: Rows]): { readonly table: GeoTable; readonly overlaps: Overlaps[] } {
   const orders = families.map(orderByAddress);
@@ -62,7 +61,7 @@ export function buildTable(families: readonly [v4: Rows, v6: Rows]): { readonly 
   return { table: { version, words, lengths }, overlaps };
 }
 
-/** Compares addresses of `width` words: negative, zero or positive as the one at `a[i]` is below, equal to or above the one at `b[j]`. */
+/** Compares addresses of `width` words at `a[i]` and `b[j]`. */
 function compareWords(a: Uint32Array, i: number, b: Uint32Array, j: number, width: number): number {
   for (let word = 0; word < width; word++) {
     if (a[i + word] !== b[j + word]) return a[i + word] < b[j + word] ? -1 : 1;
@@ -70,7 +69,7 @@ function compareWords(a: Uint32Array, i: number, b: Uint32Array, j: number, widt
   return 0;
 }
 
-/** Row indexes sorted by first address. Most sources are sorted already, which is checked first. */
+/** Row indexes sorted by first address. Checks first whether they are sorted already, as in most sources. */
 function orderByAddress(rows: Rows): Uint32Array<ArrayBuffer> {
   const width = addressWords(rows.family);
   const compare = (a: number, b: number) => compareWords(rows.words, a * 2 * width, rows.words, b * 2 * width, width);
@@ -83,7 +82,7 @@ function orderByAddress(rows: Rows): Uint32Array<ArrayBuffer> {
   return sorted ? order : order.sort(compare);
 }
 
-/** Finds rows that overlap an earlier one. `order` is by first address. */
+/** `order` is by first address. */
 function findOverlaps(rows: Rows, order: Uint32Array): Overlaps {
   const width = addressWords(rows.family);
   const end = (row: number) => row * 2 * width + width;
@@ -104,7 +103,7 @@ function findOverlaps(rows: Rows, order: Uint32Array): Overlaps {
 const DIGIT_BITS = 11;
 const DIGITS = 2 ** DIGIT_BITS;
 
-/** Sorts row indexes by key and keeps their order within a key: a radix sort, least significant digit first. */
+/** Stable sort of row indexes by key: a radix sort, least significant digit first. */
 function orderByKey(rows: Rows, order: Uint32Array<ArrayBuffer>): Uint32Array {
   let from = order;
   let to = new Uint32Array(order.length);
@@ -130,7 +129,7 @@ function follows(a: Uint32Array, last: number, b: Uint32Array, next: number, wid
   return carry === 0;
 }
 
-/** The sections of one family: keys, offsets and ranges. `order` is by key and then by address. */
+/** Returns keys, offsets and ranges. `order` is by key and then by address. */
 function groupByKey(rows: Rows, order: Uint32Array): [Uint32Array, Uint32Array, Uint32Array] {
   const width = addressWords(rows.family);
   const keys = new Uint32Array(rows.count);

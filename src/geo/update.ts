@@ -1,4 +1,4 @@
-/** Downloads new geo data, checks them, and puts them where every process on the folder finds them (SPEC D17.1 to D17.6). */
+/** Downloads new geo data, checks it, and moves it into the shared folder (SPEC D17.1 to D17.6). */
 import { type FileHandle, mkdir, open, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { WeirError } from '../errors.ts';
@@ -11,36 +11,35 @@ import { shrinkFault } from './shrink.ts';
 import { downloadedFile, type GeoFiles, sourcesOf } from './sources.ts';
 import { type KindUpdate, type KnownDownload, readUpdateState, type UpdateState, writeUpdateState } from './update-state.ts';
 
-/** No table of the whole Internet has fewer rows of a family. */
+/** Minimum rows per family: no table of the full Internet has fewer. */
 const LEAST_ROWS = 10_000;
 
-/** The list of checksums that may stand beside the files, as `sha256sum` writes it. */
+/** Optional list of checksums, in the format of `sha256sum`. */
 const CHECKSUMS = 'SHA256SUMS';
 
 export interface UpdateRequest {
-  /** Where the files are published; their names are appended. */
+  /** Base address of the published files. */
   readonly url: string;
-  /** The folder of downloaded files (`GeoFiles.downloads`). */
+  /** `GeoFiles.downloads`. */
   readonly folder: string;
   readonly kinds: readonly GeoKind[];
-  /** The data in use. */
   readonly inUse: GeoData;
   readonly limits: DownloadLimits;
-  /** Ends the update; nothing is changed then. */
+  /** Aborts the update without a change. */
   readonly signal: AbortSignal;
   /** The wall clock, ms since 1970. */
   readonly now: () => number;
 }
 
-/** The kinds that an update fetches: those without a file of the operator's own. */
+/** Kinds without an operator's file. */
 export const updatedKinds = (files: GeoFiles): GeoKind[] => GEO_KINDS.filter((kind) => files[kind] === undefined);
 
-/** What was downloaded and is not in use: it is being checked, was refused, or is held. */
+/** A download that is not in use: being checked, refused, or on hold. */
 const waitingFile = (folder: string, kind: GeoKind) => join(folder, `${kind}.new.csv`);
 
 /**
- * Updates these kinds, each on its own: what is wrong with one is its result. Only one update may run on a folder at a time. Rejects when
- * the folder cannot be written to, or `signal` ends it.
+ * Updates each kind independently: a fault is the result of its kind. Only one update may run on a folder at a time. Rejects when the
+ * folder is not writable, or `signal` aborts it.
  */
 export async function updateGeo(request: UpdateRequest): Promise<UpdateState> {
   const { folder, kinds, now } = request;
@@ -50,7 +49,7 @@ export async function updateGeo(request: UpdateRequest): Promise<UpdateState> {
   });
   const before = await readUpdateState(folder);
   const checksums = checksumsOf(request);
-  // Written before anything is fetched: whoever dies of what comes has tried, and the next process does not at once.
+  // Written before the download: if this data crashes the process, the next process does not retry immediately.
   await writeUpdateState(folder, { triedAt, kinds: unended(kinds, before) });
   const updates: Partial<Record<GeoKind, KindUpdate>> = {};
   for (const kind of kinds) updates[kind] = await updateKind(kind, request, before?.kinds[kind], checksums);
@@ -59,7 +58,7 @@ export async function updateGeo(request: UpdateRequest): Promise<UpdateState> {
   return state;
 }
 
-/** What is kept of an update until it has ended: that it did not. Why a download is held stays known. */
+/** The state stored until the update ends. It preserves the reason of a hold. */
 function unended(kinds: readonly GeoKind[], before: UpdateState | undefined): UpdateState['kinds'] {
   const each = (last: KindUpdate | undefined): KindUpdate => {
     const download = last?.download ?? null;
@@ -68,7 +67,7 @@ function unended(kinds: readonly GeoKind[], before: UpdateState | undefined): Up
   return Object.fromEntries(kinds.map((kind) => [kind, each(before?.kinds[kind])]));
 }
 
-/** Puts downloads in place that an update has held back. Returns their kinds. */
+/** Moves downloads on hold into place. Returns their kinds. */
 export async function acceptDownloads(folder: string): Promise<GeoKind[]> {
   const state = await readUpdateState(folder);
   const accepted: GeoKind[] = [];
@@ -111,9 +110,9 @@ async function updateKind(
   }
 }
 
-const countText = ({ kind, date, rows, keys }: GeoKindData) => `data of ${date}, ${rows} rows, ${keys} ${KINDS[kind].called}`;
+const countText = ({ kind, date, rows, keys }: GeoKindData) => `data of ${date}, ${rows} rows, ${keys} ${KINDS[kind].plural}`;
 
-/** The last download where it is still there and good: then only another one is fetched. */
+/** The last download, if its file is unchanged and still in use or on hold: enables conditional requests. */
 async function knownDownload(
   kind: GeoKind,
   { folder, inUse }: UpdateRequest,
@@ -127,15 +126,15 @@ async function knownDownload(
 const isThere = async ({ mark, isHeld }: KnownDownload, kind: GeoKind, folder: string): Promise<boolean> =>
   mark === (await fileMark((isHeld ? waitingFile : downloadedFile)(folder, kind)).catch(() => undefined));
 
-/** What tells one file from another that takes its place. */
+/** Changes when another file replaces this one. */
 async function fileMark(file: string): Promise<string> {
   const { size, mtimeMs } = await stat(file);
   return `${size} ${mtimeMs}`;
 }
 
 /**
- * Downloads the files of a kind, one behind the other, into its waiting file. Returns what the server says of them; undefined when all
- * are as `known`. Rejects with GEO_FILE.
+ * Downloads the files of a kind, concatenated, into its waiting file. Returns their validators; undefined if none has changed. Rejects with
+ * GEO_FILE.
  */
 async function fetchKind(
   kind: GeoKind,
@@ -158,7 +157,7 @@ async function fetchKind(
     }
     const fetched = found.filter((each) => each !== undefined);
     if (fetched.length === 0) return undefined;
-    // What has not changed is needed too when another part has.
+    // If one part has changed, the unchanged parts are needed too.
     if (fetched.length < found.length) return await fetchKind(kind, request, undefined, checksums);
     const times = fetched.map(({ validators }) => Date.parse(validators.lastModified ?? '')).filter((time) => time > 0);
     if (times.length > 0) await file!.utimes(Math.min(...times) / 1000, Math.min(...times) / 1000);
@@ -169,7 +168,7 @@ async function fetchKind(
   }
 }
 
-/** Throws GEO_FILE for what can be seen of a file before it is read. */
+/** Checks a file before it is read. Throws GEO_FILE. */
 function check({ lines, isComplete, sha256 }: Downloaded, url: string, expected: string | undefined): void {
   const fault =
     (!isComplete && 'it ends within a line') ||
@@ -178,7 +177,7 @@ function check({ lines, isComplete, sha256 }: Downloaded, url: string, expected:
   if (fault) throw new WeirError('GEO_FILE', `${url}: ${fault}`);
 }
 
-/** The SHA-256 that the publisher gives of a file; undefined when he gives none. */
+/** SHA-256 given by the publisher, if any. */
 type Checksums = (name: string) => Promise<string | undefined>;
 
 function checksumsOf({ url, limits, signal }: UpdateRequest): Checksums {

@@ -9,33 +9,30 @@ import { findSources, type GeoFiles, originOf, sourcesLabel } from './sources.ts
 
 const POLL_MS = 2_000;
 
-/** What a watch needs. */
 interface GeoWatchOptions {
   readonly files: GeoFiles;
-  /** The data in use. */
   readonly data: GeoData;
-  /** Where compiled data are stored for the next start. */
+  /** Cache folder of compiled data. */
   readonly cacheDir?: string;
-  /** How often the operator's files are checked, in ms. A change counts when two checks in a row see the same state. */
+  /** Interval of file checks, ms. A change counts after two checks with the same state. */
   readonly pollMs?: number;
-  /** Called with new data, which replace the data in use. */
+  /** Receives data to replace the data in use. */
   readonly onChange: (data: GeoData) => void;
-  /** Called with a sentence about every reload; `refused` means that the data in use stay. */
+  /** Called with a sentence about every reload; `refused`: the data in use stays. */
   readonly log: (outcome: 'reloaded' | 'refused', text: string) => void;
 }
 
-/** What the watch knows of one kind. */
 interface Watched {
   data: GeoKindData;
-  /** The state of the files at the previous check. */
+  /** State of the files at the previous check. */
   seen: string;
-  /** The state that was loaded last, whether successfully or not; with a mark when an operator had accepted it. */
+  /** State of the last load, successful or not; marked if an operator had accepted it. */
   tried: string;
 }
 
 /**
- * Reloads geo data when the operator's files change. It polls, because editors and mounts replace files in ways that file
- * notifications miss, and it waits until a file stops changing, because a half-copied file may look complete.
+ * Reloads geo data when the operator's files change. Polls, because editors and mounts replace files in ways that file notifications miss.
+ * Waits until a file stops changing, because a half-copied file may look complete.
  */
 export function watchGeo({ files, data, cacheDir, pollMs = POLL_MS, onChange, log }: GeoWatchOptions) {
   const kinds = GEO_KINDS.filter((kind) => files[kind] !== undefined || files.downloads !== undefined);
@@ -47,9 +44,9 @@ export function watchGeo({ files, data, cacheDir, pollMs = POLL_MS, onChange, lo
 
   const explain = (error: Error): void => log('refused', `${error.message}; the data loaded before stay in use`);
 
-  const lookAt = async (kind: GeoKind, isForced: boolean): Promise<void> => {
+  const check = async (kind: GeoKind, isForced: boolean): Promise<void> => {
     const state = watched[kind];
-    const { signature, load } = await look(state.data, files, cacheDir, isForced);
+    const { signature, load } = await inspect(state.data, files, cacheDir, isForced);
     const isSettled = isForced || signature === state.seen;
     state.seen = signature;
     const accepted = signature !== state.data.signature && (await isAccepted(cacheDir, kind, signature));
@@ -67,8 +64,8 @@ export function watchGeo({ files, data, cacheDir, pollMs = POLL_MS, onChange, lo
     }
   };
 
-  const lookAtAll = async (isForced: boolean): Promise<void> => {
-    for (const kind of kinds) await lookAt(kind, isForced);
+  const checkAll = async (isForced: boolean): Promise<void> => {
+    for (const kind of kinds) await check(kind, isForced);
     const next = combine(watched.country.data, watched.asn.data);
     if (closed || next.version === inUse.version) return;
     const before = inUse;
@@ -76,7 +73,7 @@ export function watchGeo({ files, data, cacheDir, pollMs = POLL_MS, onChange, lo
     onChange(next);
     log('reloaded', `geo data reloaded: ${GEO_KINDS.map((kind) => swapText(before[kind], next[kind])).join('; ')}`);
   };
-  const enqueue = (isForced: boolean): Promise<void> => inTurn(async () => (closed ? undefined : lookAtAll(isForced)));
+  const enqueue = (isForced: boolean): Promise<void> => inTurn(async () => (closed ? undefined : checkAll(isForced)));
   const schedule = (): void => {
     if (closed) return;
     timer = setTimeout(() => void enqueue(false).catch(explain).finally(schedule), pollMs);
@@ -85,7 +82,7 @@ export function watchGeo({ files, data, cacheDir, pollMs = POLL_MS, onChange, lo
 
   if (kinds.length > 0) schedule();
   return {
-    /** Checks the files now (SIGHUP), and tries refused ones again. Resolves when the new data are in use or refused. */
+    /** Checks the files now (SIGHUP), and retries refused ones. Resolves when the new data is in use or refused. */
     reload: () => enqueue(true),
     close() {
       closed = true;
@@ -94,29 +91,32 @@ export function watchGeo({ files, data, cacheDir, pollMs = POLL_MS, onChange, lo
   };
 }
 
-/** What a swap changes of one kind: its day, rows and keys. */
+/** Compares day, rows and keys. */
 function swapText(before: GeoKindData, next: GeoKindData): string {
-  const { called } = KINDS[next.kind];
+  const { plural } = KINDS[next.kind];
   if (before === next) return `${next.kind} of ${next.date} as before`;
-  return `${next.kind} of ${next.date}, ${before.rows} → ${next.rows} rows, ${before.keys} → ${next.keys} ${called}`;
+  return `${next.kind} of ${next.date}, ${before.rows} → ${next.rows} rows, ${before.keys} → ${next.keys} ${plural}`;
 }
 
 const startOf = (data: GeoKindData): Watched => ({ data, seen: data.signature, tried: data.signature });
 
 /**
- * Finds the state of a kind's files and how to load them. A missing file is a state too: loading it rejects. Unless a look is forced, the
- * files in use must still exist: a twin that is missing while files are exchanged would otherwise remove its family from every feed.
+ * Finds the state of a kind's files and how to load them. A missing file is a state too: loading it rejects. Unless forced, the files in
+ * use must still exist: a twin that is missing while files are exchanged would otherwise remove its family from every feed.
  */
-async function look(inUse: GeoKindData, files: GeoFiles, cacheDir: string | undefined, isForced: boolean) {
+async function inspect(inUse: GeoKindData, files: GeoFiles, cacheDir: string | undefined, isForced: boolean) {
   try {
-    // Packages do not change while weir runs: nothing is to be read where nothing else has come.
+    // Packages do not change while weir runs.
     const isAsBefore = inUse.origin === 'packaged' && (await originOf(inUse.kind, files)) === 'packaged';
     if (isAsBefore) return { signature: inUse.signature, load: async () => inUse };
     const sources = await findSources(inUse.kind, files);
     const required = isForced || inUse.origin === 'packaged' ? [] : inUse.files;
-    const gone = required.find((file) => !sources.files.includes(file));
-    if (gone !== undefined)
-      throw new WeirError('GEO_FILE', `${sourcesLabel(inUse)}: ${gone}: this file is gone; SIGHUP or a restart goes on without it`);
+    const missing = required.find((file) => !sources.files.includes(file));
+    if (missing !== undefined)
+      throw new WeirError(
+        'GEO_FILE',
+        `${sourcesLabel(inUse)}: ${missing}: this file is missing; use SIGHUP or a restart to continue without it`,
+      );
     return { signature: sources.signature, load: () => loadSources(sources, cacheDir) };
   } catch (error) {
     if (!hasCode(error, 'GEO_FILE')) throw error;

@@ -1,13 +1,13 @@
-/** What providers answer: within limits of time and size, and what is wrong with it in a word. */
+/** Responses of identity providers, limited in time and size, and the classification of their errors. */
 import type { SignInFailure } from '../ports/identity-provider.ts';
 
-/** How long one answer of a provider may take, ms, and how long it may be, bytes. */
+/** Limits of one response: time in ms, size in bytes. */
 export const ANSWER_TIME = 5000;
 const ANSWER_BYTES = 1024 * 1024;
 
 /**
- * `fetch` for providers: follows no redirect, and reads no more than an answer may have. The addresses are the operator's, or come from what
- * is at his: private networks are allowed.
+ * `fetch` for providers: follows no redirects and limits the body. The operator sets the addresses, directly or by the discovery document:
+ * private networks are allowed.
  */
 export async function fetchAnswer(url: string | URL, init: RequestInit = {}): Promise<Response> {
   const limit = AbortSignal.timeout(ANSWER_TIME);
@@ -17,7 +17,7 @@ export async function fetchAnswer(url: string | URL, init: RequestInit = {}): Pr
   let bytes = 0;
   for await (const chunk of response.body ?? []) {
     bytes += chunk.length;
-    // Leaving the loop gives the connection up.
+    // Leaving the loop closes the connection.
     if (bytes > ANSWER_BYTES) throw new Error(`${new URL(url).pathname} has answered more than ${ANSWER_BYTES} bytes`);
     chunks.push(chunk);
   }
@@ -26,18 +26,16 @@ export async function fetchAnswer(url: string | URL, init: RequestInit = {}): Pr
   return new Response(isEmpty ? null : Buffer.concat(chunks), { status, statusText, headers });
 }
 
-/** What the server that authorizes says when it has trouble of its own. */
-const TROUBLE = ['temporarily_unavailable', 'server_error'];
+/** Errors of the authorization server itself. */
+const SERVER_ERRORS = ['temporarily_unavailable', 'server_error'];
 
-/** An error of the library, as far as it says more than its message. */
 interface LibraryError extends Error {
   readonly code?: string;
-  /** What the provider has called the error, at the token endpoint or in the browser's address. */
+  /** The provider's error code, from the token endpoint or the redirect. */
   readonly error?: string;
   readonly status?: number;
 }
 
-/** Why a provider's answer is none that signs anybody in. */
 export function failureOf(thrown: unknown): SignInFailure {
   const { code, error, status, message, cause } = thrown as LibraryError;
   const answered = cause instanceof Response ? cause.status : status;
@@ -46,12 +44,12 @@ export function failureOf(thrown: unknown): SignInFailure {
     .join(': ')
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .slice(0, 300);
-  if (code === 'OAUTH_AUTHORIZATION_RESPONSE_ERROR') return { failed: TROUBLE.includes(error ?? '') ? 'away' : 'denied', why };
-  const isAway = answered === undefined ? isUnreached(thrown) : answered >= 500 || answered === 429;
-  return { failed: isAway ? 'away' : 'refused', why };
+  if (code === 'OAUTH_AUTHORIZATION_RESPONSE_ERROR') return { failed: SERVER_ERRORS.includes(error ?? '') ? 'away' : 'denied', why };
+  const isUnavailable = answered === undefined ? isUnreached(thrown) : answered >= 500 || answered === 429;
+  return { failed: isUnavailable ? 'away' : 'refused', why };
 }
 
-/** Whether a request has failed before there was an answer. */
+/** Whether the request failed without a complete response. */
 function isUnreached(thrown: unknown): boolean {
   for (let error = thrown; error instanceof Error; error = error.cause) {
     if (error.name === 'TimeoutError' || error.name === 'AbortError' || /fetch failed|has answered more than/.test(error.message))

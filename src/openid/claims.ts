@@ -1,17 +1,17 @@
-/** What is read of a provider's claims: what a person is called, and his groups. */
+/** Reads a person's name and groups from a provider's claims. */
 import { LONGEST_GROUP } from '../account/person.ts';
 import type { ProviderSettings } from './settings.ts';
 
 type Claims = Readonly<Record<string, unknown>>;
 
-/** Groups of a person that are kept, and characters of a name. */
+/** Maximum groups of a person, and characters of a name. */
 const MOST_GROUPS = 500;
 const LONGEST_NAME = 100;
 
-/** What must not stand in a name (SPEC D15.6). */
+/** Not allowed in a name (SPEC D15.6). */
 const CONTROLS = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
 
-/** Where a claim's own name has no value, it is a path, such as `realm_access.roles`. */
+/** If no claim has this name, it is a path such as `realm_access.roles`. */
 function claimAt(claims: Claims, name: string): unknown {
   if (Object.hasOwn(claims, name)) return claims[name];
   return name.split('.').reduce<unknown>((value, part) => (Object(value) as Claims)[part], claims);
@@ -37,7 +37,6 @@ export function groupsIn(claims: Claims, { groups_claim: name = 'groups' }: Pick
   return [...new Set(groups as string[])].slice(0, MOST_GROUPS);
 }
 
-/** What a person is called; undefined where nothing says it. */
 export function nameIn(claims: Claims, { name_claim: own }: Pick<ProviderSettings, 'name_claim'>): string | undefined {
   const names = (own === undefined ? ['name', 'preferred_username', 'email'] : [own]).map((name) => claimAt(claims, name));
   const name = names.find((each) => typeof each === 'string' && each.trim() !== '') as string | undefined;

@@ -1,4 +1,7 @@
-/** One provider of OpenID Connect, by its discovery document: authorization code with PKCE, refresh, back-channel logout (SPEC D24.3, D24.5, D24.6). */
+/**
+ * An OpenID Connect provider, configured by its discovery document: authorization code with PKCE, refresh, back-channel logout (SPEC D24.3,
+ * D24.5, D24.6).
+ */
 import * as jose from 'jose';
 import * as openid from 'openid-client';
 import type { IdentityProvider, Proof, SignedIn, SignedOut, SignInFailure } from '../ports/identity-provider.ts';
@@ -7,34 +10,33 @@ import { ANSWER_TIME, failureOf, fetchAnswer } from './answers.ts';
 import { claimsFault, groupsIn, nameIn } from './claims.ts';
 import type { ProviderSettings } from './settings.ts';
 
-/** How long a discovery document counts, how long it is known that a provider answers, and how soon one that does not is asked again, ms. */
-const DOCUMENT_KEPT = 3_600_000;
+/** Lifetime of a discovery document and of a reachability check, and the retry interval for an unreachable provider, ms. */
+const DOCUMENT_LIFETIME = 3_600_000;
 const KNOWN_TO_ANSWER = 30_000;
 const RETRY = 5000;
-/** Between asking again whether somebody is signed in, ms: as the provider says, within these. */
+/** Minimum, maximum and default interval of session checks, ms. The provider sets the interval within these limits. */
 const [SOONEST, LATEST, USUAL] = [60_000, 3_600_000, 300_000];
-/** How old what a provider sends to sign somebody out may be, s. */
+/** Maximum age of a logout token, s. */
 const LOGOUT_AGE = 300;
 const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 
-/** Signatures that are taken: those with a key pair. */
+/** Accepted signature algorithms: asymmetric ones only. */
 const SIGNATURES = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'];
 
-/** A provider that has told of itself. */
 interface Known {
   readonly config: openid.Configuration;
   readonly keys: jose.JWTVerifyGetKey;
 }
 
-/** Opens a provider; it is asked when it is needed. `monotonic`: ms. */
+/** Contacts the provider on first use. `monotonic`: ms. */
 export function openProvider(settings: ProviderSettings, monotonic: () => number): IdentityProvider {
   const { id, name, max_age: maxAge, clock_tolerance: tolerance = 30, scope = 'openid profile email' } = settings;
   const once = shared<Known>();
   let known: (Known & { readonly at: number }) | undefined;
   let failure: { readonly fault: unknown; readonly at: number } | undefined;
 
-  /** What the provider tells of itself, at most `age` old; what it told before where it does not answer. */
-  async function discovered(age = DOCUMENT_KEPT): Promise<Known> {
+  /** Returns metadata of at most this age; older metadata if the provider is unreachable. */
+  async function discovered(age = DOCUMENT_LIFETIME): Promise<Known> {
     if (known !== undefined && monotonic() - known.at < age) return known;
     if (failure === undefined || monotonic() - failure.at >= RETRY) {
       try {
@@ -88,7 +90,7 @@ export function openProvider(settings: ProviderSettings, monotonic: () => number
     maxAge: maxAge === undefined ? null : maxAge * 1000,
     begin: ({ state, nonce, verifier }, backTo) =>
       attempt(async () => {
-        // A browser is not sent to where nobody answers.
+        // Do not redirect a browser to an unreachable provider.
         const { config } = await discovered(KNOWN_TO_ANSWER);
         if (failure !== undefined) throw failure.fault;
         const asked = {
@@ -121,7 +123,7 @@ export function openProvider(settings: ProviderSettings, monotonic: () => number
         const said = tokens.claims()?.sub ?? subject;
         if (said !== subject) return { failed: 'refused' as const, why: 'the provider has renewed the session of somebody else' };
         const person = await personOf(at, tokens, subject);
-        // A provider may go on with the token that it gave before.
+        // A provider may reuse the previous refresh token.
         return { ...person, renewal: person.renewal ?? renewalOf(token, tokens.expires_in) };
       }),
     readLogout: (token) =>
@@ -144,7 +146,7 @@ export function openProvider(settings: ProviderSettings, monotonic: () => number
       }),
     async signOutAt(backTo) {
       const known = settings.sign_out_there === true ? await discovered().catch(() => undefined) : undefined;
-      // Whoever cannot be signed out there is signed out here all the same.
+      // The local session ends even if the provider has no logout.
       if (known?.config.serverMetadata().end_session_endpoint === undefined) return undefined;
       return openid.buildEndSessionUrl(known.config, { post_logout_redirect_uri: backTo }).href;
     },
@@ -158,7 +160,6 @@ export function openProvider(settings: ProviderSettings, monotonic: () => number
 const renewalOf = (token: string | undefined, seconds = USUAL / 1000): SignedIn['renewal'] =>
   token === undefined ? null : { token, after: Math.min(Math.max(seconds * 1000, SOONEST), LATEST) };
 
-/** Reads what a provider tells of itself. */
 async function discover({ issuer, client_id: clientId, client_secret: secret }: ProviderSettings, tolerance: number): Promise<Known> {
   const url = new URL(issuer);
   const execute = [openid.enableNonRepudiationChecks, ...(url.protocol === 'http:' ? [openid.allowInsecureRequests] : [])];
@@ -184,7 +185,7 @@ async function discover({ issuer, client_id: clientId, client_secret: secret }: 
   return { config, keys };
 }
 
-/** How the service says who it is: in the body where the provider takes that, which needs no quoting, else in a header. */
+/** Client authentication: in the body if supported (needs no quoting), else in a header. */
 function authentication(secret: string | undefined, methods: readonly string[] | undefined): openid.ClientAuth {
   if (secret === undefined) return openid.None();
   return methods?.includes('client_secret_post') ? openid.ClientSecretPost(secret) : openid.ClientSecretBasic(secret);

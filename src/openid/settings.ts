@@ -1,4 +1,4 @@
-/** The providers that the operator names in OIDC_FILE, and what the members of their groups may do. */
+/** Reads OIDC_FILE: identity providers, and roles of their groups. */
 import { readFileSync } from 'node:fs';
 import { LONGEST_GROUP, type ServiceRole } from '../account/person.ts';
 import { ROLE_NAMES } from '../account/role.ts';
@@ -39,10 +39,9 @@ const Provider = Type.Object(
 );
 const File = Type.Object({ providers: Type.Array(Provider, { minItems: 1, maxItems: 20 }) }, { additionalProperties: false });
 
-/** A provider as the file has it, its secret read. */
+/** A provider in the file, with its secret loaded. */
 export type ProviderSettings = Static<typeof Provider>;
 
-/** What people sign in with, and what they may. */
 export interface PeopleSettings {
   readonly providers: readonly ProviderSettings[];
   readonly roles: readonly ServiceRole[];
@@ -50,7 +49,7 @@ export interface PeopleSettings {
 
 const faultsOf = compile(File);
 
-/** Reads OIDC_FILE. Throws USAGE with a line for each fault. */
+/** Throws USAGE with a line for each fault. */
 export function readPeopleSettings(path: string): PeopleSettings {
   const refuse = (faults: readonly string[]) =>
     new WeirError('USAGE', faults.map((fault) => `OIDC_FILE ${path}: ${oneLine(fault)}`).join('\n'));
@@ -82,7 +81,6 @@ function issuerFaults({ id, issuer, client_secret: secret, client_secret_file: f
   ];
 }
 
-/** The secret of a provider whose file holds it. */
 function secretOf({ id, client_secret_file: file }: ProviderSettings, refuse: (faults: string[]) => Error): Partial<ProviderSettings> {
   if (file === undefined) return {};
   try {
@@ -92,8 +90,8 @@ function secretOf({ id, client_secret_file: file }: ProviderSettings, refuse: (f
   }
 }
 
-/** Whether somebody is made admin of something: then keys need not sign in. */
+/** Required if CONSOLE_KEYS is off. */
 export const hasAdmin = ({ roles }: PeopleSettings): boolean => roles.some(({ role }) => role === 'admin');
 
-/** Reasons quote the file, line breaks included. */
+/** Error reasons quote the file, line breaks included. */
 const oneLine = (text: string) => text.replace(/[\s\p{Cc}]+/gu, ' ');

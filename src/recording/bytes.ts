@@ -1,23 +1,23 @@
-/** The content of a recording as text of one character a byte: decompressed, in lines or in entries of a HAR. */
+/** Decompresses a recording and splits it into lines, or into entries of a HAR, as text of one character per byte. */
 
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { ByteString } from '@weir/expression/bytes.ts';
 
-/** The longest line or entry, in bytes; longer ones are told as one that cannot be read. */
+/** The longest line or entry, in bytes; longer ones count as unreadable. */
 const MAX_LENGTH = 16 * 1024 * 1024;
 
-/** What stands for a line that is too long. */
+/** Placeholder of a line that is too long. */
 export const TOO_LONG = Symbol('too long');
 
 /** A line or an entry. */
 export type Piece = ByteString | typeof TOO_LONG;
 
 const GZIP = [0x1f, 0x8b];
-/** Bytes that are unpacked at a time. */
+/** Bytes decompressed at a time. */
 const CHUNK = 256 * 1024;
 
-/** The bytes of a file, decompressed where they are gzip. Throws the error of zlib. */
+/** Decompresses gzip. Throws the error of zlib. */
 export async function* decompressed(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const iterator = chunks[Symbol.asyncIterator]();
   let first = Buffer.alloc(0);
@@ -28,7 +28,7 @@ export async function* decompressed(chunks: AsyncIterable<Buffer>): AsyncGenerat
   }
   const all = rejoin(first, iterator);
   if (!GZIP.every((byte, i) => first[i] === byte)) yield* all;
-  // A pipe that is left early must not fail where nobody waits.
+  // If the reader stops early, the pipeline's error has no handler.
   else yield* pipeline(Readable.from(all), createGunzip({ chunkSize: CHUNK }), () => {});
 }
 
@@ -37,7 +37,7 @@ async function* rejoin(first: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerat
   for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
 }
 
-/** The lines, or the entries where the content is a HAR, as many as each chunk completes. */
+/** Yields the lines, or the entries of a HAR, completed by each chunk. */
 export async function* pieces(chunks: AsyncIterable<Buffer>): AsyncGenerator<Piece[]> {
   let split: Splitter | null = null;
   let head = '';
@@ -55,17 +55,17 @@ export async function* pieces(chunks: AsyncIterable<Buffer>): AsyncGenerator<Pie
 
 const HEAD = 4096;
 const isHar = (head: string): boolean => /^(?:\xef\xbb\xbf)?\s*\{\s*"log"\s*:/.test(head);
-/** What may still become the beginning of a HAR. */
+/** A possible prefix of a HAR. */
 const UNDECIDED = /^(?:\xef(?:\xbb\xbf?)?)?\s*(?:\{\s*(?:"(?:l(?:o(?:g(?:"\s*)?)?)?)?)?)?$/;
 
-/** Takes more text; gives what is complete. */
+/** Appends text; returns complete pieces. */
 type Splitter = (text: string, end: boolean) => Piece[];
 
 function lineSplitter(): Splitter {
   let rest = '';
   let dropping = false;
   return (text, end) => {
-    // A line over many chunks is joined once, not with each.
+    // Join a line over many chunks once, not per chunk.
     const lines: Piece[] = text.includes('\n') ? (rest + text).split('\n') : [];
     rest = lines.length > 0 ? (lines.pop() as string) : rest + text;
     if (dropping && lines.length > 0) {
@@ -83,7 +83,7 @@ function lineSplitter(): Splitter {
 
 const ENTRIES = /"entries"\s*:\s*\[/;
 
-/** The objects of the array "entries". */
+/** Objects of the array "entries". */
 function entrySplitter(): Splitter {
   let text = '';
   let at = -1;

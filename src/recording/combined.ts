@@ -1,16 +1,16 @@
-/** Lines of the common and the combined log format, as nginx and Apache write them. */
+/** Common and combined log format of nginx and Apache. */
 import type { ByteString } from '@weir/expression/bytes.ts';
 import { addHeader, type Exchange, type Headers } from './exchange.ts';
 import { logTime } from './time.ts';
 
-// Unrolled, so that long texts need no stack.
+// Unrolled: long texts need no stack.
 const QUOTED = '"([^"\\\\]*(?:\\\\.[^"\\\\]*)*)"';
 const LINE = new RegExp(`^(\\S+) \\S+ (?:\\S+|[^"[]+) \\[([^\\]]*)\\] ${QUOTED} ([0-9]{3}|-) (?:[0-9]+|-)(?: ${QUOTED} ${QUOTED})?`, 's');
 const REQUEST = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+) (.*?)(?: (HTTP\/[0-9.]+))?$/s;
 const ESCAPE = /\\(?:x([0-9a-fA-F]{2})|(.))/gs;
 const LETTERS: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', v: '\v', f: '\f' };
 
-/** Reads one line; null when it is none, or has no request in it. */
+/** Returns null if the line has another format or no request. */
 export function readCombined(line: ByteString): Exchange | null {
   const found = LINE.exec(line);
   if (found === null) return null;
@@ -39,7 +39,7 @@ export function readRequestLine(text: ByteString): Pick<Exchange, 'method' | 'ta
 
 const present = (text: string | undefined): text is string => text !== undefined && text !== '-' && text !== '';
 
-/** Bytes as `\xHH`, and what else Apache writes with a backslash. */
+/** Decodes `\xHH` and Apache's other backslash escapes. */
 function unescapeBytes(text: ByteString): ByteString {
   if (!text.includes('\\')) return text;
   return text.replace(ESCAPE, (_, hex: string | undefined, letter: string) =>

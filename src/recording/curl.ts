@@ -1,8 +1,8 @@
-/** A `curl` command line as a request. Nothing is fetched or read: only what stands there counts. */
+/** Reads a `curl` command line as a request, without fetching or reading files. */
 import { type ByteString, encodeText } from '@weir/expression/bytes.ts';
 import { addHeader, type Exchange, type Headers } from './exchange.ts';
 
-/** What options with a value do; others with a value are read over. */
+/** Meaning of options with a value; `other` is skipped. */
 type Take = 'method' | 'header' | 'data' | 'form' | 'agent' | 'referer' | 'cookie' | 'user' | 'url' | 'other';
 const VALUED: Readonly<Record<string, Take>> = {
   '-X': 'method',
@@ -51,7 +51,7 @@ const VALUED: Readonly<Record<string, Take>> = {
   ),
 };
 
-/** Reads a command line; a text when it cannot. */
+/** Returns a fault as text. */
 export function readCurl(line: string): Exchange | string {
   const words = splitWords(line);
   if (typeof words === 'string') return words;
@@ -102,7 +102,7 @@ function exchangeOf(url: string, method: string | undefined, headers: Headers, b
     if (!headers.has('content-type')) addHeader(headers, 'content-type', 'application/x-www-form-urlencoded');
     if (!headers.has('content-length')) addHeader(headers, 'content-length', String(sent.length));
   }
-  // What curl calls itself depends on its version.
+  // curl's User-Agent depends on its version.
   const allHeaders = headers.has('user-agent');
   return { method: method ?? (sent === undefined ? 'GET' : 'POST'), target, headers, allHeaders, named: [], body: sent ?? '' };
 }
@@ -121,16 +121,16 @@ function encodeForm(value: string): string {
 const PIECE = /\\\r?\n|\s+|'([^']*)'|\$'([^'\\]*(?:\\.[^'\\]*)*)'|"([^"\\]*(?:\\[\s\S][^"\\]*)*)"|\\([\s\S])|([^\s'"\\$]+|\$)/gy;
 const ANSI: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', '\\': '\\', "'": "'", '"': '"' };
 
-/** Words as a shell makes them of one command; variables are not filled in. */
+/** Splits one command as a shell does; variables are not expanded. */
 function splitWords(line: string): string[] | string {
   const words: string[] = [];
   let word: string | null = null;
   let at = 0;
   for (const found of line.matchAll(PIECE)) {
     at = found.index + found[0].length;
-    const [whole, single, ansi, double, escaped, plain] = found;
+    const [token, single, ansi, double, escaped, plain] = found;
     if (single === undefined && ansi === undefined && double === undefined && escaped === undefined && plain === undefined) {
-      if (word !== null && !whole.startsWith('\\')) {
+      if (word !== null && !token.startsWith('\\')) {
         words.push(word);
         word = null;
       }

@@ -1,19 +1,19 @@
-/** What was recorded of one request, and the fields of rules that follow from it (SPEC D19.12). All texts are bytes. */
+/** One recorded request, and its rule fields (SPEC D19.12). All texts are bytes. */
 import { createHash } from 'node:crypto';
 import { parseAddress } from '@weir/expression/address.ts';
 import type { ByteString } from '@weir/expression/bytes.ts';
 import { lowerCase } from '@weir/expression/evaluate/ascii.ts';
 import type { Value } from '@weir/expression/evaluate/value.ts';
 
-/** Headers by lower-case name, values in order. */
+/** By lower-case name, values in order. */
 export type Headers = Map<ByteString, ByteString[]>;
 
-/** One request as a recording has it; undefined = the recording does not say. */
+/** A recorded request; undefined = not recorded. */
 export interface Exchange {
   /** Milliseconds since 1970. */
   readonly time?: number;
   readonly method?: ByteString;
-  /** Path and query as received, or the whole address. */
+  /** Path and query as received, or the absolute URL. */
   readonly target?: ByteString;
   readonly scheme?: ByteString;
   readonly host?: ByteString;
@@ -21,9 +21,9 @@ export interface Exchange {
   /** Such as `HTTP/1.1`. */
   readonly protocol?: ByteString;
   readonly headers: Headers;
-  /** Whether these are all headers of the request, or only some that the recording was told to keep. */
+  /** Whether these are all headers of the request, or only a selection. */
   readonly allHeaders: boolean;
-  /** Header names that the recording speaks of, also where the request had none. */
+  /** Recorded header names, including headers absent from the request. */
   readonly named?: readonly ByteString[];
   /** The client's address as text. */
   readonly client?: ByteString;
@@ -31,27 +31,25 @@ export interface Exchange {
   readonly body?: ByteString;
   readonly status?: number;
   readonly responseHeaders?: Headers;
-  /** Further fields as they are. */
+  /** Other fields, unchanged. */
   readonly fields?: Readonly<Record<string, Value>>;
 }
 
-/** One request as fields. */
 export interface Recorded {
-  /** Milliseconds since 1970; null where the recording has no time. */
+  /** Milliseconds since 1970, if recorded. */
   readonly time: number | null;
-  /** By name; what is not there was not recorded. */
+  /** By name; absent = not recorded. */
   readonly fields: Readonly<Record<string, Value>>;
-  /** The header names that the recording speaks of. */
+  /** Recorded header names. */
   readonly headers: 'all' | ReadonlySet<ByteString>;
 }
 
-/** The last time that a date can hold, ms. */
+/** The latest time of a JavaScript date, ms. */
 const LAST_TIME = 8.64e15;
 
-/** A time that can be shown; null for others. */
+/** Returns null for times outside the range of a date. */
 export const timeOf = (time: number | undefined): number | null => (time !== undefined && Math.abs(time) <= LAST_TIME ? time : null);
 
-/** Adds a value to headers. */
 export function addHeader(headers: Headers, name: ByteString, value: ByteString): void {
   const key = lowerCase(name);
   const values = headers.get(key);
@@ -59,7 +57,6 @@ export function addHeader(headers: Headers, name: ByteString, value: ByteString)
   else values.push(value);
 }
 
-/** The fields of a request. */
 export function recordedOf(exchange: Exchange): Recorded {
   const { time, headers, allHeaders } = exchange;
   const fields: Record<string, Value> = {};
@@ -86,12 +83,12 @@ function set(fields: Record<string, Value>, name: string, value: Value | undefin
 const ABSOLUTE = /^([A-Za-z][A-Za-z0-9+.-]*):\/\/([^/?#]*)(.*)$/s;
 const AUTHORITY = /^(?:[^@]*@)?(\[[^\]]*\]|[^:]*)(?::([0-9]{1,5}))?$/;
 
-/** Host, scheme, port, path, query and the whole address. */
+/** Sets host, scheme, port, path, query and full URI. */
 function setAddress(fields: Record<string, Value>, { target, headers, ...given }: Exchange): void {
-  const whole = target === undefined ? null : ABSOLUTE.exec(target);
-  const relative = whole === null ? target : whole[3];
-  const scheme = whole === null ? given.scheme : lowerCase(whole[1]);
-  const authority = AUTHORITY.exec(whole?.[2] ?? given.host ?? headers.get('host')?.[0] ?? '');
+  const absolute = target === undefined ? null : ABSOLUTE.exec(target);
+  const relative = absolute === null ? target : absolute[3];
+  const scheme = absolute === null ? given.scheme : lowerCase(absolute[1]);
+  const authority = AUTHORITY.exec(absolute?.[2] ?? given.host ?? headers.get('host')?.[0] ?? '');
   const host = authority === null || authority[1] === '' ? undefined : lowerCase(authority[1]);
   const port = given.port ?? (authority?.[2] === undefined ? defaultPort(scheme) : Number(authority[2]));
   set(fields, 'http.request.scheme', scheme);
@@ -109,10 +106,10 @@ function setAddress(fields: Record<string, Value>, { target, headers, ...given }
 
 const defaultPort = (scheme: ByteString | undefined) => (scheme === 'https' ? 443 : scheme === 'http' ? 80 : undefined);
 
-// What an agent takes for a text: visible ASCII, space and TAB.
+// An agent accepts visible ASCII, space and TAB as text.
 const VISIBLE = /^[\t\x20-\x7e]*$/;
 
-/** A header's first value as a field of its own; undefined where the recording does not speak of it. */
+/** First value of a header; undefined if not recorded. */
 function textHeader({ headers, allHeaders, named }: Exchange, name: string): ByteString | undefined {
   const value = headers.get(name)?.[0];
   if (value === undefined) return allHeaders || named?.includes(name) ? '' : undefined;

@@ -1,4 +1,4 @@
-/** Requests in JSON: what nginx, Apache and Envoy are told to write, Caddy, the agent's access log, entries of a HAR, weir's own. */
+/** Requests in JSON: nginx, Apache and Envoy logs, Caddy, the agent's access log, HAR entries, weir's own form. */
 import type { ByteString } from '@weir/expression/bytes.ts';
 import { lowerCase } from '@weir/expression/evaluate/ascii.ts';
 import { readRequestLine } from './combined.ts';
@@ -7,14 +7,14 @@ import { anyTime } from './time.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** A form of JSON logs: how it is told, and how it is read. */
+/** A JSON log format: detection and reader. */
 interface Form {
   readonly name: string;
   readonly is: (json: Json) => boolean;
   readonly read: (json: Json) => Exchange | null;
 }
 
-/** The forms in the order in which they are tried. */
+/** In the order of detection. */
 const FORMS: readonly Form[] = [
   { name: 'HAR', is: ({ request }) => isObject(request) && typeof request.url === 'string', read: readHarEntry },
   { name: 'Caddy', is: ({ request }) => isObject(request) && typeof request.uri === 'string' && 'method' in request, read: readCaddy },
@@ -22,7 +22,7 @@ const FORMS: readonly Form[] = [
   { name: 'nginx, Apache or Envoy', is: () => true, read: readChosen },
 ];
 
-/** Reads one object; null when no request is found in it. */
+/** Returns null if the object has no request. */
 export const readJson = (json: Json): Exchange | null => FORMS.find(({ is }) => is(json))!.read(json);
 
 function readHarEntry({ request, response, startedDateTime }: Json): Exchange | null {
@@ -38,12 +38,12 @@ function readHarEntry({ request, response, startedDateTime }: Json): Exchange | 
     headers: host === undefined ? withHost(sent, text(url)) : sent,
     allHeaders: true,
     body: body ?? '',
-    status: isObject(response) ? whole(response.status) : undefined,
+    status: isObject(response) ? integer(response.status) : undefined,
     responseHeaders: isObject(response) ? headerList(response.headers) : undefined,
   };
 }
 
-/** HTTP/2 has the host in a pseudo header, and agents get it as a header. */
+/** HTTP/2 has the host in a pseudo header; agents receive it as a header. */
 function withHost(headers: Headers, url: ByteString | undefined): Headers {
   const host = url === undefined ? null : /^[a-z]+:\/\/([^/?#]+)/i.exec(url);
   if (host !== null) addHeader(headers, 'host', host[1]);
@@ -83,12 +83,12 @@ function readCaddy({ request, status, resp_headers, ts }: Json): Exchange | null
     headers: sent,
     allHeaders: true,
     client: text(client_ip) ?? text(remote_ip),
-    status: whole(status),
+    status: integer(status),
     responseHeaders: isObject(resp_headers) ? headerObject(resp_headers) : undefined,
   };
 }
 
-/** Which of the agent's own values are fields of rules. */
+/** The agent's own values with a rule field. */
 const AGENT_SIGNALS: Readonly<Record<string, string>> = {
   ja4: 'signal.ja4',
   ja4_unsorted: 'signal.ja4_unsorted',
@@ -112,18 +112,18 @@ function readAgent({ http, network, tls, response, timestamp, time }: Json): Exc
     target: path === undefined ? undefined : query === undefined || query === '' ? path : `${path}?${query}`,
     scheme: text(h.scheme),
     host: text(h.host),
-    port: whole(h.port),
+    port: integer(h.port),
     headers: headerObject(h.headers),
     allHeaders: isObject(h.headers),
     client: isObject(network) ? text(network.src_ip) : undefined,
-    contentLength: whole(h.content_length),
+    contentLength: integer(h.content_length),
     body: h.body_truncated === true ? undefined : text(h.body),
-    status: isObject(response) ? whole(response.status) : undefined,
+    status: isObject(response) ? integer(response.status) : undefined,
     fields,
   };
 }
 
-/** What operators call the parts of a request; the first that is there counts. */
+/** Names in use for the parts of a request; the first one present counts. */
 const NAMES = {
   time: ['time_iso8601', 'msec', 'time_local', 'start_time', '@timestamp', 'timestamp', 'time', 'ts'],
   method: ['request_method', 'method', ':method', 'verb'],
@@ -149,7 +149,7 @@ const NAMES = {
   body: ['request_body'],
 } as const;
 
-/** Headers that logs name in a way of their own. */
+/** Log-specific names of headers. */
 const HEADER_NAMES: Readonly<Record<string, string>> = {
   user_agent: 'user-agent',
   userAgent: 'user-agent',
@@ -188,34 +188,34 @@ function readChosen(json: Json): Exchange | null {
     target,
     scheme: text(find('scheme')),
     host: text(find('host')),
-    port: whole(find('port')),
+    port: integer(find('port')),
     protocol: text(find('protocol')) ?? fromLine?.protocol,
     headers,
     allHeaders: false,
     named,
     client: text(find('client'))?.replace(/^\[?([0-9a-fA-F.:]+?)\]?(?::[0-9]+)?$/, withoutPort),
-    contentLength: whole(find('length')),
+    contentLength: integer(find('length')),
     body: typeof body === 'string' ? body : undefined,
-    status: whole(find('status')),
+    status: integer(find('status')),
   };
 }
 
-/** Only the raw target is what a rule sees; a decoded path with its query is better than nothing. */
+/** Rules match the raw target; a decoded path with its query is the fallback. */
 function targetOf(json: Json, target: ByteString | undefined, query: ByteString | undefined): ByteString | undefined {
   if (target === undefined || 'request_uri' in json || ':path' in json || query === undefined || target.includes('?')) return target;
   return `${target}${query.startsWith('?') ? '' : '?'}${query}`;
 }
 
-/** An IPv6 address has more than one colon, so only brackets can hold a port behind it. */
-function withoutPort(whole: string, address: string): string {
-  if (whole.startsWith('[')) return address;
-  return whole.split(':').length > 2 ? whole : address;
+/** An IPv6 address has more than one colon, so a port needs brackets. */
+function withoutPort(hostPort: string, address: string): string {
+  if (hostPort.startsWith('[')) return address;
+  return hostPort.split(':').length > 2 ? hostPort : address;
 }
 
 const given = (value: unknown): boolean => value !== null && value !== '' && value !== '-';
 const text = (value: unknown): ByteString | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
 
-function whole(value: unknown): number | undefined {
+function integer(value: unknown): number | undefined {
   const number = typeof value === 'string' && /^[0-9]{1,15}$/.test(value) ? Number(value) : value;
   return typeof number === 'number' && Number.isSafeInteger(number) ? number : undefined;
 }

@@ -1,18 +1,18 @@
-/** Requests without what belongs to those who made them: the shape stays, so that rules meet them as before (SPEC D21.2). */
+/** Masks personal data in requests. Preserves the shape: rules match as before (SPEC D21.2). */
 import type { ByteString } from '@weir/expression/bytes.ts';
 import type { Value } from '@weir/expression/evaluate/value.ts';
 
 type Fields = Readonly<Record<string, Value>>;
 
-/** Headers whose values are secrets from end to end. */
+/** Headers with a secret value. */
 const SECRETS = ['authorization', 'proxy-authorization', 'x-api-key', 'x-auth-token', 'x-csrf-token'];
 const COOKIES = ['cookie', 'set-cookie'];
 
-/** The fields of a request with the values of its query, its cookies, its body and its secrets masked. */
+/** Masks the values of query, cookies, body and secrets. */
 export function masked(fields: Fields): Record<string, Value> {
   const out: Record<string, Value> = {};
   for (const [name, value] of Object.entries(fields)) {
-    // A digest tells who has the body that it was that one.
+    // A digest would identify the body.
     if (name.endsWith('.body_sha256')) continue;
     const mask = MASKS[name];
     out[name] = mask === undefined ? value : mask(value);
@@ -29,14 +29,14 @@ const MASKS: Readonly<Record<string, (value: Value) => Value>> = {
   'http.response.headers': (value) => maskHeaders(value as ReadonlyMap<ByteString, readonly ByteString[]>),
 };
 
-/** Letters are x and digits are 0; a percent escape stays one. */
+/** Letters become x and digits 0; percent escapes stay. */
 const maskText = (text: ByteString): ByteString =>
   text.replace(/%[0-9a-f]{2}|[a-z\x80-\xff]|[0-9]/gi, (part) => {
     if (part.length === 3) return part;
     return part >= '0' && part <= '9' ? '0' : 'x';
   });
 
-/** What stands behind the first `=` of each part; a part without one is a value. */
+/** Masks after the first `=` of each part; a part without `=` is a value. */
 const maskQuery = (query: ByteString): ByteString =>
   query.replace(/([^&=]*=)?([^&]*)/g, (_, name = '', value: string) => name + maskText(value));
 

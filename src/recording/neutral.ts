@@ -4,7 +4,7 @@ import { type ByteString, decodeText } from '@weir/expression/bytes.ts';
 import type { Layout, Value } from '@weir/expression/evaluate/value.ts';
 import type { Type } from '@weir/expression/types.ts';
 
-/** A request as such a line, without its end. */
+/** Returns the line without a line feed. */
 export function neutralLine(
   layout: Layout,
   { time, fields }: { readonly time: number | null; readonly fields: Readonly<Record<string, Value>> },

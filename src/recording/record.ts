@@ -1,4 +1,4 @@
-/** One line of a recording, or one entry of a HAR, as a request (SPEC D19.12). */
+/** Reads a line of a recording, or an entry of a HAR, as a request (SPEC D19.12). */
 import type { ByteString } from '@weir/expression/bytes.ts';
 import { valueOfJson } from '@weir/expression/evaluate/json-request.ts';
 import { EvaluationError, type Layout, type Value } from '@weir/expression/evaluate/value.ts';
@@ -9,7 +9,7 @@ import { type Recorded, recordedOf, timeOf } from './exchange.ts';
 import { readJson } from './json-logs.ts';
 import { anyTime } from './time.ts';
 
-/** Reads a line; null for an empty one, a text where no request is found in it. */
+/** Returns null for an empty line, and a fault as text. */
 export function readRecord(piece: Piece, layout: Layout): Recorded | string | null {
   if (piece === TOO_LONG) return 'the line is too long';
   const line = piece.startsWith('\xef\xbb\xbf') ? piece.slice(3) : piece;
@@ -26,7 +26,7 @@ export function readRecord(piece: Piece, layout: Layout): Recorded | string | nu
   return exchange === null ? 'no request is found in the object' : recordedOf(exchange);
 }
 
-/** The fields of weir's own form, `{"time": …, "request": {field: value}}` or the fields alone. */
+/** Fields of weir's own form, `{"time": …, "request": {field: value}}` or the fields alone. */
 function neutralFields(json: Record<string, unknown>, layout: Layout): Record<string, unknown> | null {
   const { request } = json;
   const inner = typeof request === 'object' && request !== null && !Array.isArray(request) ? (request as Record<string, unknown>) : null;

@@ -1,4 +1,4 @@
-/** Times as logs write them, in milliseconds since 1970; undefined when it is none. */
+/** Parses log times to milliseconds since 1970; undefined if invalid. */
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 const COMMON = /^\[?([0-9]{2})\/([A-Z][a-z]{2})\/([0-9]{4}):([0-9:]{8}) ([+-][0-9]{2})([0-9]{2})\]?$/;
@@ -15,7 +15,7 @@ export function logTime(text: string): number | undefined {
 // Seconds of this century have ten digits, milliseconds thirteen.
 const MOST_SECONDS = 1e11;
 
-/** Any of: seconds or milliseconds as a number, ISO 8601, the form above. */
+/** Accepts seconds or milliseconds as a number, ISO 8601, and the form above. */
 export function anyTime(value: unknown): number | undefined {
   const number =
     typeof value === 'number' ? value : typeof value === 'string' && /^[0-9]{9,13}(\.[0-9]+)?$/.test(value) ? Number(value) : null;

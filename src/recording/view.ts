@@ -1,17 +1,15 @@
-/** What a rule gets to see of a recorded request: as it was recorded, or as the agent sees it (SPEC D19.13). */
+/** Views of a recorded request: as recorded, or as seen by the agent (SPEC D19.13). */
 import { isUnknownToAgent } from '@weir/expression/agent.ts';
 import type { ByteString } from '@weir/expression/bytes.ts';
 import { defaultOf, type Layout, type Request, requestOf, type Value } from '@weir/expression/evaluate/value.ts';
 import type { Read } from '@weir/expression/reads.ts';
 import type { Recorded } from './exchange.ts';
 
-/** The two ways to read a recording. */
 export const VIEWS = ['recorded', 'agent'] as const;
 export type View = (typeof VIEWS)[number];
 
 const EMPTY_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
-/** A recorded request for expressions of this layout. */
 export function requestOfRecorded(layout: Layout, { fields }: Recorded, view: View): Request {
   if (view === 'recorded') return requestOf(layout, ({ name }) => fields[name]);
   return requestOf(layout, (field) => {
@@ -24,7 +22,7 @@ export function requestOfRecorded(layout: Layout, { fields }: Recorded, view: Vi
 
 type Fields = Recorded['fields'];
 
-/** What the agent has whatever the request says. */
+/** Agent values that are independent of the request. */
 const AGENT: Readonly<Record<string, (fields: Fields) => Value | undefined>> = {
   'http.request.host': () => 'localhost',
   'http.request.scheme': () => 'http',
@@ -43,7 +41,7 @@ const AGENT: Readonly<Record<string, (fields: Fields) => Value | undefined>> = {
   'signal.ja4h_version': () => '11',
 };
 
-/** What a rule reads of the fields that a recording lacks, such as `threat.score` or `http.request.headers["cookie"]`. */
+/** Fields and entries used by a rule but missing in the recording, such as `threat.score` or `http.request.headers["cookie"]`. */
 export function lackingOf(reads: readonly Read[], { fields, headers }: Recorded): string[] {
   const lacking: string[] = [];
   for (const { field, key } of reads) {

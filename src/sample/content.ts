@@ -1,4 +1,4 @@
-/** The requests of a sample as they are kept: masked, as lines of JSON, packed with gzip, in parts (SPEC D21.1, D21.2). */
+/** Stored requests of a sample: masked, as lines of JSON, compressed with gzip, in parts (SPEC D21.1, D21.2). */
 import { gunzipSync, gzipSync } from 'node:zlib';
 import type { Layout } from '@weir/expression/evaluate/value.ts';
 import { MOST_SAMPLE_BYTES, MOST_SAMPLED } from '../account/sample.ts';
@@ -11,22 +11,22 @@ import { readRecord } from '../recording/record.ts';
 /** Bytes of a part. */
 const PART = 1024 * 1024;
 
-/** Takes requests one by one; `takeAny` makes a fair choice where there are more than fit, else the first that fit are taken. */
+/** Collects a uniform random sample of the offered requests, within the size limit. */
 export class SampleTaker {
   readonly #layout: Layout;
   readonly #below: (limit: number) => number;
   readonly #lines: string[] = [];
-  /** Requests seen so far. */
+  /** Number of requests offered. */
   seen = 0;
   #bytes = 0;
 
-  /** `below(n)`: a random whole number from 0 to n - 1. */
+  /** `below(n)`: a random integer from 0 to n - 1. */
   constructor(layout: Layout, below: (limit: number) => number) {
     this.#layout = layout;
     this.#below = below;
   }
 
-  /** Offers a request; each that was offered has the same chance to be in the sample (Vitter's algorithm R). */
+  /** Every offered request has the same chance (Vitter's algorithm R). */
   take(request: Recorded): void {
     this.seen += 1;
     const place = this.#lines.length < MOST_SAMPLED ? this.#lines.length : this.#below(this.seen);
@@ -46,7 +46,6 @@ export class SampleTaker {
   }
 }
 
-/** The requests of a sample's parts, some at a time, so that reading them can be interrupted. */
 export function* sampledRequests(parts: readonly Uint8Array[], layout: Layout): Generator<Recorded> {
   const text = gunzipSync(Buffer.concat(parts), { maxOutputLength: 2 * MOST_SAMPLE_BYTES }).toString('latin1');
   for (let from = 0; from < text.length; ) {

@@ -1,4 +1,4 @@
-/** What a rule would have done to the requests of a sample (SPEC D21.3 to D21.6). */
+/** Effect of a rule on the requests of a sample (SPEC D21.3 to D21.6). */
 import { formatAddress } from '@weir/expression/address.ts';
 import { type ByteString, decodeText } from '@weir/expression/bytes.ts';
 import { compileExpression } from '@weir/expression/evaluate/compile.ts';
@@ -14,39 +14,36 @@ import type { Recorded } from '../recording/exchange.ts';
 import { requestOfRecorded } from '../recording/view.ts';
 import type { ExpressionKind } from '../rule.ts';
 
-/** A rule that blocks, or challenges, what it matches: an expression, or the addresses of an access rule. */
+/** A blocking or challenging rule: an expression, or the addresses of an access rule. */
 export type TriedRule =
   | { readonly kind: ExpressionKind; readonly expression: string }
   | { readonly kind: 'access_rule'; readonly ranges: GeoRanges };
 
-/** What came of trying a rule. */
 export type Tried =
-  /** `first`: the first request that it blocks, as it is told to people; null where there is none. */
+  /** `first`: the first blocked request, as text. */
   | { readonly matches: number; readonly first: string | null; readonly hints?: readonly string[] }
-  /** It cannot be run, or takes longer than it may. `hints`: what its author may not have meant. */
+  /** The rule cannot run or exceeded its time. `hints`: possible mistakes of the author. */
   | { readonly untried: string; readonly tooSlow: boolean; readonly hints?: readonly string[] };
 
-/** How long a rule may take. */
 export interface Budget {
-  /** ms. */
+  /** Time limit, ms. */
   readonly most: number;
-  /** A clock that never goes back, ms. */
+  /** Monotonic clock, ms. */
   readonly monotonic: () => number;
 }
 
-/** A sample that rules are tried on. */
 export interface Sample {
   readonly requests: number;
-  /** Tries a rule on all of it, in one go. */
+  /** Synchronous, on the complete sample. */
   tryRule(rule: TriedRule, budget: Budget): Tried;
 }
 
-/** So many requests are tried between two looks at the clock. */
-const BETWEEN_LOOKS = 64;
-/** Hints that are told of a rule, at most. */
+/** Requests between two checks of the clock. */
+const CHECK_INTERVAL = 64;
+/** Maximum hints per rule. */
 const HINTS = 3;
 
-/** Makes a sample of recorded requests, seen as the agent sees them. */
+/** Uses the agent's view of the requests. */
 export function sampleOf(recorded: readonly Recorded[], schemes: Schemes): Sample {
   const layouts = new Map<ExpressionKind, { readonly layout: Layout; readonly requests: readonly Request[] }>();
   let clients: readonly (Network | undefined)[] | undefined;
@@ -80,11 +77,11 @@ export function sampleOf(recorded: readonly Recorded[], schemes: Schemes): Sampl
     let found = 0;
     let first: string | null = null;
     for (let i = 0; i < of.length; i++) {
-      if (i % BETWEEN_LOOKS === 0 && monotonic() > end)
+      if (i % CHECK_INTERVAL === 0 && monotonic() > end)
         return { untried: `takes longer than ${most} ms on ${of.length} requests`, tooSlow: true };
       if (!matches(of[i])) continue;
       found += 1;
-      first ??= told(recorded[i]);
+      first ??= requestText(recorded[i]);
     }
     return { matches: found, first };
   }
@@ -102,7 +99,7 @@ export function sampleOf(recorded: readonly Recorded[], schemes: Schemes): Sampl
   };
 }
 
-/** Where the evaluation itself fails, the agent lets the request through. */
+/** The agent allows a request if the evaluation fails. */
 function blocks(run: (request: Request) => boolean, request: Request): boolean {
   try {
     return run(request);
@@ -118,16 +115,16 @@ function clientOf({ fields }: Recorded): Network | undefined {
   return typeof network === 'string' ? undefined : network;
 }
 
-const TOLD = 100;
+const MAX_TEXT = 100;
 
 /** Such as `GET /checkout from 192.0.2.1`. */
-function told({ fields }: Recorded): string {
+function requestText({ fields }: Recorded): string {
   const text = (name: string) => {
     const bytes = fields[name] as ByteString | undefined;
     return bytes === undefined ? undefined : (decodeText(bytes) ?? bytes);
   };
   const line = [text('http.request.method'), text('http.request.path')].filter((part) => part !== undefined).join(' ');
-  const short = line.length > TOLD ? `${line.slice(0, TOLD)}…` : line;
+  const short = line.length > MAX_TEXT ? `${line.slice(0, MAX_TEXT)}…` : line;
   const address = fields['ip.src'] as ByteString | undefined;
   return address === undefined ? short : `${short} from ${formatAddress(address)}`;
 }

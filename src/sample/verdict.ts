@@ -1,8 +1,8 @@
-/** What is said of a rule that was tried on a sample (SPEC D21.4, D21.5). */
+/** Verdict on a rule tried on a sample (SPEC D21.4, D21.5). */
 import { mostBlocked, type SampleInfo } from '../account/sample.ts';
 import type { Tried } from './try-rule.ts';
 
-/** A fault refuses the entry; a warning is told in dry runs. */
+/** A fault refuses the entry; a warning is returned in dry runs. */
 export interface Verdict {
   readonly fault?: string;
   readonly warning?: string;
@@ -10,11 +10,11 @@ export interface Verdict {
 
 const counted = new Intl.NumberFormat('en-US');
 
-/** The verdict on a rule. `limited`: whether the limit of the sample is for rules like it. */
+/** `limited`: whether the sample's limit applies to this kind of rule. */
 export function verdictOf(tried: Tried, sample: SampleInfo, limited: boolean): Verdict {
   if ('untried' in tried) {
     const text = `was not tried on the sample: ${tried.untried}`;
-    // A rule that cannot be run here may still be a good one; one that is too slow is not.
+    // A rule that cannot run here may be valid; one that is too slow is not.
     return tried.tooSlow && limited && sample.maxShare !== null ? { fault: text + hinted(tried) } : { warning: text };
   }
   if (tried.matches === 0) return {};
@@ -25,5 +25,4 @@ export function verdictOf(tried: Tried, sample: SampleInfo, limited: boolean): V
   return limited && tried.matches > most ? { fault: text + hinted(tried) } : { warning: text };
 }
 
-/** What the author of a rule that is refused may not have meant. */
 const hinted = ({ hints = [] }: Tried): string => hints.map((hint) => `; hint: ${hint}`).join('');

@@ -318,7 +318,7 @@ const BROKEN: readonly Broken[] = [
     title: 'an overlap',
     kind: 'country',
     files: { a: `${V4}1.0.2.0,1.0.2.255,DE\n` },
-    says: /: line 4: the range overlaps that of line 2; an address may stand in one row only \(rows that overlap: 1\)$/,
+    says: /: line 4: the range overlaps that of line 2; an address may be in one row only \(rows that overlap: 1\)$/,
   },
   {
     title: 'an overlap between the files of two families',
@@ -336,7 +336,7 @@ const BROKEN: readonly Broken[] = [
     title: 'GeoLite2 without its Locations file',
     kind: 'country',
     files: { a: `${BLOCKS_HEADER}1.0.0.0/24,1,,,0,0\n` },
-    says: /: line 1: its geoname_id column needs the …-Locations-en\.csv of the same download beside it$/,
+    says: /: line 1: its geoname_id column needs the …-Locations-en\.csv of the same download in the same folder$/,
   },
   {
     title: 'GeoLite2 with a Locations file of another time',
@@ -348,7 +348,7 @@ const BROKEN: readonly Broken[] = [
     title: 'GeoLite2 with a broken Locations file',
     kind: 'country',
     files: { a: `${BLOCKS_HEADER}1.0.0.0/24,5,,,0,0\n`, 'GeoLite2-Country-Locations-en.csv': 'geoname_id,x\n1\n' },
-    says: /: line 1: the Locations file beside it cannot be read: /,
+    says: /: line 1: the Locations file in the same folder cannot be read: /,
   },
 ];
 

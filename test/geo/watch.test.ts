@@ -136,7 +136,7 @@ test('D1 GEO_COUNTRY_FILE: the twin file of the other family is watched too; onl
   await until(() => log.length === 2);
   assert.equal(
     log[1],
-    `refused: GEO_COUNTRY_FILE: ${twin}: this file is gone; SIGHUP or a restart goes on without it; the data loaded before stay in use`,
+    `refused: GEO_COUNTRY_FILE: ${twin}: this file is missing; use SIGHUP or a restart to continue without it; the data loaded before stay in use`,
   );
   assert.equal(changes.length, 1);
   await watch.reload();
@@ -175,7 +175,7 @@ test('D11.9 a file with under half of the rows or countries in use is refused, b
   assert.match(log[0], /country of [-\d]+, 1 → 8 rows, 1 → 8 countries; asn of [-\d]+ as before$/);
 
   const refused = (what: string) =>
-    `refused: GEO_COUNTRY_FILE: ${country}: it has ${what} in use; when that is meant, run weir geo accept; the data loaded before stay in use`;
+    `refused: GEO_COUNTRY_FILE: ${country}: it has ${what} in use; if this is intended, run weir geo accept; the data loaded before stay in use`;
   const cases: [string[], string][] = [
     [ROWS.slice(0, 3), '3 rows, under half of the 8'],
     [[0, 1, 2, 3, 4, 5].map((i) => `1.0.${i}.0,1.0.${i}.0,${'AT'}\n`), '1 countries, under half of the 8'],
@@ -249,6 +249,9 @@ test('D17.1 a first download takes the place of the packaged data; one that is d
 
   await rm(download);
   await until(() => log.length === 2);
-  assert.match(log[1], /^refused: downloaded country data: .*country\.csv: this file is gone; SIGHUP or a restart goes on without it; /);
+  assert.match(
+    log[1],
+    /^refused: downloaded country data: .*country\.csv: this file is missing; use SIGHUP or a restart to continue without it; /,
+  );
   assert.equal(changes.length, 1);
 });

@@ -1,10 +1,9 @@
-/** Function calls. */
 import type { Argument, Call } from '../ast.ts';
 import type { Compiler, Getter } from './compiler.ts';
 import { FUNCTIONS } from './functions/table.ts';
 import { CannotRun, toInt, type Value } from './value.ts';
 
-/** A call gives nothing where its function does; under `[*]` such elements are dropped (D19.4). */
+/** A missing result is missing; under `[*]` such elements are dropped (D19.4). */
 export function compileCall(call: Call, compiler: Compiler): Getter {
   const { name } = call.signature;
   if (!Object.hasOwn(FUNCTIONS, name)) throw new CannotRun(`weir does not know what the function ${name} does`);

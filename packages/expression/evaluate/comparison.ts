@@ -1,4 +1,4 @@
-/** The tests of single values: every operator with its right side. None can fail (D19.6). */
+/** Tests of single values: every operator with its right side. None can fail (D19.6). */
 import type { Item, OrderingOperator, Range, Test } from '../ast.ts';
 import type { ByteString } from '../bytes.ts';
 import { compileMatcher } from '../regex/matcher.ts';
@@ -7,10 +7,9 @@ import { compileSearch } from './search.ts';
 import { CannotRun, type Int, toInt, type Value } from './value.ts';
 import { compileWildcard } from './wildcard.ts';
 
-/** Tests a value that is there. */
+/** The value is present. */
 export type ValueTest = (value: Value) => boolean;
 
-/** The test of values of `type`. */
 export function compileTest(test: Test, type: Type): ValueTest {
   switch (test.op) {
     case 'is true':
@@ -49,7 +48,7 @@ function compileOrder(op: OrderingOperator, right: Int | ByteString, type: Type)
   return (value) => (value as ByteString).length === length && ordered(value);
 }
 
-// Strings of bytes compare as bytes do; a number and a bigint compare exactly.
+// Byte strings compare as bytes; a number and a bigint compare exactly.
 const ORDERS: Readonly<Record<OrderingOperator, (right: Int | ByteString) => ValueTest>> = {
   eq: (right) => (value) => value === right,
   ne: (right) => (value) => value !== right,
@@ -60,7 +59,7 @@ const ORDERS: Readonly<Record<OrderingOperator, (right: Int | ByteString) => Val
 };
 
 function compileBits(right: bigint): (value: Int) => boolean {
-  // JavaScript's own operator knows 32 bits.
+  // JavaScript's operator has 32 bits.
   const small = BigInt.asIntN(32, right) === right ? Number(right) : null;
   return (value) => {
     if (small !== null && typeof value === 'number' && value === (value | 0)) return (value & small) !== 0;
@@ -84,7 +83,7 @@ function intRanges(items: readonly Range<bigint>[]): Range<Int>[] {
   return items.map(({ first, last }) => ({ first: toInt(first), last: toInt(last) }));
 }
 
-/** Whether a value is in one of some ranges, which may overlap and have any order. */
+/** The ranges may overlap and have any order. */
 function compileRanges<T extends Int | ByteString>(items: readonly Range<T>[]): (value: T) => boolean {
   const merged: { first: T; last: T }[] = [];
   for (const { first, last } of [...items].sort((a, b) => (a.first < b.first ? -1 : a.first > b.first ? 1 : 0))) {

@@ -1,11 +1,11 @@
-/** Compiles the tree of an expression, once, to functions of a request (D19.1 to D19.6). */
+/** Compiles an expression to functions of a request (D19.1 to D19.6). */
 import type { Comparison, Expression, FilterAst, LogicalOperator, Value as ValueNode } from '../ast.ts';
 import { compileTest } from './comparison.ts';
 import type { Compiler, Run, RunMany } from './compiler.ts';
 import { compileElements, compileValue } from './operand.ts';
 import type { Layout, Value } from './value.ts';
 
-/** Compiles parts of expressions for requests of this layout. */
+/** For requests of the same layout. */
 export function compilerOf(layout: Layout): Compiler {
   const compiler: Compiler = {
     layout,
@@ -17,7 +17,7 @@ export function compilerOf(layout: Layout): Compiler {
   return compiler;
 }
 
-/** Compiles an expression for requests of the same layout. Throws `CannotRun`. */
+/** For requests of the same layout. Throws `CannotRun`. */
 export function compileExpression(ast: FilterAst, layout: Layout): Run {
   const run = compileTruth(ast, compilerOf(layout));
   return (request) => {
@@ -26,7 +26,7 @@ export function compileExpression(ast: FilterAst, layout: Layout): Run {
   };
 }
 
-/** An expression of type Bool. */
+/** Type Bool. */
 function compileTruth(ast: Expression, compiler: Compiler): Run {
   switch (ast.kind) {
     case 'combination':
@@ -65,7 +65,7 @@ const COMBINED: Readonly<Record<LogicalOperator, (items: readonly Run[]) => Run>
   },
 };
 
-/** A bare value that is missing is neither any nor all; behind a comparison it is the empty array (D19.3). */
+/** A missing bare value fails both any and all; after a comparison it is the empty array (D19.3). */
 function compileQuantifier(op: 'any' | 'all', argument: Expression | ValueNode, compiler: Compiler): Run {
   const some = op === 'any';
   if (argument.kind === 'value') {
@@ -79,7 +79,7 @@ function compileQuantifier(op: 'any' | 'all', argument: Expression | ValueNode, 
   return (request) => run(request).includes(some) === some;
 }
 
-/** An expression of type Array(Bool). */
+/** Type Array(Bool). */
 function compileTruths(ast: Expression, compiler: Compiler): RunMany {
   switch (ast.kind) {
     case 'combination':

@@ -1,28 +1,27 @@
-/** What the parts of the compiler ask of each other. */
+/** Interface between the parts of the compiler. */
 import type { Expression, Value as ValueNode } from '../ast.ts';
 import type { Layout, Optional, Request, Value } from './value.ts';
 
-/** Gives a value of a request; undefined = missing. */
+/** undefined = missing. */
 export type Getter = (request: Request) => Optional;
 
-/** Gives the values under `[*]`, in order; undefined when what they stand in is missing. */
+/** Values under `[*]`, in order; undefined if their container is missing. */
 export type Elements = (request: Request) => readonly Value[] | undefined;
 
-/** Whether an expression is true for a request. Throws `EvaluationError`. */
+/** Throws `EvaluationError`. */
 export type Run = (request: Request) => boolean;
 
-/** The truth values of an expression under `[*]`. */
+/** Truth values under `[*]`. */
 export type RunMany = (request: Request) => readonly boolean[];
 
-/** Compiles parts of an expression for requests of one layout. */
 export interface Compiler {
   readonly layout: Layout;
-  /** A value without `[*]`. */
+  /** Without `[*]`. */
   readonly value: (node: ValueNode) => Getter;
-  /** A value with `[*]`. */
+  /** With `[*]`. */
   readonly elements: (node: ValueNode) => Elements;
-  /** An expression of type Bool. */
+  /** Type Bool. */
   readonly truth: (node: Expression) => Run;
-  /** An expression of type Array(Bool). */
+  /** Type Array(Bool). */
   readonly truths: (node: Expression) => RunMany;
 }

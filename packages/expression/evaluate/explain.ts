@@ -1,4 +1,4 @@
-/** Why an expression is true or false: each part with its value (D19.10). */
+/** Explains a result: each part with its value (D19.10). */
 
 import { addressText } from '../address.ts';
 import type { Argument, Expression, FilterAst, Value as ValueNode } from '../ast.ts';
@@ -9,24 +9,28 @@ import { compilerOf } from './compile.ts';
 import type { Compiler, Getter } from './compiler.ts';
 import { EvaluationError, type Layout, type Optional, type Request, type Value } from './value.ts';
 
-/** A value as JSON: bytes that are no UTF-8 as `{"latin1": …}`; long ones are cut. */
-export type Shown = boolean | number | string | null | { readonly latin1: string } | readonly Shown[] | { readonly [key: string]: Shown };
+/** A value as JSON: bytes outside UTF-8 as `{"latin1": …}`; long values are cut. */
+export type ShownValue =
+  | boolean
+  | number
+  | string
+  | null
+  | { readonly latin1: string }
+  | readonly ShownValue[]
+  | { readonly [key: string]: ShownValue };
 
-/** A part of an expression. */
 export interface Part {
-  /** The part as text; long ones are cut. */
+  /** Source text; long parts are cut. */
   readonly text: string;
-  /** Its value; null when it is missing or failed. */
-  readonly value: Shown;
+  /** Null if missing or failed. */
+  readonly value: ShownValue;
   readonly state: 'value' | 'missing' | 'failed' | 'not reached';
-  /** What it is made of. */
   readonly parts: readonly Part[];
 }
 
 const MOST_TEXT = 200;
 const MOST_ENTRIES = 20;
 
-/** The tree of an expression with each part's value for a request. */
 export function explainExpression(ast: FilterAst, layout: Layout, request: Request): Part {
   return explain(ast, compilerOf(layout), request, true);
 }
@@ -41,7 +45,7 @@ function partsOf(ast: Expression, compiler: Compiler, request: Request, reached:
   switch (ast.kind) {
     case 'combination': {
       const parts: Part[] = [];
-      // `and` ends at the first that is false, `or` at the first that is true.
+      // `and` ends at the first false operand, `or` at the first true one.
       let open = reached;
       for (const item of ast.items) {
         const made = explain(item, compiler, request, open);
@@ -74,26 +78,26 @@ function argumentParts(list: readonly Argument[], compiler: Compiler, request: R
 }
 
 function part(text: string, get: Getter, type: Type, request: Request, reached: boolean): Part {
-  const shown = { text: cut(text), value: null, parts: [] };
-  if (!reached) return { ...shown, state: 'not reached' };
+  const base = { text: cut(text), value: null, parts: [] };
+  if (!reached) return { ...base, state: 'not reached' };
   request.made = 0;
   try {
     const value: Optional = get(request);
-    return value === undefined ? { ...shown, state: 'missing' } : { ...shown, state: 'value', value: showValue(value, type) };
+    return value === undefined ? { ...base, state: 'missing' } : { ...base, state: 'value', value: showValue(value, type) };
   } catch (error) {
-    if (error instanceof EvaluationError) return { ...shown, state: 'failed', value: error.message };
+    if (error instanceof EvaluationError) return { ...base, state: 'failed', value: error.message };
     throw error;
   }
 }
 
-/** A value for people and programs; `type` is that of the value, or of its elements. */
-export function showValue(value: Value, type: Type): Shown {
+/** `type` is that of the value, or of its elements. */
+export function showValue(value: Value, type: Type): ShownValue {
   if (typeof value === 'bigint') return String(value);
   if (typeof value === 'string') return baseOf(type) === IP ? addressText(value) : showBytes(value);
   if (typeof value !== 'object') return value;
   if (Array.isArray(value)) {
-    const shown = value.slice(0, MOST_ENTRIES).map((element) => showValue(element, type));
-    return value.length > MOST_ENTRIES ? [...shown, `… ${value.length - MOST_ENTRIES} more`] : shown;
+    const elements = value.slice(0, MOST_ENTRIES).map((element) => showValue(element, type));
+    return value.length > MOST_ENTRIES ? [...elements, `… ${value.length - MOST_ENTRIES} more`] : elements;
   }
   const entries = [...(value as ReadonlyMap<ByteString, Value>)].slice(0, MOST_ENTRIES);
   return Object.fromEntries(entries.map(([key, inner]) => [cut(decodeText(key) ?? key), showValue(inner, type)]));
@@ -103,7 +107,7 @@ function baseOf(type: Type): Type {
   return type.of === null ? type : baseOf(type.of);
 }
 
-function showBytes(bytes: ByteString): Shown {
+function showBytes(bytes: ByteString): ShownValue {
   const text = decodeText(bytes);
   return text === null ? { latin1: cut(bytes) } : cut(text);
 }

@@ -1,4 +1,4 @@
-/** Requests written as JSON: an object of fields by name (D19.7). */
+/** Requests as JSON: an object of fields by name (D19.7). */
 
 import { parseAddress } from '../address.ts';
 import { type ByteString, encodeText } from '../bytes.ts';
@@ -7,7 +7,7 @@ import type { Type } from '../types.ts';
 import { decodeBase64 } from './functions/base64.ts';
 import { EvaluationError, type Layout, type Request, requestOf, toInt, type Value } from './value.ts';
 
-/** A request from an object of fields; `encode` makes bytes of its texts. A field of a wrong type fails when it is read. */
+/** `encode` converts texts to bytes. A field of a wrong type fails on reading. */
 export function requestOfJson(
   layout: Layout,
   json: Readonly<Record<string, unknown>>,
@@ -19,7 +19,7 @@ export function requestOfJson(
   });
 }
 
-/** The value of a field from JSON. Throws `EvaluationError` when it is of another type. */
+/** Throws `EvaluationError` for another type. */
 export function valueOfJson(field: Field, json: unknown, encode: (text: string) => ByteString): Value {
   return convert(field.type, json);
 

@@ -1,22 +1,22 @@
-/** Values of fields and calls, with their indexes, as functions of a request. */
+/** Compiles values of fields and calls, with their indexes. */
 import { EACH, type Index, type Value as ValueNode } from '../ast.ts';
 import { type ByteString, encodeText } from '../bytes.ts';
 import { compileCall } from './call.ts';
 import type { Compiler, Elements, Getter } from './compiler.ts';
 import { type Optional, readField, type Value } from './value.ts';
 
-/** A value without `[*]`. */
+/** Without `[*]`. */
 export function compileValue(value: ValueNode, compiler: Compiler): Getter {
-  const whole = compileSource(value, compiler);
+  const source = compileSource(value, compiler);
   return value.indexes.map(compileIndex).reduce<Getter>((get, index) => {
     return (request) => {
       const of = get(request);
       return of === undefined ? undefined : index(of);
     };
-  }, whole);
+  }, source);
 }
 
-/** A value with at least one `[*]`: elements that lack an index behind it are left out. */
+/** At least one `[*]`: drops elements without the indexes after it. */
 export function compileElements(value: ValueNode, compiler: Compiler): Elements {
   const at = value.indexes.indexOf(EACH);
   const before = compileValue({ ...value, indexes: value.indexes.slice(0, at), mapped: 0 }, compiler);

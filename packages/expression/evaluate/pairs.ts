@@ -1,4 +1,4 @@
-/** Pairs of an expression and a request, one JSON object a line (D19.9). */
+/** Pairs of an expression and a request, one JSON object per line (D19.9). */
 import { type ByteString, decodeText } from '../bytes.ts';
 import { faultLine } from '../fault.ts';
 import { parseLine } from '../json-bytes.ts';
@@ -9,10 +9,10 @@ import type { Run } from './compiler.ts';
 import { requestOfJson } from './json-request.ts';
 import { CannotRun, EvaluationError, type Layout, layoutOf } from './value.ts';
 
-/** What a line gives: `error` is `panic` where the engine itself would fail, and why in `detail`. */
+/** `error` is `panic` if the engine itself would fail, with the reason in `detail`. */
 type Outcome = { readonly result: boolean } | { readonly error: string; readonly detail?: string };
 
-/** Evaluates lines; what is compiled is kept while it is asked for again. */
+/** Evaluates lines; caches the last compiled expressions. */
 export function pairEvaluator(schemes: Schemes): (line: ByteString) => string {
   const layouts = new Map<string, Layout>();
   const compiled = new Map<string, Run | string>();
@@ -27,7 +27,7 @@ export function pairEvaluator(schemes: Schemes): (line: ByteString) => string {
     const key = `${scheme.kind} ${expression}`;
     const known = compiled.get(key);
     if (known !== undefined) return known;
-    if (compiled.size >= MOST_KEPT) compiled.delete(compiled.keys().next().value!);
+    if (compiled.size >= MAX_CACHED) compiled.delete(compiled.keys().next().value!);
     const made = compileText(scheme, expression, layout(scheme));
     compiled.set(key, made);
     return made;
@@ -51,7 +51,7 @@ export function pairEvaluator(schemes: Schemes): (line: ByteString) => string {
   };
 }
 
-const MOST_KEPT = 1000;
+const MAX_CACHED = 1000;
 
 function compileText(scheme: Scheme, expression: string, layout: Layout): Run | string {
   if (Array.from(expression).length > MAX_CHARACTERS) return `the expression is longer than ${MAX_CHARACTERS} characters`;

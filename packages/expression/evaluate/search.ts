@@ -1,7 +1,7 @@
 /** Finds bytes in bytes, in time linear in both. */
 import type { ByteString } from '../bytes.ts';
 
-/** Where the needle begins in a value at or after `from`; -1 when it does not. */
+/** Start of the needle at or after `from`; -1 if absent. */
 export type Search = (value: ByteString, from: number) => number;
 
 /** V8's own search is quadratic for long needles: up to this length that is a small constant. */
@@ -14,7 +14,7 @@ export function compileSearch(needle: ByteString): Search {
 function compileKnuthMorrisPratt(needle: ByteString): Search {
   const { length } = needle;
   const codes = Uint8Array.from(needle, (byte) => byte.charCodeAt(0));
-  /** How much of the needle's beginning ends before each place. */
+  /** Longest border of each prefix of the needle (Knuth-Morris-Pratt). */
   const borders = new Uint32Array(length + 1);
   for (let i = 1, k = 0; i < length; i++) {
     while (k > 0 && codes[i] !== codes[k]) k = borders[k];

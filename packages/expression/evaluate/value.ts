@@ -1,46 +1,45 @@
-/** The values that expressions work on, and how a request is asked for them. */
+/** Values of expressions, and requests as their source. */
 import type { ByteString } from '../bytes.ts';
 import type { Field, Scheme } from '../scheme.ts';
 import type { Type } from '../types.ts';
 
-/** A 64-bit integer with sign: a number where that is exact, else a bigint. So equal integers are the same (`===`). */
+/** A 64-bit signed integer: a number if exact, else a bigint. Equal integers are identical (`===`). */
 export type Int = number | bigint;
 
-/** A value: Bool, Int, Bytes, Ip (its 4 or 16 bytes), an array, or a map whose keys are in byte order. */
+/** Bool, Int, Bytes, Ip (its 4 or 16 bytes), an array, or a map with keys in byte order. */
 export type Value = boolean | Int | ByteString | readonly Value[] | ReadonlyMap<ByteString, Value>;
 
-/** A value, or none: an absent key, an index past the end, a function that yields nothing (D19.3). */
+/** undefined: an absent key, an index past the end, a function without a result (D19.3). */
 export type Optional = Value | undefined;
 
-/** The fields of a scheme in a fixed order: a compiled expression knows a field by its place. */
+/** Fields of a scheme in a fixed order: compiled expressions use the index of a field. */
 export interface Layout {
   readonly scheme: Scheme;
   readonly fields: readonly Field[];
   readonly slots: ReadonlyMap<string, number>;
 }
 
-/** One request that expressions are evaluated on. Its fields are converted when first read, and kept. */
+/** Fields are converted on first use and cached. */
 export interface Request {
-  /** By place in the layout; undefined where the field has not been read. */
+  /** By index in the layout; undefined = not read yet. */
   readonly values: Optional[];
-  /** Converts a field; undefined = it is not carried. */
+  /** Converts a field; undefined = absent. */
   readonly source: (field: Field) => Optional;
-  /** The bytes that growing functions have made in the evaluation under way. */
+  /** Bytes created by functions in the current evaluation. */
   made: number;
 }
 
-/** The order of fields of a scheme. Expressions and requests that meet must have the same one. */
+/** Expressions must have the same layout as their requests. */
 export function layoutOf(scheme: Scheme): Layout {
   const fields = [...scheme.names.values()].filter((definition) => definition.kind === 'field');
   return { scheme, fields, slots: new Map(fields.map((field, slot) => [field.name, slot])) };
 }
 
-/** A request whose fields come from `source`. */
 export function requestOf(layout: Layout, source: Request['source']): Request {
   return { values: new Array(layout.fields.length).fill(undefined), source, made: 0 };
 }
 
-/** The value of a field; what is not carried has the agent's default, and an address has none (D19.6). */
+/** An absent field has the agent's default; an address has none (D19.6). */
 export function readField(request: Request, field: Field, slot: number): Value {
   const known = request.values[slot];
   if (known !== undefined) return known;
@@ -50,7 +49,7 @@ export function readField(request: Request, field: Field, slot: number): Value {
   return value;
 }
 
-/** What the agent puts into a field that it has nothing for; undefined for an address. */
+/** The agent's default of an absent field; undefined for an address. */
 export function defaultOf(type: Type): Optional {
   switch (type.kind) {
     case 'Bool':
@@ -69,8 +68,8 @@ export function defaultOf(type: Type): Optional {
 }
 
 /**
- * Why an evaluation ended without a result: `panic` = the engine itself would fail (D19.6); `budget` = functions make more than
- * `MAX_MADE` bytes; `request` = a field of the request is of another type.
+ * An evaluation without a result: `panic` = the engine itself would fail (D19.6); `budget` = functions create more than `MAX_MADE` bytes;
+ * `request` = a field of the request is of another type.
  */
 export class EvaluationError extends Error {
   readonly code: 'panic' | 'budget' | 'request';
@@ -80,13 +79,13 @@ export class EvaluationError extends Error {
   }
 }
 
-/** Why an expression that is valid cannot be run: a function of an operator's own scheme, a regular expression too large. */
+/** A valid expression that cannot run: a function of an operator's own scheme, a regular expression too large. */
 export class CannotRun extends Error {}
 
-/** The most bytes that the functions of one evaluation may make out of shorter values. */
+/** Maximum bytes created by the functions of one evaluation. */
 export const MAX_MADE = 8 * 1024 * 1024;
 
-/** Counts bytes that a function is about to make. */
+/** Call before creating the bytes. */
 export function spend(request: Request, bytes: number): void {
   request.made += bytes;
   if (request.made > MAX_MADE) throw new EvaluationError('budget', `its functions make more than ${MAX_MADE / 1024 / 1024} MiB of values`);

@@ -1,16 +1,16 @@
-/** `wildcard` and `strict wildcard`: the whole value, `*` for any bytes, in time linear in the value. */
+/** `wildcard` and `strict wildcard`: match the complete value, `*` matches any bytes, in linear time. */
 import type { ByteString } from '../bytes.ts';
 import { lowerCase } from './ascii.ts';
 import { compileSearch } from './search.ts';
 
-/** A test of a value against a valid pattern. */
+/** `pattern` must be valid. */
 export function compileWildcard(pattern: ByteString, strict: boolean): (value: ByteString) => boolean {
   const literals = splitPattern(strict ? pattern : lowerCase(pattern));
   const match = compileLiterals(literals);
   return strict ? match : (value) => match(lowerCase(value));
 }
 
-/** The texts between the stars, without escapes. */
+/** Texts between the stars, without escapes. */
 function splitPattern(pattern: ByteString): ByteString[] {
   const literals = [''];
   for (let i = 0; i < pattern.length; i++) {
@@ -22,8 +22,8 @@ function splitPattern(pattern: ByteString): ByteString[] {
 
 function compileLiterals(literals: readonly ByteString[]): (value: ByteString) => boolean {
   if (literals.length === 1) {
-    const [whole] = literals;
-    return (value) => value === whole;
+    const [only] = literals;
+    return (value) => value === only;
   }
   const first = literals[0];
   const last = literals[literals.length - 1];

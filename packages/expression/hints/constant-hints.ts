@@ -1,8 +1,8 @@
-/** Parts of expressions that are always true or never (D19.11). */
+/** Finds parts of expressions that are constant (D19.11). */
 import type { Comparison, Expression, Value } from '../ast.ts';
 import { printExpression, printValue } from '../print.ts';
 
-/** What is always true or never of a comparison; null when nothing is known. */
+/** Null if no constant result is known. */
 export function constantHint(ast: Comparison): string | null {
   const why = never(ast) ?? neverInt(ast);
   if (why !== null) return `${cut(printExpression(ast))} is never true: ${why}`;
@@ -20,8 +20,8 @@ function never(ast: Comparison): string | null {
   if (isHeader && /[A-Z]/.test(key as string) && ast.op !== 'ne')
     return `header names are lower case: ["${(key as string).toLowerCase()}"]`;
   for (const text of literalsOf(ast)) {
-    if (/[A-Z]/.test(text) && isCall(left, 'lower')) return 'what lower(…) gives has no upper-case letter';
-    if (/[a-z]/.test(text) && isCall(left, 'upper')) return 'what upper(…) gives has no lower-case letter';
+    if (/[A-Z]/.test(text) && isCall(left, 'lower')) return 'lower(…) returns no upper-case letter';
+    if (/[a-z]/.test(text) && isCall(left, 'upper')) return 'upper(…) returns no lower-case letter';
     if (!isField(left, 'http.request.path')) continue;
     if (text.includes('?')) return 'a path ends before the question mark: http.request.query is behind it';
     if (ast.op === 'eq' && !text.startsWith('/')) return 'a path begins with /';
@@ -91,12 +91,12 @@ export function joinedHint(ast: Expression & { kind: 'combination' }): string | 
     else if (before !== right)
       return op === 'eq'
         ? `${value} cannot be equal to two values: the and is never true`
-        : `${value} is always different from one of two values: the or is always true; and was meant`;
+        : `${value} is always different from one of two values: the or is always true; use and instead`;
   }
   return null;
 }
 
-/** The texts that a value must hold: for `in` only when there is one. */
+/** Literals required of a value; an `in` list must have one element. */
 function literalsOf(ast: Comparison): string[] {
   switch (ast.op) {
     case 'eq':

@@ -1,4 +1,4 @@
-/** What an author may not have meant by a valid expression, one sentence each (D19.11). A hint refuses nothing. */
+/** Hints on possible mistakes in a valid expression, one sentence each (D19.11). A hint refuses nothing. */
 
 import { addressText } from '../address.ts';
 import { agentNote } from '../agent.ts';
@@ -12,7 +12,7 @@ import { regexHints } from './regex-hints.ts';
 const MOST = 20;
 const URI = 'http.request.uri';
 
-/** Whether a test of the whole address depends on how it begins. */
+/** Whether a test of the full address depends on its beginning. */
 function asksForStart(ast: FilterAst): boolean {
   let asks = false;
   walkExpressions(ast, (expression) => {
@@ -26,7 +26,7 @@ function asksForStart(ast: FilterAst): boolean {
   return asks;
 }
 
-/** The hints for an expression, each once, in the order of what they speak of. */
+/** Each hint once, in order of occurrence. */
 export function hintsOf(ast: FilterAst, scheme: Scheme): string[] {
   const hints = new Set<string>();
   const add = (hint: string | null): void => {
@@ -62,8 +62,8 @@ export function constantHints(ast: FilterAst): string[] {
 }
 
 /**
- * Tells where an expression is true, or never true, because something is missing. `beside` are the operands that are joined
- * to it by `and`: where one of them can only be true with the value there, nothing needs to be said.
+ * Adds hints on expressions that are true, or never true, because of a missing value. `beside`: operands joined by `and`; if one of them
+ * requires the value, no hint is needed.
  */
 function walkMissing(ast: Expression, beside: readonly Expression[], negated: boolean, add: (hint: string | null) => void): void {
   switch (ast.kind) {
@@ -94,7 +94,7 @@ function missingHint(ast: Comparison, beside: readonly Expression[], negated: bo
   return empty ? `${cut(printExpression(ast))} is false of requests without ${source}: those are found by not ${present(left)}` : null;
 }
 
-/** Whether it asks for nothing: `== ""`, `len(…) == 0`, `len(…) < 1`. */
+/** Such as `== ""`, `len(…) == 0`, `len(…) < 1`. */
 function isEmptyTest(ast: Comparison): boolean {
   if (ast.op === 'eq') return ast.right.value === '' || (isLength(ast.left) && ast.right.value === 0n);
   return isLength(ast.left) && ((ast.op === 'lt' && ast.right.value === 1n) || (ast.op === 'le' && ast.right.value === 0n));
@@ -102,7 +102,7 @@ function isEmptyTest(ast: Comparison): boolean {
 
 const isLength = ({ source }: Value): boolean => source.kind === 'call' && source.signature.name === 'len';
 
-/** What is true exactly where a value is there. */
+/** An expression that is true exactly if the value is present. */
 function present(value: Value): string {
   const inner = innermost(value);
   const element = inner.type.kind === 'Array' ? `${printValue(inner)}[0]` : printValue(inner);
@@ -118,7 +118,7 @@ function allHint(argument: Expression | Value, beside: readonly Expression[]): s
   return `all(…) is true of every request without ${sourceOf(left)}: join it with any(…)`;
 }
 
-/** Whether an expression is only true where the value of another is there. */
+/** Whether the expression is true only if the value is present. */
 function needs(ast: Expression, value: Value): boolean {
   if (ast.kind === 'quantifier') return ast.op === 'any' && ast.argument.kind !== 'value' && needs(ast.argument, value);
   if (ast.kind === 'combination') {
@@ -129,7 +129,7 @@ function needs(ast: Expression, value: Value): boolean {
   return ast.kind === 'comparison' && ast.op !== 'ne' && sourceOf(ast.left) === sourceOf(value);
 }
 
-/** Whether a value is missing in some requests. */
+/** Whether some requests lack the value. */
 function mayBeMissing(value: Value): boolean {
   const { source, indexes } = value;
   if (indexes.length > 0) return true;
@@ -140,14 +140,14 @@ function mayBeMissing(value: Value): boolean {
   return first.kind === 'value' && first.mapped === 0 && mayBeMissing(first);
 }
 
-/** The value that functions are applied to. */
+/** The value inside all function calls. */
 function innermost(value: Value): Value {
   if (value.source.kind === 'field') return value;
   const [first] = value.source.arguments;
   return first.kind === 'value' ? innermost(first) : value;
 }
 
-/** The entry that is missing, such as `http.request.headers["x"]`. */
+/** The missing entry, such as `http.request.headers["x"]`. */
 function sourceOf(value: Value): string {
   const inner = innermost(value);
   return inner.source.kind === 'field' ? printValue({ ...inner, indexes: inner.indexes.slice(0, 1) }) : printValue(inner);

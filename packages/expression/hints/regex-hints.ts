@@ -1,13 +1,13 @@
-/** What an author may not have meant by a regular expression (D19.11). */
+/** Hints on possible mistakes in a regular expression (D19.11). */
 import type { Value } from '../ast.ts';
 import { printValue } from '../print.ts';
 
-/** The hints for `left matches pattern`. */
+/** Hints for `left matches pattern`. */
 export function regexHints(left: Value, pattern: string): string[] {
   return [doubledBackslash(pattern), halfAnchored(pattern), notAnchored(left, pattern)].filter((hint) => hint !== null);
 }
 
-/** Escapes that stand behind a doubled backslash where one was meant. A class may well hold a backslash. */
+/** Escapes after a doubled backslash; in a class a literal backslash is plausible. */
 function doubledBackslash(pattern: string): string | null {
   const outside = pattern.replace(/\[(?:\\[\s\S]|[^\]\\])*\]/g, (set) => '_'.repeat(set.length));
   const found = /(?<!\\)(?:\\\\)+(\.|[dDwWsSbB](?![A-Za-z])|\/|-)/.exec(outside);
@@ -49,10 +49,10 @@ function halfAnchored(pattern: string): string | null {
   return first && last ? '^ and $ belong to the first and the last branch only: for all of them write ^(…|…)$' : null;
 }
 
-/** Fields whose whole value is a word or a name. */
+/** The value of these fields is a single word or name. */
 const WHOLE = new Set(['http.request.method', 'http.request.scheme', 'http.request.host', 'ip.src.country', 'ip.src.asn_country']);
 
-/** A plain word or name that is found anywhere in a value. */
+/** An unanchored plain word or name. */
 function notAnchored(left: Value, pattern: string): string | null {
   const isHost = left.source.kind === 'field' && left.source.name === 'http.request.headers' && left.indexes[0] === 'host';
   const isComplete = left.source.kind === 'field' && left.indexes.length === 0 && WHOLE.has(left.source.name);

@@ -6,13 +6,12 @@ const LEAST = -(2n ** 63n);
 const GREATEST = 2n ** 63n - 1n;
 /** No integer of more digits fits 64 bits, in any radix. */
 const MOST_DIGITS = 22;
-/** Integers of up to so many digits, in any radix, are exact as numbers. */
+/** Integers up to this length are exact as numbers, in any radix. */
 const EXACT_DIGITS = 13;
 
 const RADIX_NAMES: Readonly<Record<number, string>> = { 8: 'octal (it begins with 0)', 10: 'decimal', 16: 'hexadecimal' };
 const PREFIXES: Readonly<Record<number, string>> = { 8: '0o', 10: '', 16: '0x' };
 
-/** Reads an integer. */
 export function lexInt(c: Cursor): bigint | null {
   const { text } = c;
   const start = c.pos;
@@ -27,7 +26,7 @@ export function lexInt(c: Cursor): bigint | null {
   return lexDigits(c, start, 10, negative);
 }
 
-/** Reads digits as the engine does: hexadecimal digits in any radix, checked afterwards, so that `50and` is a faulty `50a`. */
+/** Reads digits as the engine does: hexadecimal digits in any radix, checked afterwards, so `50and` is a faulty `50a`. */
 function lexDigits(c: Cursor, start: number, radix: number, negative: boolean): bigint | null {
   const { text } = c;
   const from = c.pos;

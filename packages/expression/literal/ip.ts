@@ -5,7 +5,7 @@ import type { Range } from '../ast.ts';
 import type { ByteString } from '../bytes.ts';
 import { type Cursor, fail, failExpected, isHex, quote } from '../cursor.ts';
 
-/** Reads all the characters that can belong to an address, a network or a range; they are parsed afterwards. */
+/** Reads all characters of an address, a network or a range; parsing follows. */
 function lexRun(c: Cursor): string | null {
   const { text } = c;
   const start = c.pos;
@@ -19,7 +19,6 @@ function lexRun(c: Cursor): string | null {
   return text.slice(start, end);
 }
 
-/** Reads one address. */
 export function lexAddress(c: Cursor): ByteString | null {
   const start = c.pos;
   const run = lexRun(c);
@@ -27,11 +26,11 @@ export function lexAddress(c: Cursor): ByteString | null {
   const { text, pos: end } = c;
   return (
     parseAddress(run) ??
-    fail(c, start, c.pos, () => notAnAddress(run, 'a network or a range stands in braces: in {…}', text.startsWith('nd', end)))
+    fail(c, start, c.pos, () => notAnAddress(run, 'a network or a range needs braces: in {…}', text.startsWith('nd', end)))
   );
 }
 
-/** Reads an element of a list: an address, a network or `first..last`. */
+/** An address, a network or `first..last`. */
 export function lexAddressRange(c: Cursor): Range<ByteString> | null {
   const start = c.pos;
   const run = lexRun(c);
@@ -67,13 +66,13 @@ function lexNetwork(c: Cursor, run: string, start: number): Range<ByteString> | 
   return { first: address, last };
 }
 
-/** Parses a number from 0 to 255, with or without leading zeros. */
+/** A number from 0 to 255, with or without leading zeros. */
 function parsePrefix(text: string): number | null {
   const prefix = /^0*[0-9]{1,3}$/.test(text) ? Number(text) : 256;
   return prefix < 256 ? prefix : null;
 }
 
-/** The message for a text that is not an address. `hint` is for networks and ranges; `glued`: "nd" follows, so a final "a" is an "and". */
+/** `hint` is for networks and ranges; `glued`: "nd" follows, so a final "a" is an "and". */
 function notAnAddress(text: string, hint: string, glued = false): string {
   if (glued && text.endsWith('a')) return `${quote(text)} is no IP address; a space is missing before "and"`;
   return `${quote(text)} is no IP address${hint !== '' && /\/|\.\./.test(text) ? `; ${hint}` : ''}`;

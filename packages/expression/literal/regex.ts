@@ -3,7 +3,7 @@ import { type Cursor, fail, failExpected } from '../cursor.ts';
 import { checkRegex } from '../regex/check.ts';
 import { lexRaw } from './string.ts';
 
-/** Reads a regular expression and checks its syntax. */
+/** Checks the syntax too. */
 export function lexRegex(c: Cursor): string | null {
   const { text } = c;
   const code = text.charCodeAt(c.pos);
@@ -46,7 +46,7 @@ function lexQuoted(c: Cursor): string | null {
     c,
     start,
     text.length,
-    inClass ? 'the closing quote is missing: inside [ ] a quote stands for itself' : 'the closing quote is missing',
+    inClass ? 'the closing quote is missing: inside [ ] a quote is literal' : 'the closing quote is missing',
   );
 }
 

@@ -7,14 +7,14 @@ const BACKSLASH = 0x5c;
 const MAX_HASHES = 255;
 const NO_END = 'the closing quote is missing';
 
-/** Reads a string in any of the three forms. */
+/** All three forms. */
 export function lexBytes(c: Cursor): ByteString | null {
   const code = c.text.charCodeAt(c.pos);
   if (code === QUOTE || code === 0x72) return lexString(c);
   return c.pos === c.text.length ? failExpected(c, 'a string in quotes') : lexHexPairs(c);
 }
 
-/** Reads a quoted or a raw string. */
+/** Quoted or raw. */
 export function lexString(c: Cursor): ByteString | null {
   const code = c.text.charCodeAt(c.pos);
   c.steps++;
@@ -49,7 +49,7 @@ function lexQuoted(c: Cursor): ByteString | null {
   return fail(c, start, text.length, NO_END);
 }
 
-/** Reads the rest of an escape, after the backslash: a quote, a backslash, `xHH` or three octal digits. */
+/** After the backslash: a quote, a backslash, `xHH` or three octal digits. */
 function lexEscape(c: Cursor, literalStart: number): ByteString | null {
   const { text } = c;
   const start = c.pos;
@@ -74,11 +74,11 @@ function lexEscape(c: Cursor, literalStart: number): ByteString | null {
     c,
     start,
     endOfCharacters(text, start, 1),
-    'a backslash can only stand before ", \\, xHH or three octal digits; a raw string r"…" needs no escapes',
+    'a backslash is allowed only before ", \\, xHH or three octal digits; a raw string r"…" needs no escapes',
   );
 }
 
-/** Reads two or more pairs of hexadecimal digits, joined by `:`, `-` or `.`. */
+/** Two or more pairs of hexadecimal digits, joined by `:`, `-` or `.`. */
 function lexHexPairs(c: Cursor): ByteString | null {
   const first = lexHexPair(c, 'expected a string in quotes, or bytes such as 6f:72:67');
   if (first === null) return null;
@@ -99,7 +99,7 @@ function lexHexPair(c: Cursor, expected: string): ByteString | null {
   const { text } = c;
   const start = c.pos;
   c.steps += 3;
-  // The engine's number parser takes a plus sign for a digit: "+f" is 15.
+  // The engine's number parser accepts a plus sign as a digit: "+f" is 15.
   const signed = text.charCodeAt(start) === 0x2b;
   if ((!signed && !isHex(text.charCodeAt(start))) || !isHex(text.charCodeAt(start + 1))) {
     return fail(c, start, endOfCharacters(text, start, 2), expected);
@@ -108,7 +108,7 @@ function lexHexPair(c: Cursor, expected: string): ByteString | null {
   return String.fromCharCode(Number.parseInt(text.slice(signed ? start + 1 : start, start + 2), 16));
 }
 
-/** Reads a raw string, r"…" or r#"…"#; returns the span between its quotes. */
+/** r"…" or r#"…"#; returns the span between its quotes. */
 export function lexRaw(c: Cursor): Span | null {
   const { text } = c;
   const start = c.pos + 1;

@@ -1,6 +1,6 @@
 /**
- * Checks the syntax of a regular expression as the enforcement engine reads it: Rust's regex syntax with Unicode off.
- * It never runs the pattern. The work is linear in the pattern's length, and nothing recurses.
+ * Checks the syntax of a regular expression as the enforcement engine reads it: Rust's regex syntax with Unicode off. The work is linear in
+ * the pattern's length, without recursion or matching.
  */
 import { encodeCodePoint } from '../bytes.ts';
 import { isWhiteSpace } from '../white-space.ts';
@@ -31,24 +31,23 @@ import {
 import { atEnd, bump, bumpSpace, type Flags, flagsOf, peek, refuse, type Scanner, skipIgnored } from './scanner.ts';
 import { range, type SetTree, type Tree } from './tree.ts';
 
-/** The result of a check. */
 interface RegexVerdict {
-  /** What is wrong, on one line; null when nothing is. */
+  /** On one line; null if valid. */
   readonly fault: string | null;
-  /** What it matches; undefined when something is wrong. */
+  /** Undefined if invalid. */
   readonly tree: Tree | undefined;
   /** Characters read: the measure of the work. */
   readonly steps: number;
 }
 
-/** What has been read: the open groups, and the sequence and alternation in the innermost of them. */
+/** The open groups, and the sequence and alternation of the innermost one. */
 interface Parts {
   readonly groups: OpenGroup[];
   sequence: Sequence;
   alternation: Alternation | null;
 }
 
-/** An open group, and what is restored when it closes: the parts before it and the flags. */
+/** An open group with the outer state: the parts before it and the flags. */
 interface OpenGroup {
   readonly start: number;
   readonly capturing: boolean;
@@ -59,7 +58,7 @@ interface OpenGroup {
 
 const NO_FLAGS: Flags = { verbose: false, unicode: false, fold: false, multiLine: false, dotAll: false, crlf: false };
 
-/** Reads and checks a pattern. Never throws. */
+/** Never throws. */
 export function checkRegex(pattern: string): RegexVerdict {
   const s: Scanner = { text: pattern, pos: 0, steps: 0, fault: null, ...NO_FLAGS, names: new Set() };
   const node = read(s);
@@ -76,7 +75,7 @@ function read(s: Scanner): Node | null {
   return open === undefined ? finish(parts) : refuse(s, open.start, 'the group is not closed');
 }
 
-/** Reads one part of the pattern; false when it is faulty. */
+/** Reads one part of the pattern; false if faulty. */
 function readPart(s: Scanner, parts: Parts): boolean {
   switch (peek(s)) {
     case 0x28: // (
@@ -142,7 +141,7 @@ function endBranch(s: Scanner, parts: Parts): boolean {
   return true;
 }
 
-/** The node of the innermost group or of the whole pattern. */
+/** The node of the innermost group or of the complete pattern. */
 function finish({ sequence, alternation }: Parts): Node {
   const last = finishSequence(sequence);
   if (alternation === null) return last;
@@ -162,7 +161,7 @@ function repeatLast(s: Scanner, sequence: Sequence, min: number, max: number): b
   return true;
 }
 
-/** Reads `{n}`, `{n,}` or `{n,m}`. */
+/** `{n}`, `{n,}` or `{n,m}`. */
 function repeatCounted(s: Scanner, sequence: Sequence): boolean {
   const start = s.pos;
   const unclosed = () => refuse(s, start, 'the repetition is not closed; a literal brace is written \\{') !== null;
@@ -212,7 +211,7 @@ function lexPrimitive(s: Scanner): Node | null {
   return code < 0x80 && !s.fold ? literal(String.fromCharCode(code)) : atomNode(s, { kind: 'character', code, byte: false });
 }
 
-/** `.`: everything but the ends of lines, or everything. */
+/** `.`: everything except line ends, or everything. */
 function dot(s: Scanner): Node {
   const ends = s.dotAll ? [] : s.crlf ? [range(0x0a), range(0x0d)] : [range(0x0a)];
   const set: SetTree = { kind: 'class', of: { kind: 'union', items: ends }, negated: true, fold: false };

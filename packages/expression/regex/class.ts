@@ -5,17 +5,16 @@ import { atEnd, bump, bumpSpace, peek, peekNext, peekNextSpace, refuse, type Sca
 import { range, type SetOperator, type SetTree, type Tree } from './tree.ts';
 
 const ASCII_CLASS = /\[:(\^?)(alnum|alpha|ascii|blank|cntrl|digit|graph|lower|print|punct|space|upper|word|xdigit):\]/y;
-/** The number of ranges of the largest named class. */
+/** Ranges of the largest named class. */
 const ASCII_CLASS_RANGES = 4;
-/** The operators by their character. */
 const OPERATORS: Readonly<Record<number, SetOperator>> = { 38: '&&', 45: '--', 126: '~~' };
 const NOT_CLOSED = 'the class is not closed';
 
-/** What the checker knows of the set that it is reading. */
+/** State of the current set. */
 interface Members {
-  /** What has been read, or what an operator has made of it. */
+  /** Sets read so far, or the result of an operator. */
   readonly sets: SetTree[];
-  /** The number of members, and how many of them are single characters. */
+  /** Number of members, and of single characters among them. */
   items: number;
   characters: number;
   /** Levels of syntax tree of the highest member. */
@@ -25,13 +24,13 @@ interface Members {
   beyond: number;
 }
 
-/** A class whose bracket is open: the set around it, and the left side of the last operator in it. */
+/** An open class: its parent set, and the left side of its last operator. */
 interface Level {
   readonly start: number;
   readonly negated: boolean;
   readonly parent: Members;
   left: Members | null;
-  /** The operator behind the left side. */
+  /** The operator after the left side. */
   op: SetOperator;
 }
 
@@ -47,12 +46,12 @@ function add(set: Members, member: SetTree, height: number, ranges: number, beyo
   set.beyond += beyond;
 }
 
-/** The height of a set: a union of two or more members is one more level. */
+/** A union of two or more members is one more level. */
 function unionHeight(set: Members): number {
   return set.items > 1 ? set.height + 1 : set.height;
 }
 
-/** Reads a class from its `[` on, without recursion, however deeply it nests. */
+/** Reads a class from its `[` on, without recursion at any depth. */
 export function lexClass(s: Scanner): Node | null {
   const levels: Level[] = [];
   let set = startSet();
@@ -72,9 +71,15 @@ export function lexClass(s: Scanner): Node | null {
     } else if (code === 0x5d) {
       const { negated, parent, left, op } = levels.pop()!;
       bump(s);
-      const whole = left === null ? set : combine(left, op, set, s.fold);
-      if (levels.length === 0) return classNode(s, whole, left !== null, negated);
-      add(parent, classTree(s, whole, negated), (left === null ? unionHeight(whole) : whole.height) + 1, whole.ranges + 1, whole.beyond);
+      const combined = left === null ? set : combine(left, op, set, s.fold);
+      if (levels.length === 0) return classNode(s, combined, left !== null, negated);
+      add(
+        parent,
+        classTree(s, combined, negated),
+        (left === null ? unionHeight(combined) : combined.height) + 1,
+        combined.ranges + 1,
+        combined.beyond,
+      );
       set = parent;
     } else if ((code === 0x26 || code === 0x2d || code === 0x7e) && peekNext(s) === code) {
       takeText(s, String.fromCharCode(code, code));
@@ -86,7 +91,7 @@ export function lexClass(s: Scanner): Node | null {
   }
 }
 
-/** Both sides of an operator, which is one level above them. */
+/** An operator is one level above its sides. */
 function combine(left: Members, op: SetOperator, right: Members, fold: boolean): Members {
   const sets: SetTree[] = [{ kind: 'operation', op, left: unionOf(left), right: unionOf(right), fold }];
   const height = Math.max(left.height, unionHeight(right)) + 1;
@@ -120,7 +125,7 @@ function classNode(s: Scanner, set: Members, operator: boolean, negated: boolean
   return nest(beyond === 0 ? node : unicodeClass(tree, node.bytes + beyond), height);
 }
 
-/** Reads the beginning of a class: its bracket, `^` and the characters that are literal only there. */
+/** Reads the bracket, `^` and the characters that are literal only here. */
 function open(s: Scanner, levels: Level[], parent: Members): Members | null {
   const start = s.pos;
   const set = startSet();
@@ -142,7 +147,7 @@ function open(s: Scanner, levels: Level[], parent: Members): Members | null {
   return set;
 }
 
-/** Reads a named class such as `[:digit:]`; null when there is none. */
+/** A named class such as `[:digit:]`; null if there is none. */
 function lexAsciiClass(s: Scanner): SetTree | null {
   ASCII_CLASS.lastIndex = s.pos;
   const found = ASCII_CLASS.exec(s.text);
@@ -152,7 +157,7 @@ function lexAsciiClass(s: Scanner): SetTree | null {
   return { kind: 'ascii', name: found[2], negated: found[1] !== '', fold: s.fold };
 }
 
-/** Reads one member or a range of characters into `set`. */
+/** Adds one member or a range of characters to `set`. */
 function lexMember(s: Scanner, set: Members, levels: readonly Level[]): boolean {
   const start = s.pos;
   const from = lexAtom(s);
@@ -182,7 +187,7 @@ function lexAtom(s: Scanner): Atom | null {
 }
 
 function addAtom(s: Scanner, set: Members, atom: Atom, start: number): boolean {
-  if (atom.kind === 'assertion') return refuse(s, start, 'an assertion cannot stand in a class') !== null;
+  if (atom.kind === 'assertion') return refuse(s, start, 'an assertion is not allowed in a class') !== null;
   if (atom.kind === 'class') {
     add(set, atom.set, 0, atom.node.ranges, atom.node.ranges === 0 ? atom.node.bytes : 0);
     return true;

@@ -4,7 +4,7 @@ import { atEnd, bump, bumpSpace, peek, refuse, type Scanner } from './scanner.ts
 import type { SetTree, Tree, WordAssertion } from './tree.ts';
 import { unicodeClassFault, unicodeClassSize } from './unicode.ts';
 
-/** What one escape or character stands for; `byte` marks a bare byte, not a character of UTF-8. */
+/** One escape or character; `byte` marks a bare byte, not a character of UTF-8. */
 export type Atom =
   | { readonly kind: 'character'; readonly code: number; readonly byte: boolean }
   | { readonly kind: 'class'; readonly node: Node; readonly set: SetTree }
@@ -23,7 +23,7 @@ const HEX_DIGITS: ReadonlyMap<string, number> = new Map([
   ['u', 4],
   ['U', 8],
 ]);
-/** The Perl classes: their number of ranges in ASCII, and the size of their automaton in Unicode, in bytes. */
+/** The Perl classes: number of ranges in ASCII, and size of the automaton in Unicode, in bytes. */
 const PERL: ReadonlyMap<string, readonly [ranges: number, unicodeSize: number]> = new Map([
   ['d', [1, 5_100]],
   ['D', [2, 5_500]],
@@ -44,7 +44,7 @@ const SHORT_BOUNDARIES: ReadonlyMap<string, WordAssertion> = new Map([
   ['>', 'word end'],
 ]);
 
-/** Reads an escape from its backslash on. */
+/** Starts at the backslash. */
 export function lexEscape(s: Scanner): Atom | null {
   const start = s.pos;
   if (!bump(s)) return refuse(s, start, 'the pattern ends behind a backslash');
@@ -76,7 +76,7 @@ function character(code: number, byte: boolean): Atom {
   return { kind: 'character', code, byte };
 }
 
-/** Reads `\xHH`, `\uHHHH`, `\UHHHHHHHH`, or one of them with braces. Only `\xHH` can be a bare byte. */
+/** `\xHH`, `\uHHHH`, `\UHHHHHHHH`, or one of them with braces. Only `\xHH` can be a bare byte. */
 function lexHex(s: Scanner, start: number, letter: string): Atom | null {
   if (!bumpSpace(s)) return refuse(s, start, 'the escape is not complete');
   if (peek(s) === 0x7b) return lexHexBraces(s, start);
@@ -118,7 +118,7 @@ function hexDigit(code: number): number {
   return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
 }
 
-/** Reads `\pL`, `\p{Greek}` or `\P{…}`, which need the flag u. */
+/** `\pL`, `\p{Greek}` or `\P{…}`; they need the flag u. */
 function lexProperty(s: Scanner, start: number, negated: boolean): Atom | null {
   if (!bumpSpace(s)) return refuse(s, start, 'the escape is not complete');
   let name = '';
@@ -138,7 +138,7 @@ function lexProperty(s: Scanner, start: number, negated: boolean): Atom | null {
   return { kind: 'class', set, node: unicodeClass({ kind: 'set', set, unicode: true }, unicodeClassSize(name)) };
 }
 
-/** Reads `\b`, `\b{start}` and the like. Braces without a letter or hyphen are a repetition. */
+/** `\b`, `\b{start}` and the like. Braces without a letter or hyphen are a repetition. */
 function lexBoundary(s: Scanner, start: number): Atom | null {
   const boundary = wordAssertion(s, 'word boundary');
   if (peek(s) !== 0x7b) return boundary;

@@ -1,10 +1,10 @@
-/** The beginnings of groups, and flags. */
+/** Starts of groups, and flags. */
 import { atEnd, bump, type Flags, peek, refuse, type Scanner, skipIgnored, takeText } from './scanner.ts';
 
 /** `flags`, as in `(?i)`, is not a group: it changes the flags up to the end of the enclosing group. */
 type Group = 'capture' | 'plain' | 'flags';
 
-/** The flags that matter; U only says which of several matches is meant. */
+/** Relevant flags; U only selects among several matches. */
 const FLAGS: ReadonlyMap<string, keyof Flags> = new Map([
   ['x', 'verbose'],
   ['u', 'unicode'],
@@ -59,7 +59,7 @@ function lexFlags(s: Scanner): boolean {
   while (peek(s) !== 0x3a && peek(s) !== 0x29) {
     const flag = s.text[s.pos];
     if (!'imsUuRx-'.includes(flag)) return refuse(s, s.pos, 'the flag is unknown; flags are i, m, s, R, U, u and x') !== null;
-    if (seen.includes(flag)) return refuse(s, s.pos, flag === '-' ? 'flags are cleared twice' : 'the flag stands twice') !== null;
+    if (seen.includes(flag)) return refuse(s, s.pos, flag === '-' ? 'flags are cleared twice' : 'the flag is repeated') !== null;
     const set = !seen.includes('-');
     const name = FLAGS.get(flag);
     if (name !== undefined) s[name] = set;

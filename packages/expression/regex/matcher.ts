@@ -1,6 +1,6 @@
 /**
- * Whether a regular expression matches somewhere in a value: by bytes, in linear time, whatever the pattern. Where the
- * match is, and which of several, is never asked, so groups and greediness do not matter.
+ * Tests for a match somewhere in a value: by bytes, in linear time for any pattern. The position of the match is irrelevant, so groups and
+ * greediness do not matter.
  */
 import { type ByteString, isAscii } from '../bytes.ts';
 import { compileSearch } from '../evaluate/search.ts';
@@ -12,20 +12,20 @@ import { type Program, programOf, shortest, TooLarge, takesCharacters, trimmed }
 import { simulate } from './run/simulate.ts';
 import type { Tree } from './tree.ts';
 
-/** Whether a value, as its bytes, has a match. */
+/** The value is bytes. */
 export type Matcher = (value: ByteString) => boolean;
 
-/** Most states of a pattern that is run. */
+/** Maximum states of a runnable pattern. */
 const MAX_STATES = 100_000;
 
-/** The matcher of a pattern that `checkRegex` accepts, or why it cannot be run. */
+/** Accepts valid patterns (`checkRegex`); returns the reason as text if it cannot run. */
 export function compileMatcher(pattern: string): Matcher | string {
   const { tree, fault } = checkRegex(pattern);
   if (tree === undefined) return fault!;
   const least = shortest(tree);
   try {
     const matcher = plainMatcher(tree) ?? automaton(tree);
-    // A value that is too short needs no look.
+    // A shorter value cannot match.
     return least < 2 ? matcher : (value) => value.length >= least && matcher(value);
   } catch (error) {
     if (error instanceof TooLarge) return 'the regular expression is too large to be run';
@@ -36,10 +36,10 @@ export function compileMatcher(pattern: string): Matcher | string {
 
 function automaton(tree: Tree): Matcher {
   const useful = trimmed(tree);
-  const whole = runner(programOf(useful, MAX_STATES));
-  if (!takesCharacters(useful)) return whole;
+  const full = runner(programOf(useful, MAX_STATES));
+  if (!takesCharacters(useful)) return full;
   const ascii = runner(programOf(useful, MAX_STATES, true));
-  return (value) => (isAscii(value) ? ascii(value) : whole(value));
+  return (value) => (isAscii(value) ? ascii(value) : full(value));
 }
 
 const runner = (program: Program): Matcher => dfaOf(program) ?? ((value) => simulate(program, value));
@@ -55,7 +55,7 @@ function dfaOf(program: Program): Matcher | undefined {
   }
 }
 
-/** A pattern that is mere text, maybe at the start or the end of the value, needs no automaton. */
+/** Plain text, optionally anchored, needs no automaton. */
 function plainMatcher(tree: Tree): Matcher | undefined {
   const items = tree.kind === 'sequence' ? tree.items : [tree];
   const isEdge = (item: Tree | undefined, edge: 'start' | 'end') => item?.kind === 'assertion' && item.assertion === edge;

@@ -2,8 +2,8 @@ import type { ByteString } from '../bytes.ts';
 import { type Assertion, bytesTree, EMPTY_TREE, type Tree } from './tree.ts';
 
 /**
- * What is known of a part of a pattern: its syntax tree with its height, and the estimated size of the engine's
- * automaton. A tree may be far too deep while it is being read, so nothing recurses over it before its height is judged.
+ * Properties of a part of a pattern: its syntax tree with its height, and the estimated size of the engine's automaton. A tree may be very
+ * deep before its height is checked, so nothing recurses over it until then.
  */
 export interface Node {
   readonly tree: Tree;
@@ -11,22 +11,22 @@ export interface Node {
   readonly height: number;
   /** The estimated size of the automaton, in bytes; can be Infinity. */
   readonly bytes: number;
-  /** The number of ranges of a character class; 0 for anything else. */
+  /** Number of ranges of a character class; 0 for anything else. */
   readonly ranges: number;
   /** Whether it can match the empty string. */
   readonly nullable: boolean;
   /** Whether it matches only the empty string, as an assertion or an empty group does. */
   readonly empty: boolean;
-  /** Whether it is flags such as `(?i)`, which cannot be repeated. */
+  /** Whether it is flags such as `(?i)`; they cannot be repeated. */
   readonly directive: boolean;
 }
 
-/** The greatest height that the engine accepts. */
+/** The engine's maximum height. */
 export const MAX_HEIGHT = 250;
-/** The greatest size of an automaton that the engine accepts, in bytes. */
+/** The engine's maximum size of an automaton, in bytes. */
 export const MAX_BYTES = 10 * 1024 * 1024;
 
-// The sizes in the engine's automaton, in bytes, of a state, of a transition of a class and of a branch.
+// Sizes in the engine's automaton, in bytes: a state, a transition of a class, a branch.
 const STATE = 32;
 const TRANSITION = 8;
 const BRANCH = 4;
@@ -36,45 +36,42 @@ function leaf(tree: Tree, bytes: number, ranges: number, empty: boolean): Node {
   return { tree, height: 0, bytes, ranges, nullable: empty, empty, directive: false };
 }
 
-/** Matches the empty string. */
 const EMPTY = leaf(EMPTY_TREE, STATE, 0, true);
-/** Flags such as `(?i)`, which cannot be repeated. */
+/** Flags such as `(?i)`. */
 export const DIRECTIVE: Node = { ...EMPTY, bytes: 0, directive: true };
 
-/** An assertion, such as `^` or `\b`. */
+/** Such as `^` or `\b`. */
 export function assertion(assertion: Assertion): Node {
   return { ...EMPTY, tree: { kind: 'assertion', assertion } };
 }
 
-/** A character: its bytes. */
 export function literal(bytes: ByteString): Node {
   return leaf(bytesTree(bytes), bytes.length * STATE, bytes.length === 1 ? 1 : 0, false);
 }
 
-/** A set of `ranges` ranges of bytes. */
+/** `ranges`: number of byte ranges. */
 export function charClass(tree: Tree, ranges: number): Node {
   const most = Math.min(Math.max(ranges, 1), MAX_RANGES);
   return leaf(tree, 2 * STATE + most * TRANSITION, most, false);
 }
 
-/** A set with characters beyond ASCII; its automaton takes about `bytes` bytes. */
+/** Includes characters beyond ASCII; `bytes`: approximate size of its automaton. */
 export function unicodeClass(tree: Tree, bytes: number): Node {
   return leaf(tree, bytes, 0, false);
 }
 
-/** A node with another level around it. */
+/** Adds a level. */
 export function nest(node: Node, height = node.height + 1): Node {
   return { ...node, height, directive: false };
 }
 
-/** A capturing group. */
 export function capture(node: Node): Node {
   return { ...nest(node), bytes: node.bytes + 2 * STATE, ranges: 0 };
 }
 
 /** `node{min,max}`; `max` can be Infinity. */
 export function repeat(node: Node, min: number, max: number): Node {
-  // Repeating what matches only the empty string adds nothing.
+  // Repeating the empty string adds nothing.
   const [least, most] = node.empty ? [Math.min(min, 1), Math.min(max, 1)] : [min, max];
   return {
     tree: most === 0 ? EMPTY_TREE : { kind: 'repeat', item: node.tree, min: least, max: most },
@@ -94,11 +91,11 @@ function repeatedBytes(node: Node, min: number, max: number): number {
   return min * node.bytes + (max === min ? 0 : STATE + (max - min) * (node.bytes + choice));
 }
 
-/** A sequence that is being read. Its last part is separate, because a repetition may follow. */
+/** An unfinished sequence. Its last part is separate, because a repetition may follow. */
 export interface Sequence {
   count: number;
   last: Node;
-  /** These are of all parts but the last. */
+  /** All parts except the last. */
   readonly trees: Tree[];
   height: number;
   bytes: number;
@@ -106,12 +103,10 @@ export interface Sequence {
   empty: boolean;
 }
 
-/** A sequence without parts. */
 export function startSequence(): Sequence {
   return { count: 0, last: EMPTY, trees: [], height: 0, bytes: 0, nullable: true, empty: true };
 }
 
-/** Adds a part to the end of a sequence. */
 export function append(sequence: Sequence, node: Node): void {
   if (sequence.count > 0) {
     const { last } = sequence;
@@ -125,7 +120,6 @@ export function append(sequence: Sequence, node: Node): void {
   sequence.last = node;
 }
 
-/** The node of a sequence. */
 export function finishSequence(sequence: Sequence): Node {
   const { last } = sequence;
   if (sequence.count <= 1) return last;
@@ -140,18 +134,17 @@ export function finishSequence(sequence: Sequence): Node {
   };
 }
 
-/** An alternation that is being read: all branches so far. */
+/** An unfinished alternation. */
 export interface Alternation {
   readonly trees: Tree[];
   height: number;
   bytes: number;
-  /** 0 when a branch is not a class. */
+  /** 0 unless all branches are classes. */
   ranges: number;
   nullable: boolean;
   empty: boolean;
 }
 
-/** An alternation with its first branch. */
 export function startAlternation(first: Node): Alternation {
   return {
     trees: [first.tree],
@@ -163,7 +156,6 @@ export function startAlternation(first: Node): Alternation {
   };
 }
 
-/** Adds a branch to an alternation. */
 export function addBranch(alternation: Alternation, node: Node): void {
   alternation.trees.push(node.tree);
   alternation.height = Math.max(alternation.height, node.height);
@@ -173,7 +165,6 @@ export function addBranch(alternation: Alternation, node: Node): void {
   alternation.empty &&= node.empty;
 }
 
-/** The node of an alternation. */
 export function finishAlternation(alternation: Alternation): Node {
   const height = alternation.height + 1;
   const { trees: items, nullable, empty } = alternation;

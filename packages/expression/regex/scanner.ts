@@ -1,6 +1,6 @@
 import { isWhiteSpace } from '../white-space.ts';
 
-/** The state of the checker in a pattern. Positions are UTF-16 code units. */
+/** Positions are UTF-16 code units. */
 export interface Scanner {
   readonly text: string;
   pos: number;
@@ -9,33 +9,31 @@ export interface Scanner {
   fault: string | null;
   /** The flag x: white space and comments are ignored. */
   verbose: boolean;
-  /** The flag u: characters are those of Unicode, not bytes. */
+  /** The flag u: Unicode characters, not bytes. */
   unicode: boolean;
   /** The flag i: letters match in both cases. */
   fold: boolean;
-  /** The flags m, s and R: `^` and `$` match at lines, `.` matches their ends, which are also CR and CRLF. */
+  /** The flags m, s and R: `^` and `$` match at lines, `.` matches line ends, and CR and CRLF are line ends too. */
   multiLine: boolean;
   dotAll: boolean;
   crlf: boolean;
-  /** The names of the groups so far. */
+  /** Group names so far. */
   readonly names: Set<string>;
 }
 
-/** The flags, which end with the group that they stand in. */
+/** Flags; they end with their group. */
 export type Flags = Pick<Scanner, 'verbose' | 'unicode' | 'fold' | 'multiLine' | 'dotAll' | 'crlf'>;
 
-/** The flags as they are now. */
 export function flagsOf({ verbose, unicode, fold, multiLine, dotAll, crlf }: Scanner): Flags {
   return { verbose, unicode, fold, multiLine, dotAll, crlf };
 }
 
-/** Notes the fault and the character of the pattern it is at (from 1). */
+/** Notes the fault and its character in the pattern (from 1). */
 export function refuse(s: Scanner, at: number, text: string): null {
   s.fault = `${text}, at character ${Array.from(s.text.slice(0, at)).length + 1} of the regular expression`;
   return null;
 }
 
-/** Whether the whole pattern is read. */
 export function atEnd(s: Scanner): boolean {
   return s.pos >= s.text.length;
 }
@@ -58,14 +56,14 @@ export function bump(s: Scanner): boolean {
   return s.pos < s.text.length;
 }
 
-/** As `bump`, and then past what verbose mode ignores. */
+/** As `bump`, and then skips ignored characters in verbose mode. */
 export function bumpSpace(s: Scanner): boolean {
   if (!bump(s)) return false;
   skipIgnored(s);
   return !atEnd(s);
 }
 
-/** Moves past white space and comments in verbose mode. */
+/** Skips white space and comments in verbose mode. */
 export function skipIgnored(s: Scanner): void {
   if (!s.verbose) return;
   while (!atEnd(s)) {
@@ -91,7 +89,7 @@ export function peekNext(s: Scanner): number {
   return s.text.charCodeAt(s.pos + 1);
 }
 
-/** As `peekNext`, but in verbose mode it skips white space and one `#`, which is how the engine looks ahead. */
+/** As `peekNext`, but in verbose mode it skips white space and one `#`, as the engine does. */
 export function peekNextSpace(s: Scanner): number {
   if (!s.verbose) return peekNext(s);
   let comment = false;

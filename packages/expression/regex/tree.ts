@@ -1,4 +1,4 @@
-/** The syntax tree of a regular expression: what it matches, not how it is written. At most `MAX_HEIGHT` levels deep. */
+/** The syntax tree of a regular expression, at most `MAX_HEIGHT` levels deep. */
 
 export type Tree =
   | { readonly kind: 'empty' }
@@ -8,10 +8,10 @@ export type Tree =
   | { readonly kind: 'assertion'; readonly assertion: Assertion }
   | { readonly kind: 'sequence'; readonly items: readonly Tree[] }
   | { readonly kind: 'alternation'; readonly items: readonly Tree[] }
-  /** `max` can be Infinity. Greedy or not makes no difference to whether there is a match. */
+  /** `max` can be Infinity. Greediness is irrelevant. */
   | { readonly kind: 'repeat'; readonly item: Tree; readonly min: number; readonly max: number };
 
-/** What holds between two bytes, or at an end. Lines end at LF; those of `crlf` also at CR and CRLF. */
+/** A condition between two bytes, or at an end. Lines end at LF; with `crlf` also at CR and CRLF. */
 export type Assertion =
   | 'start'
   | 'end'
@@ -23,7 +23,7 @@ export type Assertion =
   | `unicode ${WordAssertion}`;
 export type WordAssertion = 'word boundary' | 'not word boundary' | 'word start' | 'word end' | 'word start half' | 'word end half';
 
-/** A set of bytes or characters as it is written. `fold`: the letters' other case belongs to it; folded before negated. */
+/** A set of bytes or characters in source form. `fold` includes the other case of letters, before negation. */
 export type SetTree =
   | { readonly kind: 'range'; readonly first: number; readonly last: number }
   | { readonly kind: 'perl'; readonly name: 'd' | 's' | 'w'; readonly negated: boolean }
@@ -36,11 +36,10 @@ export type SetOperator = '&&' | '--' | '~~';
 
 export const EMPTY_TREE: Tree = { kind: 'empty' };
 
-/** The tree of these bytes one after the other. */
+/** A sequence of bytes. */
 export function bytesTree(bytes: string): Tree {
   const items = Array.from(bytes, (byte): Tree => ({ kind: 'byte', byte: byte.charCodeAt(0) }));
   return items.length === 1 ? items[0] : { kind: 'sequence', items };
 }
 
-/** One character between two. */
 export const range = (first: number, last = first): SetTree => ({ kind: 'range', first, last });

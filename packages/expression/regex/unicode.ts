@@ -1,6 +1,6 @@
 /**
- * The Unicode properties that the engine knows (regex-syntax 0.8, Unicode 16), by their names in loose form:
- * lower case, without spaces, "_", "-" and a leading "is".
+ * The engine's Unicode properties (regex-syntax 0.8, Unicode 16), by name in loose form: lower case, without spaces, "_", "-" and a leading
+ * "is".
  */
 const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/));
 
@@ -80,7 +80,7 @@ const LARGE =
   words(`l letter lc casedletter ll lo lu alpha alphabetic c other cn unassigned assigned idc idcontinue ids idstart xidc xidcontinue
   xids xidstart`);
 
-/** What is wrong with `name`, `name=value`, `name:value` or `name!=value`; null when the engine knows the property. */
+/** Checks `name`, `name=value`, `name:value` or `name!=value`; null if the engine has the property. */
 export function unicodeClassFault(written: string): string | null {
   const separator = /!=|:/.exec(written) ?? /=/.exec(written);
   if (separator === null) {
@@ -98,7 +98,7 @@ export function unicodeClassSize(written: string): number {
   return LARGE.has(normalizeProperty(written)) ? 45_000 : 6_000;
 }
 
-/** A name in loose form (UAX #44, LM3). */
+/** Loose form (UAX #44, LM3). */
 export function normalizeProperty(name: string): string {
   const loose = name
     .replace(/^is/i, '')

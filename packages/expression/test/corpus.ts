@@ -1,4 +1,4 @@
-/** The labelled files of fixtures/: what the enforcement engine says of each line. */
+/** Labelled files of fixtures/: the enforcement engine's result for each line. */
 import { readFileSync } from 'node:fs';
 import type { SchemeKind } from '../scheme.ts';
 

@@ -1,4 +1,4 @@
-/** What functions do, in the plainest way (SPEC D19.5); with plain.ts. */
+/** The simplest implementation of the functions (SPEC D19.5), for plain.ts. */
 import { type Bytes, compareBytes, type Plain, toBytes, utf8 } from './plain-values.ts';
 
 type Rest = readonly (Plain | undefined)[];
@@ -38,10 +38,10 @@ const FUNCTIONS: Readonly<Record<string, (first: Plain, rest: readonly Plain[]) 
   },
   remove_bytes: (s, [set]) => bytes(of(s).filter((byte) => !of(set).includes(byte))),
   remove_query_args: (s, names) => {
-    const kept = latin1(s)
+    const remaining = latin1(s)
       .split('&')
       .filter((part) => !names.some((name) => latin1(name) === part.split('=')[0]));
-    return bytes(toBytes(kept.join('&')));
+    return bytes(toBytes(remaining.join('&')));
   },
   url_decode: (s, [options]) => {
     const flags = options === undefined ? '' : latin1(options);
@@ -57,11 +57,11 @@ const FUNCTIONS: Readonly<Record<string, (first: Plain, rest: readonly Plain[]) 
   cidr: (ip, [v4, v6]) => {
     const count = (value: Plain) => Number(BigInt.asUintN(32, value.value as bigint));
     const total = of(ip).length * 8;
-    let kept = total === 128 ? count(v6) : count(v4);
-    if (total === 128 && kept > 128) kept = 0;
-    else if (total === 32 && kept !== 0) kept = 32 - ((32 - (kept % 32) + 32) % 32);
+    let remaining = total === 128 ? count(v6) : count(v4);
+    if (total === 128 && remaining > 128) remaining = 0;
+    else if (total === 32 && remaining !== 0) remaining = 32 - ((32 - (remaining % 32) + 32) % 32);
     const bits = of(ip).flatMap((byte) => [...byte.toString(2).padStart(8, '0')].map(Number));
-    const masked = bits.map((bit, i) => (i < kept ? bit : 0)).join('');
+    const masked = bits.map((bit, i) => (i < remaining ? bit : 0)).join('');
     return bytes((masked.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
   },
   json_lookup_string: (s, path) => {
@@ -81,7 +81,7 @@ const FUNCTIONS: Readonly<Record<string, (first: Plain, rest: readonly Plain[]) 
       .map((c) => (c === '*' ? '([^\\n]*?)' : c === '?' ? '[^\\n]' : c.replace(/[\\^$.|+()[\]{}/]/g, '\\$&')))
       .join('');
     const value = Buffer.from(of(s)).toString('utf8');
-    // What is not UTF-8 is left to the labelled file.
+    // Invalid UTF-8 is left to the labelled file.
     if (!Buffer.from(value, 'utf8').equals(Buffer.from(of(s)))) return replaceInPrefix(s, regex, flag, latin1(replacement));
     const found = new RegExp(`^${regex}`, flag === undefined || latin1(flag) === 's' ? 'u' : 'iu').exec(value);
     if (found === null) return s;
@@ -89,7 +89,7 @@ const FUNCTIONS: Readonly<Record<string, (first: Plain, rest: readonly Plain[]) 
   },
 };
 
-/** The same on the part before the first bytes that are no UTF-8: no match can reach further. */
+/** Replaces before the first invalid UTF-8: no match can reach further. */
 function replaceInPrefix(s: Plain, regex: string, flag: Plain | undefined, replacement: string): Plain {
   let end = of(s).length;
   for (; end > 0; end--) {
@@ -103,8 +103,8 @@ function replaceInPrefix(s: Plain, regex: string, flag: Plain | undefined, repla
 }
 
 function expand(replacement: string, groups: readonly string[]): string {
-  return replacement.replace(/\$\$|\$\{([^}]*)\}|\$(\w+)/g, (whole, braced, bare) => {
-    if (whole === '$$') return '$';
+  return replacement.replace(/\$\$|\$\{([^}]*)\}|\$(\w+)/g, (matched, braced, bare) => {
+    if (matched === '$$') return '$';
     const name = braced ?? bare;
     return /^\d+$/.test(name) ? (groups[Number(name)] ?? '') : '';
   });
@@ -144,7 +144,7 @@ function addressText(address: Bytes): string {
   return groups.join(':');
 }
 
-/** Only for texts whose numbers are short and that nest little. */
+/** Only for texts with short numbers and little nesting. */
 function lookUp(s: Plain, path: readonly Plain[]): unknown {
   let value: unknown;
   try {

@@ -1,6 +1,6 @@
 /**
- * A second evaluator, written from the rules (SPEC D19.1 to D19.6) in the plainest way: bytes are arrays of numbers, integers
- * are bigints, nothing is compiled and nothing is shared with the first but the tree. Slow, and only for comparison.
+ * A second evaluator, from the rules (SPEC D19.1 to D19.6) in the simplest way: bytes are arrays of numbers, integers are bigints, without
+ * compilation. It shares only the tree with the first one. Slow, for comparison only.
  */
 import { type Argument, type Call, EACH, type Expression, type Test, type Value as ValueNode } from '../ast.ts';
 import { checkRegex } from '../regex/check.ts';
@@ -57,11 +57,11 @@ function truthOf(ast: Expression, request: PlainRequest): boolean | boolean[] {
 
 const truthsOf = (value: Plain): boolean[] => (value.value as readonly Plain[]).map((element) => element.value as boolean);
 
-/** The value of a field or call; under `[*]` an array of the elements. */
+/** Under `[*]` an array of the elements. */
 function readValue(node: ValueNode, request: PlainRequest): Plain | undefined {
-  const whole = node.source.kind === 'field' ? request.get(node.source.name) : callOf(node.source, request);
-  if (whole === undefined) return undefined;
-  let values: readonly Plain[] = [whole];
+  const source = node.source.kind === 'field' ? request.get(node.source.name) : callOf(node.source, request);
+  if (source === undefined) return undefined;
+  let values: readonly Plain[] = [source];
   let many = false;
   for (const index of node.indexes) {
     const next: Plain[] = [];
@@ -102,7 +102,7 @@ function argumentOf(argument: Argument, request: PlainRequest): Plain | undefine
   return { is: 'array', value: truth.map((value) => ({ is: 'bool', value })) };
 }
 
-/** The regular expressions of `trees.ts`, said in JavaScript's on text of one character a byte. */
+/** The regular expressions of `trees.ts` in JavaScript, on text of one character per byte. */
 const REGEXES: Record<string, (value: Bytes) => boolean> = Object.fromEntries(
   (
     [
@@ -169,7 +169,7 @@ function ordered(op: string, sign: number): boolean {
 
 const fold = (bytes: Bytes): Bytes => bytes.map((byte) => (byte >= 65 && byte <= 90 ? byte + 32 : byte));
 
-/** By trying every length for every star. */
+/** Tries every length for every star. */
 function wildcard(pattern: Bytes, value: Bytes): boolean {
   if (pattern.length === 0) return value.length === 0;
   if (pattern[0] === 42) {

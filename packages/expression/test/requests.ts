@@ -1,11 +1,10 @@
-/** Random values of requests, for the evaluators to be compared on. */
+/** Random request values, to compare the evaluators. */
 import fc from 'fast-check';
 import { toInt, type Value } from '../evaluate/value.ts';
 import type { Type } from '../types.ts';
 import { compareBytes, type Plain, toBytes } from './plain-values.ts';
 import { address, bytes, int, NAMES } from './trees.ts';
 
-/** A value as the plain evaluator has it. */
 export function plainOf(value: Value): Plain {
   if (typeof value === 'boolean') return { is: 'bool', value };
   if (typeof value === 'string') return { is: 'bytes', value: toBytes(value) };
@@ -14,7 +13,6 @@ export function plainOf(value: Value): Plain {
   return { is: 'map', value: [...(value as ReadonlyMap<string, Value>)].map(([key, inner]) => [toBytes(key), plainOf(inner)]) };
 }
 
-/** Values of a type. */
 export function valueOfType(type: Type): fc.Arbitrary<Value> {
   switch (type.kind) {
     case 'Bool':

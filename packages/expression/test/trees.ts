@@ -11,7 +11,7 @@ const fields = [...names.values()].filter((definition): definition is Field => d
 const fieldsOf = (type: Type) => fields.filter((field) => field.type === type);
 const signature = (name: string) => names.get(name) as FunctionSignature;
 
-/** Texts that mean something to one function or another, so that values and literals meet. */
+/** Texts relevant to some function, so that values and literals match. */
 const TELLING = [
   '',
   'a',
@@ -68,7 +68,7 @@ function items(type: Type): fc.Arbitrary<Item[]> {
   return fc.array(item as fc.Arbitrary<Item>, { maxLength: 4 });
 }
 
-/** A field with indexes; the type is that of what they reach. */
+/** The type is that of the indexed element. */
 function indexed(source: Value['source'], indexes: readonly Index[]): Value {
   let type = source.type;
   for (const _ of indexes) type = type.of!;
@@ -86,7 +86,7 @@ const headers = fc.constantFrom(...fields.filter((field) => field.type.text === 
 const name = fc.oneof(fc.string({ unit: 'grapheme', maxLength: 5 }), fc.constantFrom(...NAMES));
 const position = fc.oneof(fc.integer({ min: 0, max: 2 ** 32 - 1 }), fc.integer({ min: 0, max: 2 }));
 
-/** One value of a type, without `[*]`. */
+/** Without `[*]`. */
 function single(type: Type, depth: number): fc.Arbitrary<Value> {
   const choices: fc.Arbitrary<Value>[] = [];
   if (fieldsOf(type).length > 0) choices.push(fc.constantFrom(...fieldsOf(type)).map((field) => indexed(field, [])));
@@ -141,7 +141,7 @@ function calls(type: Type, depth: number): fc.Arbitrary<Value>[] {
   ];
 }
 
-/** Many strings: a value under `[*]`. */
+/** Strings under `[*]`. */
 function elements(depth: number): fc.Arbitrary<Value> {
   const plain = fc.oneof(
     fc.tuple(headers, name).map(([field, key]) => indexed(field, [key, EACH])),
@@ -179,7 +179,7 @@ function negated(argument: Expression): Expression {
   return { kind: 'not', type: argument.type, argument };
 }
 
-/** Expressions of type Array(Bool). */
+/** Type Array(Bool). */
 function truths(depth: number): fc.Arbitrary<Expression> {
   const plain = elements(depth).chain(compare);
   if (depth <= 0) return plain;
@@ -187,7 +187,7 @@ function truths(depth: number): fc.Arbitrary<Expression> {
   return fc.oneof(plain, inner.map(negated), joined(BOOL_ARRAY, inner));
 }
 
-/** Expressions of type Bool. */
+/** Type Bool. */
 export function truth(depth: number): fc.Arbitrary<Expression> {
   const plain = fc
     .constantFrom(BYTES, INT, IP, BOOL)

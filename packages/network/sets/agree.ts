@@ -1,20 +1,20 @@
-/** Which addresses enough of several sets have. Sets are told by their places. */
+/** Addresses in a quorum of several sets. Sets are identified by index. */
 import { V4Ranges, V6Ranges } from '../ranges.ts';
 import { compareV6, copyV6, predecessorV6, successorV6 } from '../words.ts';
 
-/** When an address is in the result. */
+/** The condition for an address. */
 export interface Quorum {
-  /** It has so many witnesses: sets that have it, but those that copy another set which has it too. */
+  /** Minimum number of witnesses: sets that contain it, except copies of another set with it. */
   readonly least: number;
-  /** Fewer than these, and none that is enough alone; undefined: it is in with more, and with one that is enough. */
+  /** Requires fewer witnesses, and no set of `always`; undefined: no upper limit. */
   readonly below?: number | undefined;
-  /** Whether a set is enough alone. */
+  /** Whether one set is sufficient alone. */
   readonly always: readonly boolean[];
-  /** For each set those that it copies, directly or by another; no two copy each other. */
+  /** Direct and indirect sources that each set copies; no two copy each other. */
   readonly copies: readonly (readonly number[])[];
 }
 
-/** The IPv4 addresses on which the sets agree. Merges them in place. */
+/** Merges the sets in place. */
 export function quorumV4(sets: readonly V4Ranges[], quorum: Quorum): V4Ranges {
   for (const each of sets) each.merge();
   const ends = sets.map(({ pairs }) => pairs);
@@ -29,7 +29,7 @@ export function quorumV4(sets: readonly V4Ranges[], quorum: Quorum): V4Ranges {
       if (isIn) start = ends[set][i] + (isEnd ? 1 : 0);
       else {
         const end = ends[set][i] - (isEnd ? 0 : 1);
-        // Where one set ends and the next begins there is no address between.
+        // Between the end of a set and an adjacent start there is no address.
         if (start <= end) agreed.push(start, end);
       }
     },
@@ -38,7 +38,6 @@ export function quorumV4(sets: readonly V4Ranges[], quorum: Quorum): V4Ranges {
   return agreed;
 }
 
-/** The same of IPv6 addresses. */
 export function quorumV6(sets: readonly V6Ranges[], quorum: Quorum): V6Ranges {
   for (const each of sets) each.merge();
   const ends = sets.map(({ words }) => words);
@@ -61,7 +60,6 @@ export function quorumV6(sets: readonly V6Ranges[], quorum: Quorum): V6Ranges {
   return agreed;
 }
 
-/** Ranges of one family. */
 interface Ranges<R> {
   readonly length: number;
   without(others: R): R;
@@ -70,13 +68,10 @@ interface Ranges<R> {
   changedFrom(before: R): R;
 }
 
-/** A part of the ranges that changed beyond which going over all of them is no dearer. */
+/** If a larger share of the ranges changed, a full sweep is no slower. */
 const MOST_CHANGED = 1 / 8;
 
-/**
- * What `agreed` gives of the sets, where it is known of as many sets before, place by place, with the same quorum: only where they differ are
- * they gone over.
- */
+/** Updates a previous result of `agreed` for the same quorum and number of sets: sweeps only changed ranges. */
 export function agreedAgain<R extends Ranges<R>>(
   sets: readonly R[],
   before: { readonly sets: readonly R[]; readonly ranges: R } | undefined,
@@ -101,13 +96,13 @@ export function agreedAgain<R extends Ranges<R>>(
   return within.length === 0 ? left : left.united(within);
 }
 
-/** Which sets have the place that a sweep has reached. */
+/** The sets at the current position of a sweep. */
 class Witnesses {
   readonly #quorum: Quorum;
   readonly #has: Uint8Array;
-  /** For each set how many of those that it copies have the place. */
+  /** Per set: number of its sources at this position. */
   readonly #copied: Int32Array;
-  /** For each set those that copy it. */
+  /** Per set: its copies. */
   readonly #copiers: readonly (readonly number[])[];
   #count = 0;
   #always = 0;
@@ -121,7 +116,7 @@ class Witnesses {
     this.#copied = new Int32Array(copiers.length);
   }
 
-  /** A set begins, or ends. */
+  /** Toggles a set at its start and end. */
   turn(set: number): void {
     const step = this.#has[set] === 0 ? 1 : -1;
     this.#has[set] ^= 1;
@@ -142,8 +137,8 @@ class Witnesses {
 }
 
 /**
- * Goes once over the ends of the ranges of all sets, in their order: the even ones are first addresses, the odd ones last. Calls `edge`
- * where agreement begins or ends, with an end that lies there.
+ * Sweeps once over the ends of all ranges, in order: even ends are first addresses, odd ones last. Calls `edge` with an end at each start
+ * and end of a quorum.
  */
 function sweep(
   sets: readonly { readonly length: number }[],
@@ -154,7 +149,7 @@ function sweep(
   const witnesses = new Witnesses(quorum);
   const next = new Int32Array(sets.length);
   const heap = sets.flatMap(({ length }, set) => (length > 0 ? [set] : []));
-  // What begins at an address comes before what ends with it.
+  // At one address, starts come before ends.
   const order = (a: number, b: number) => compare(a, next[a]!, b, next[b]!) || (next[a]! & 1) - (next[b]! & 1);
   const sink = (from: number) => {
     const set = heap[from]!;

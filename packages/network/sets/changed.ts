@@ -1,14 +1,14 @@
 import { commonRun } from './same.ts';
 
-/** Sorted ranges that do not touch, of so many words each. */
+/** Sorted ranges, not adjacent. */
 interface Sorted {
   readonly words: Uint32Array;
   readonly length: number;
 }
 
 /**
- * Calls `take` with the ranges of either that the other has not just so: every address by which they differ is in one of them. Costs a
- * comparison of bytes where they are the same. `compare` tells the order of two starts.
+ * Calls `take` with ranges of either side without an equal range in the other: together they contain every differing address. Equal parts
+ * cost a byte comparison. `compare` orders two starts.
  */
 export function eachChanged(
   now: Sorted,

@@ -1,11 +1,11 @@
-/** What sets of addresses have in common, counted without making it. */
+/** Counts the intersection of address sets without building it. */
 import type { AddressSet } from '../address-set.ts';
 import { sortPairs } from '../radix.ts';
 import type { V4Ranges, V6Ranges } from '../ranges.ts';
 import { compareV6, sizeV6 } from '../words.ts';
 import { orderV6 } from './merge.ts';
 
-/** How many addresses both sets have, by family; of IPv6 as near as a double tells it. Merges both in place; one sweep over both. */
+/** By family; IPv6 with the precision of a double. Merges both in place; one sweep over both. */
 export const commonCount = (one: AddressSet, other: AddressSet): { readonly v4: number; readonly v6: number } => ({
   v4: commonV4(one.v4, other.v4),
   v6: commonV6(one.v6, other.v6),
@@ -42,13 +42,13 @@ function commonV6(one: V6Ranges, other: V6Ranges): number {
   return count;
 }
 
-/** Networks or ranges as they were given, also such as lie in each other: sorted once, held against many sets. */
+/** Original networks or ranges, possibly nested: sorted once, compared with many sets. */
 export class Entries {
-  /** Start and end of each, by their start; of IPv6 eight words. */
+  /** Start and end of each, sorted by start; eight words for IPv6. */
   readonly #v4: Uint32Array;
   readonly #v6: Uint32Array;
 
-  /** Of a set that was not merged since they were added. Copies them. */
+  /** Copies a set; it must not have been merged since the entries were added. */
   constructor({ v4, v6 }: AddressSet) {
     this.#v4 = v4.pairs.slice(0, 2 * v4.length);
     sortPairs(this.#v4, v4.length);
@@ -64,7 +64,7 @@ export class Entries {
     return this.#v4.length / 2 + this.#v6.length / 8;
   }
 
-  /** How many of them have an address in a set. Merges it in place; one sweep over both. */
+  /** Number of entries with an address in the set. Merges the set in place; one sweep over both. */
   countIn({ v4, v6 }: AddressSet): number {
     v4.merge();
     v6.merge();

@@ -2,7 +2,7 @@ import { sortPairs } from '../radix.ts';
 import { FEW, firstReaching } from '../search.ts';
 import { compareV6, copyV6, touchesV6 } from '../words.ts';
 
-/** Sorts `count` IPv4 ranges (start, end) in place and unites those that overlap or touch. Returns how many are left. */
+/** Sorts `count` IPv4 ranges (start, end) in place and joins overlapping and adjacent ones. Returns the new count. */
 export function mergeV4(words: Uint32Array, count: number): number {
   if (count === 0) return 0;
   sortPairs(words, count);
@@ -23,7 +23,7 @@ export function mergeV4(words: Uint32Array, count: number): number {
   return last / 2 + 1;
 }
 
-/** Sorts `count` IPv6 ranges of eight words and unites those that overlap or touch. Returns the ranges left and their number. */
+/** Sorts `count` IPv6 ranges of eight words and joins overlapping and adjacent ones. */
 export function mergeV6(ranges: Uint32Array, count: number): { readonly words: Uint32Array<ArrayBuffer>; readonly length: number } {
   const order = orderV6(ranges, count);
   const words = new Uint32Array(8 * count);
@@ -32,13 +32,13 @@ export function mergeV6(ranges: Uint32Array, count: number): { readonly words: U
   return { words, length: last / 8 + 1 };
 }
 
-/** Ranges that are sorted and do not touch. */
+/** Sorted ranges, not adjacent. */
 interface Merged<W extends Uint32Array = Uint32Array> {
   readonly words: W;
   readonly length: number;
 }
 
-/** The addresses of two sets of IPv4 ranges (start, end), each sorted and without ranges that touch, as is the result: one sweep over both. */
+/** Union of two merged sets of IPv4 ranges (start, end), in one sweep; the result is merged. */
 export function uniteV4(one: Merged, other: Merged): Merged<Uint32Array<ArrayBuffer>> {
   if (other.length * FEW < one.length) return uniteFewV4(one, other);
   if (one.length * FEW < other.length) return uniteFewV4(other, one);
@@ -66,7 +66,7 @@ export function uniteV4(one: Merged, other: Merged): Merged<Uint32Array<ArrayBuf
   return { words, length: last / 2 + 1 };
 }
 
-/** The same with few others. */
+/** The same for a small `few`. */
 function uniteFewV4(one: Merged, few: Merged): Merged<Uint32Array<ArrayBuffer>> {
   const words = new Uint32Array(2 * (one.length + few.length));
   const [ends, fewEnds] = [2 * one.length, 2 * few.length];
@@ -78,7 +78,7 @@ function uniteFewV4(one: Merged, few: Merged): Merged<Uint32Array<ArrayBuffer>> 
     words.set(run, at);
     at += run.length;
     i += run.length;
-    // All that touch it, of either.
+    // Adds all touching ranges of both sets.
     for (;;) {
       if (i < ends && one.words[i] <= end + 1) {
         start = Math.min(start, one.words[i]);
@@ -112,8 +112,8 @@ export function uniteV6(one: Merged, other: Merged): Merged<Uint32Array<ArrayBuf
 }
 
 /**
- * Adds the range at `from[at]` to sorted ranges that do not touch, the last of them at `words[last]`; it must not start before that one.
- * Returns where the last range is then.
+ * Appends the range at `from[at]` to merged ranges with the last one at `words[last]`; it must not start before that one. Returns the new
+ * position of the last range.
  */
 function addV6(words: Uint32Array, last: number, from: Uint32Array, at: number): number {
   if (last < 0 || !touchesV6(words, last + 4, from, at)) {
@@ -125,7 +125,7 @@ function addV6(words: Uint32Array, last: number, from: Uint32Array, at: number):
   return last;
 }
 
-/** IPv4 ranges (start, end) by their starts: pairs of start and index. */
+/** Pairs of start and index, sorted by start. */
 export function orderV4(ranges: Uint32Array, count: number): Uint32Array {
   const order = new Uint32Array(2 * count);
   for (let i = 0; i < count; i++) {
@@ -136,7 +136,7 @@ export function orderV4(ranges: Uint32Array, count: number): Uint32Array {
   return order;
 }
 
-/** The indexes of IPv6 ranges of eight words, sorted by start, as the second halves of pairs. */
+/** Indexes of IPv6 ranges of eight words, sorted by start, as the second halves of pairs. */
 export function orderV6(ranges: Uint32Array, count: number): Uint32Array {
   const order = new Uint32Array(2 * count);
   for (let i = 0; i < count; i++) order[2 * i + 1] = i;
@@ -144,12 +144,12 @@ export function orderV6(ranges: Uint32Array, count: number): Uint32Array {
   return order;
 }
 
-/** Up to this many ranges are sorted by comparing them. */
+/** Up to this many ranges are sorted by comparison. */
 const SHORT = 16;
 
 /**
- * Sorts the pairs [from, to) of `order` by the starts of their ranges: by the 32 bits that follow those that all starts share, then each
- * run of starts that share these too. Each level goes at least 32 bits further, so there are four at most.
+ * Sorts the pairs [from, to) of `order` by the starts of their ranges: by the 32 bits after the prefix common to all starts, then
+ * recursively each run of equal bits. Each level goes at least 32 bits further, so there are at most four.
  */
 function sortRun(order: Uint32Array, ranges: Uint32Array, from: number, to: number): void {
   if (to - from <= SHORT) {
@@ -176,7 +176,7 @@ function insertionSort(order: Uint32Array, ranges: Uint32Array, from: number, to
   }
 }
 
-/** How many leading bits the starts of all these ranges share. */
+/** Number of leading bits common to all starts. */
 function sharedByAll(order: Uint32Array, ranges: Uint32Array, from: number, to: number): number {
   const first = 8 * order[2 * from + 1];
   for (let word = 0; word < 4; word++) {
@@ -187,9 +187,9 @@ function sharedByAll(order: Uint32Array, ranges: Uint32Array, from: number, to: 
   return 128;
 }
 
-/** The 32 bits after the first `before` of the address at `words[at]`, zeros behind its end. */
+/** The 32 bits after the first `before` of the address at `words[at]`, padded with zeros. */
 function bitsAfter(words: Uint32Array, at: number, before: number): number {
   const [word, bits] = [at + (before >> 5), before & 31];
-  // JavaScript takes a shift by 32 for a shift by 0.
+  // JavaScript treats a shift by 32 as a shift by 0.
   return bits === 0 || before >= 96 ? words[word] << bits : (words[word] << bits) | (words[word + 1] >>> (32 - bits));
 }

@@ -1,8 +1,7 @@
-/** Networks around a network, and the end of what is inside. */
 import { firstAddressV4, lastAddressV4, lastAddressV6, maskHostBits } from '../bounds.ts';
 import type { Network } from '../network.ts';
 
-/** Every network that covers this one, the widest (/0) first, itself last. */
+/** All supernets, /0 first, the network itself last. */
 export function networksAround(network: Network): Network[] {
   return Array.from({ length: network.prefix + 1 }, (_, prefix): Network => {
     if (network.family === 4) return { family: 4, address: firstAddressV4(network.address, prefix), prefix };
@@ -12,7 +11,7 @@ export function networksAround(network: Network): Network[] {
   });
 }
 
-/** The last address of a network, as the network of that one address. */
+/** The last address as a network of one host. */
 export function lastHost(network: Network): Network {
   if (network.family === 4) return { family: 4, address: lastAddressV4(network.address, network.prefix), prefix: 32 };
   const words = new Uint32Array(4);

@@ -1,7 +1,7 @@
-/** Words that are compared at once: much of what is compared is the same. */
+/** Words per comparison: most of the input is equal. */
 const CHUNK = 1 << 12;
 
-/** How many words of `a` from `i` on are, one by one, those of `b` from `j` on; at most `most`. */
+/** Number of equal words of `a` from `i` on and `b` from `j` on; at most `most`. */
 export function commonRun(a: Uint32Array, i: number, b: Uint32Array, j: number, most: number): number {
   let same = 0;
   while (same < most) {
@@ -14,7 +14,6 @@ export function commonRun(a: Uint32Array, i: number, b: Uint32Array, j: number, 
   return same;
 }
 
-/** Whether `count` elements of `a` from `i` on are those of `b` from `j` on. */
 export const areSame = <A extends Uint32Array | Uint8Array>(a: A, i: number, b: A, j: number, count: number): boolean =>
   Buffer.compare(bytesOf(a, i, count), bytesOf(b, j, count)) === 0;
 

@@ -11,8 +11,8 @@ const networks = (text: string) => text.split(' ').filter(Boolean).map(parseNetw
 const setOf = (text: string) => addressSet(networks(text));
 
 /** The networks of the first text without the addresses of the second. */
-function without(from: string, taken: string): string {
-  const set = difference(setOf(from), setOf(taken));
+function without(from: string, other: string): string {
+  const set = difference(setOf(from), setOf(other));
   return new TextDecoder().decode(renderCidrs(coalesceV4(set.v4), coalesceV6(set.v6), { separator: ' ' }));
 }
 
@@ -91,11 +91,11 @@ describe('D7.4 range subtraction', () => {
     };
     for (let round = 0; round < 400; round++) {
       const family = random.pick([4, 6]);
-      const [from, taken] = [random.below(12), random.below(12)].map((count) => Array.from({ length: count }, () => member(family)));
+      const [from, other] = [random.below(12), random.below(12)].map((count) => Array.from({ length: count }, () => member(family)));
       const has = (list: typeof from, n: number) => list!.some((each) => n >= each.from && n <= each.to);
-      const kept = Array.from({ length: 256 }, (_, n) => n).filter((n) => has(from, n) && !has(taken, n));
+      const rest = Array.from({ length: 256 }, (_, n) => n).filter((n) => has(from, n) && !has(other, n));
       const textOf = (list: typeof from) => list!.map(({ text }) => text).join(' ');
-      assert.equal(without(textOf(from), textOf(taken)), without(kept.map((n) => host(family, n)).join(' '), ''));
+      assert.equal(without(textOf(from), textOf(other)), without(rest.map((n) => host(family, n)).join(' '), ''));
       const probe = member(family);
       const expected = Array.from({ length: 256 }, (_, n) => n).some((n) => n >= probe.from && n <= probe.to && has(from, n));
       assert.equal(overlaps(setOf(textOf(from)), networks(probe.text)[0]!), expected);

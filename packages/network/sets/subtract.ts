@@ -1,19 +1,16 @@
 import { FEW, firstReaching } from '../search.ts';
 import { compareV6, predecessorV6, successorV6 } from '../words.ts';
 
-/** Ranges that are sorted and do not touch. */
+/** Sorted ranges, not adjacent. */
 interface Remaining {
   readonly words: Uint32Array<ArrayBuffer>;
   readonly length: number;
 }
 
-/**
- * What is left of `count` IPv4 ranges (start, end) without the addresses of `takenCount` others. Both are sorted and do not touch, and
- * so is the result: one sweep over both.
- */
-export function subtractV4(ranges: Uint32Array, count: number, taken: Uint32Array, takenCount: number): Remaining {
-  if (takenCount * FEW < count) return subtractFewV4(ranges, count, taken, takenCount);
-  const words = new Uint32Array(2 * (count + takenCount));
+/** Subtracts `otherCount` IPv4 ranges (start, end) from `count` ranges, in one sweep. Both inputs and the result are merged. */
+export function subtractV4(ranges: Uint32Array, count: number, other: Uint32Array, otherCount: number): Remaining {
+  if (otherCount * FEW < count) return subtractFewV4(ranges, count, other, otherCount);
+  const words = new Uint32Array(2 * (count + otherCount));
   let length = 0;
   const put = (start: number, end: number) => {
     words[2 * length] = start;
@@ -25,19 +22,19 @@ export function subtractV4(ranges: Uint32Array, count: number, taken: Uint32Arra
     // A number, not a 32-bit word: the address after the last one does not wrap.
     let start = ranges[i];
     const end = ranges[i + 1];
-    while (next < takenCount && taken[2 * next + 1] < start) next++;
-    for (let at = 2 * next; at < 2 * takenCount && taken[at] <= end; at += 2) {
-      if (taken[at] > start) put(start, taken[at] - 1);
-      start = taken[at + 1] + 1;
+    while (next < otherCount && other[2 * next + 1] < start) next++;
+    for (let at = 2 * next; at < 2 * otherCount && other[at] <= end; at += 2) {
+      if (other[at] > start) put(start, other[at] - 1);
+      start = other[at + 1] + 1;
     }
     if (start <= end) put(start, end);
   }
   return { words, length };
 }
 
-/** The same with few others. */
-function subtractFewV4(ranges: Uint32Array, count: number, taken: Uint32Array, takenCount: number): Remaining {
-  const words = new Uint32Array(2 * (count + takenCount));
+/** The same for a small number of subtracted ranges. */
+function subtractFewV4(ranges: Uint32Array, count: number, other: Uint32Array, otherCount: number): Remaining {
+  const words = new Uint32Array(2 * (count + otherCount));
   let [at, i] = [0, 0];
   const put = (start: number, end: number) => {
     words[at++] = start;
@@ -48,18 +45,18 @@ function subtractFewV4(ranges: Uint32Array, count: number, taken: Uint32Array, t
     at += to - i;
     i = to;
   };
-  for (let j = 0; j < 2 * takenCount; ) {
-    const first = taken[j];
+  for (let j = 0; j < 2 * otherCount; ) {
+    const first = other[j];
     copyTo(2 * firstReaching(count, (k) => ranges[2 * k + 1] >= first, i / 2));
     if (i === 2 * count) break;
-    // What is left of one range, by all that is taken of it.
+    // The rest of one range, after all subtractions from it.
     let start = ranges[i];
     const end = ranges[i + 1];
-    for (; j < 2 * takenCount && taken[j] <= end; j += 2) {
-      if (taken[j] > start) put(start, taken[j] - 1);
-      start = Math.max(start, taken[j + 1] + 1);
-      // It reaches into the ranges that follow.
-      if (taken[j + 1] > end) break;
+    for (; j < 2 * otherCount && other[j] <= end; j += 2) {
+      if (other[j] > start) put(start, other[j] - 1);
+      start = Math.max(start, other[j + 1] + 1);
+      // It reaches into the next ranges.
+      if (other[j + 1] > end) break;
     }
     if (start <= end) put(start, end);
     i += 2;
@@ -69,24 +66,24 @@ function subtractFewV4(ranges: Uint32Array, count: number, taken: Uint32Array, t
 }
 
 /** The same for IPv6 ranges of eight words. */
-export function subtractV6(ranges: Uint32Array, count: number, taken: Uint32Array, takenCount: number): Remaining {
-  const words = new Uint32Array(8 * (count + takenCount));
+export function subtractV6(ranges: Uint32Array, count: number, other: Uint32Array, otherCount: number): Remaining {
+  const words = new Uint32Array(8 * (count + otherCount));
   const start = new Uint32Array(4);
   let length = 0;
   let next = 0;
   for (let i = 0; i < 8 * count; i += 8) {
     let isLeft = true;
     start.set(ranges.subarray(i, i + 4));
-    while (next < takenCount && compareV6(taken, 8 * next + 4, start, 0) < 0) next++;
-    for (let at = 8 * next; at < 8 * takenCount && compareV6(taken, at, ranges, i + 4) <= 0; at += 8) {
-      if (compareV6(taken, at, start, 0) > 0) {
+    while (next < otherCount && compareV6(other, 8 * next + 4, start, 0) < 0) next++;
+    for (let at = 8 * next; at < 8 * otherCount && compareV6(other, at, ranges, i + 4) <= 0; at += 8) {
+      if (compareV6(other, at, start, 0) > 0) {
         words.set(start, 8 * length);
-        predecessorV6(taken, at, words, 8 * length + 4);
+        predecessorV6(other, at, words, 8 * length + 4);
         length++;
       }
-      // What is taken up to the end, which may be the very last address, leaves nothing.
-      isLeft = compareV6(taken, at + 4, ranges, i + 4) < 0;
-      successorV6(taken, at + 4, start);
+      // A subtraction up to the end, possibly the very last address, leaves nothing.
+      isLeft = compareV6(other, at + 4, ranges, i + 4) < 0;
+      successorV6(other, at + 4, start);
     }
     if (!isLeft) continue;
     words.set(start, 8 * length);

@@ -1,6 +1,6 @@
 /**
- * Parsing and coalescing compared with independent judges, seeded: `node packages/network/test/fuzz.ts [--strings N] [--sets N] [--seed S]`.
- * The judges are a slow reference in BigInt and, when python3 is here, Python's ipaddress module. Ends with 1 when one differs.
+ * Compares parsing and coalescing with independent references, seeded: `node packages/network/test/fuzz.ts [--strings N] [--sets N] [--seed
+ * S]`. The references are a slow one in BigInt and, if python3 is installed, Python's ipaddress module. Exits with 1 on a difference.
  */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -17,14 +17,14 @@ import { renderCidrs } from '../render.ts';
 import { type RandomRange, randomRanges } from './random-ranges.ts';
 import { randomText } from './random-text.ts';
 
-/** What one run compared, and the first differences that it found. */
+/** Counts, and the first differences. */
 interface FuzzResult {
-  /** Texts that are networks, of all texts. */
+  /** Number of valid networks among the texts. */
   readonly valid: number;
   readonly differences: readonly string[];
 }
 
-/** Compares the parsers with the judges on texts near the edges of the notation. */
+/** Uses texts near the edges of the notation. */
 export function fuzzStrings(random: Random, count: number, python: boolean): FuzzResult {
   const texts = Array.from({ length: count }, () => randomText(random));
   const ours = texts.map(weirParse);
@@ -36,7 +36,7 @@ export function fuzzStrings(random: Random, count: number, python: boolean): Fuz
   return { valid: ours.filter((text) => text !== null).length, differences };
 }
 
-/** Compares coalescing, counting and rendering with the judges on sets of ranges that overlap, touch and lie at boundaries. */
+/** Compares coalescing, counting and rendering, on ranges that overlap, touch and lie at boundaries. */
 export function fuzzSets(random: Random, count: number, python: boolean): FuzzResult {
   const sets = Array.from({ length: count }, () => {
     const family = random.pick([4, 6] as const);
@@ -68,7 +68,7 @@ function weirParse(text: string): string | null {
   return typeof network === 'string' ? null : formatNetwork(network);
 }
 
-/** The network of a text of one line, by way of the parser of bytes. */
+/** Parses a one-line text by the parser of bytes. */
 function weirReadLine(text: string): string | null {
   const [v4, v6] = [new V4Ranges(), new V6Ranges()];
   if (readLines(Buffer.from(text), v4, v6) !== null) return null;
@@ -76,7 +76,7 @@ function weirReadLine(text: string): string | null {
   return line.replace(v4.length === 1 ? /\/32$/ : /\/128$/, '');
 }
 
-/** Coalesces one collection and counts another, which got the same ranges in another way: all at once, or one by one. */
+/** Coalesces one collection and counts another with the same ranges, added in bulk or one by one. */
 function weirCoalesce(family: Family, ranges: readonly RandomRange[]): string[] {
   const numbers = ranges.map(({ start, end }) => [...words(family, start), ...words(family, end)]);
   if (family === 4) {

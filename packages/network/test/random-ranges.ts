@@ -1,7 +1,7 @@
 import type { Random } from '../../../test/support/random.ts';
 import { BITS, type Family, type SlowRange } from '../../../test/support/slow-networks.ts';
 
-/** A range; one that was made as a network says its prefix. */
+/** `prefix`: only for networks. */
 export interface RandomRange extends SlowRange {
   readonly prefix?: number;
 }
@@ -15,7 +15,7 @@ function randomBits(random: Random, bits: bigint): bigint {
   return value >> ((32n - (bits % 32n)) % 32n);
 }
 
-/** A place where things go wrong: an end of the address space, a boundary between 32-bit words, or anywhere. */
+/** A typical place of faults: an end of the address space, a boundary between 32-bit words, or anywhere. */
 function landmark(random: Random, family: Family): bigint {
   const bits = BITS[family];
   switch (random.below(4)) {
@@ -32,7 +32,7 @@ function landmark(random: Random, family: Family): bigint {
   }
 }
 
-/** A set of ranges of one family that crowd around few places, so that they overlap and touch; a third of them are networks. */
+/** Ranges of one family close to few places, so that they overlap and touch; a third of them are networks. */
 export function randomRanges(random: Random, family: Family): RandomRange[] {
   const bits = BITS[family];
   const places = Array.from({ length: 1 + random.below(3) }, () => landmark(random, family));

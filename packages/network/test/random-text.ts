@@ -1,6 +1,6 @@
 import type { Random } from '../../../test/support/random.ts';
 
-/** Texts near the edges of the notation, right and wrong ones. */
+/** Texts near the edges of the notation, valid and invalid. */
 const CORPUS = [
   ...['0.0.0.0', '255.255.255.255', '1.2.3.4/0', '1.2.3.4/32', '1.2.3.4/33', '1.2.3.4/', '1.2.3.4/08', '010.0.0.1', '1.2.3', '1.2.3.4.5'],
   ...['0x7f.1', '127.1', '1.2.3.4/255.255.255.0', '1.2.3.4/0.0.0.255', '192.168.1.1/+8', '256.1.1.1', '1.2.3.1000', '00.0.0.0', '1..2.3'],
@@ -77,7 +77,7 @@ function randomValid(random: Random): string {
   }
 }
 
-/** One character or more put in, taken out, replaced, doubled or changed places. */
+/** Inserts, removes, replaces, doubles or swaps characters. */
 function mutate(random: Random, text: string): string {
   const at = random.below(text.length + 1);
   const [before, after] = [text.slice(0, at), text.slice(at)];
@@ -95,7 +95,7 @@ function mutate(random: Random, text: string): string {
   }
 }
 
-/** A text that is a network, or nearly one. */
+/** A valid or almost valid network. */
 export function randomText(random: Random): string {
   let text = random.below(3) === 0 ? random.pick(CORPUS) : randomValid(random);
   for (let left = random.below(4); left > 0; left--) text = mutate(random, text);

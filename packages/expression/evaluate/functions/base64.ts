@@ -1,11 +1,11 @@
-/** Standard Base64, strictly: with padding, unused bits zero, no white space. */
+/** Strict standard Base64: with padding, unused bits zero, no white space. */
 import type { ByteString } from '../../bytes.ts';
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 const DIGITS = new Int8Array(256).fill(-1);
 for (const [value, digit] of [...ALPHABET].entries()) DIGITS[digit.charCodeAt(0)] = value;
 
-/** The bytes that a text stands for; empty when it is not valid. */
+/** Returns empty if invalid. */
 export function decodeBase64(text: ByteString): ByteString {
   if (text.length % 4 !== 0) return '';
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;

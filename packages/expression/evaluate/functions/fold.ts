@@ -2,7 +2,7 @@
 
 const DOTLESS_I = 0x131;
 
-/** One code point for all that differ in case only. */
+/** A common code point for all case variants. */
 export function foldCodePoint(code: number): number {
   if (code < 0x80) return code >= 0x41 && code <= 0x5a ? code + 0x20 : code;
   if (code === DOTLESS_I) return code;
@@ -10,7 +10,7 @@ export function foldCodePoint(code: number): number {
   return single(String.fromCodePoint(upper).toLowerCase(), upper);
 }
 
-/** A text's code point when it is one only. */
+/** The code point of a one-character text. */
 function single(text: string, otherwise: number): number {
   const code = text.codePointAt(0)!;
   return text.length === (code > 0xffff ? 2 : 1) ? code : otherwise;

@@ -1,11 +1,11 @@
-/** `json_lookup_string` and `json_lookup_integer`: reads one JSON text strictly and keeps only what the path leads to. */
+/** `json_lookup_string` and `json_lookup_integer`: reads one JSON text strictly and returns the value at the path. */
 import { type ByteString, decodeText, encodeCodePoint } from '../../bytes.ts';
 import { type Int, type Optional, toInt } from '../value.ts';
 
-/** Arrays and objects nested deeper make the text invalid. */
+/** Deeper nesting of arrays and objects makes the text invalid. */
 const MAX_DEPTH = 127;
 
-/** What stands at the path: a string or an integer; anything else is missing. */
+/** The string or integer at the path; other types are missing. */
 interface Found {
   readonly kind: 'string' | 'integer';
   readonly value: Int | ByteString;
@@ -17,10 +17,10 @@ interface Reader {
   readonly path: readonly (Int | ByteString)[];
 }
 
-/** Thrown inside only. */
+/** Internal. */
 const INVALID = Symbol('invalid JSON');
 
-/** Looks up a path in a text; missing when the text is not one JSON text, or nothing of this kind stands there. */
+/** Missing if the text is not one JSON text, or has no value of this kind at the path. */
 export function compileJsonLookup(path: readonly (Int | ByteString)[], kind: Found['kind']): (text: ByteString) => Optional {
   return (text) => {
     if (decodeText(text) === null) return undefined;
@@ -45,7 +45,7 @@ function skip(r: Reader): void {
   }
 }
 
-/** Reads a value. `step` is how much of the path leads to it; -1 = it is not on the path, and nothing of the path is there. */
+/** `step`: matched elements of the path; -1 = not on the path. */
 function readValue(r: Reader, depth: number, step: number): Found | null {
   const wanted = step === r.path.length;
   switch (r.text[r.pos]) {
@@ -76,7 +76,7 @@ function readWord(r: Reader, word: string): null {
   return null;
 }
 
-/** Reads one part of a container and returns how far along the path it is. */
+/** Reads one part of a container and returns the matched length of the path. */
 type ReadPart = (r: Reader, index: number, step: number) => number;
 
 function readContainer(r: Reader, depth: number, step: number, part: ReadPart): Found | null {
@@ -93,7 +93,7 @@ function readContainer(r: Reader, depth: number, step: number, part: ReadPart): 
     const next = part(r, index, step);
     skip(r);
     const value = readValue(r, depth + 1, next);
-    // The last of several with the same name counts.
+    // The last duplicate name counts.
     if (next !== -1) found = value;
     skip(r);
     const end = r.text[r.pos++];
@@ -118,15 +118,15 @@ function readMember(r: Reader, _: number, step: number): number {
 
 const ESCAPES: Readonly<Record<string, string>> = { '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
 
-/** Reads a string; its bytes are made only where they are `kept`. */
-function readString(r: Reader, kept: boolean): ByteString {
+/** Decodes the bytes only if `decoded`. */
+function readString(r: Reader, decoded: boolean): ByteString {
   const { text } = r;
   const parts: ByteString[] = [];
   let from = ++r.pos;
   for (;;) {
     const code = text.charCodeAt(r.pos);
     if (code === 0x22) {
-      if (kept) parts.push(text.slice(from, r.pos));
+      if (decoded) parts.push(text.slice(from, r.pos));
       r.pos++;
       return parts.length === 1 ? parts[0] : parts.join('');
     }
@@ -135,9 +135,9 @@ function readString(r: Reader, kept: boolean): ByteString {
       r.pos++;
       continue;
     }
-    if (kept) parts.push(text.slice(from, r.pos));
+    if (decoded) parts.push(text.slice(from, r.pos));
     const bytes = readEscape(r);
-    if (kept) parts.push(bytes);
+    if (decoded) parts.push(bytes);
     from = r.pos;
   }
 }
@@ -168,7 +168,7 @@ function readHex(r: Reader): number {
 const NUMBER = /-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/y;
 const MOST_INTEGER = 2n ** 63n;
 
-/** Reads a number; null when it is no integer of 64 bits. One beyond the range of a double makes the text invalid. */
+/** Null unless it is an integer of 64 bits. A number beyond the range of a double makes the text invalid. */
 function readNumber(r: Reader): Int | null {
   NUMBER.lastIndex = r.pos;
   const match = NUMBER.exec(r.text);

@@ -1,4 +1,4 @@
-/** `remove_query_args`: splits at `&`, compares names as they stand. */
+/** `remove_query_args`: splits at `&`, compares undecoded names. */
 import type { ByteString } from '../../bytes.ts';
 
 export function compileRemoveArguments(names: readonly ByteString[]): (query: ByteString) => ByteString {

@@ -1,16 +1,16 @@
-/** Finds a text with placeholders in UTF-8 bytes, in time linear in the bytes: all places where it may end are bits. */
+/** Finds a text with placeholders in UTF-8 bytes, in linear time: a bit per possible position in the text. */
 import type { ByteString } from '../../bytes.ts';
 import { foldCodePoint } from './fold.ts';
 
-/** A text; `?` stands for one character that is no newline. */
+/** `?` matches one character except a newline. */
 export interface Segment {
   /** Characters. */
   readonly length: number;
-  /** Whether characters that differ in case only are the same. */
+  /** Case-insensitive. */
   readonly folded: boolean;
-  /** 32 bits a word: the places where each character may stand. */
+  /** Positions of each character, 32 bits per word. */
   readonly places: ReadonlyMap<number, Uint32Array>;
-  /** The places of `?`. */
+  /** Positions of `?`. */
   readonly any: Uint32Array;
 }
 
@@ -36,8 +36,7 @@ function set(words: Uint32Array, bit: number): void {
 }
 
 /**
- * The end of the first place at or after `from` where the segment stands, without a newline or bytes that are no UTF-8
- * before it; with `here` only at `from`. -1 when there is none.
+ * End of the first match at or after `from`, without a newline or invalid UTF-8 before it; with `here` only at `from`. -1 if there is none.
  */
 export function findSegment(segment: Segment, value: ByteString, from: number, here: boolean): number {
   const { length, places, any, folded } = segment;
@@ -65,7 +64,7 @@ export function findSegment(segment: Segment, value: ByteString, from: number, h
   return -1;
 }
 
-/** Where the last `characters` before `end` begin. */
+/** Start of the last `characters` before `end`. */
 export function stepBack(value: ByteString, end: number, characters: number): number {
   let at = end;
   for (let left = characters; left > 0; left--) {
@@ -75,12 +74,12 @@ export function stepBack(value: ByteString, end: number, characters: number): nu
   return at;
 }
 
-/** The bytes of the character at `at`; 0 when they are not valid UTF-8. */
+/** Bytes of the character at `at`; 0 if they are not valid UTF-8. */
 function characterSize(value: ByteString, at: number): number {
   const lead = value.charCodeAt(at);
   if (lead < 0x80) return 1;
   const size = lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
-  // Behind the end there is no such byte either.
+  // After the end, charCodeAt returns NaN: no continuation byte.
   for (let k = 1; k < size; k++) if ((value.charCodeAt(at + k) & 0xc0) !== 0x80) return 0;
   const code = decode(value, at, size);
   const wrong = (size === 3 && (code < 0x800 || (code >= 0xd800 && code < 0xe000))) || (size === 4 && (code < 0x10000 || code > 0x10ffff));

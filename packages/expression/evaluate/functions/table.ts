@@ -1,4 +1,4 @@
-/** What every function of the schemes does (D19.5). A function is made once for each call in an expression. */
+/** Implementations of all scheme functions (D19.5), created once per call in an expression. */
 import { addressText } from '../../address.ts';
 import { type ByteString, decodeText } from '../../bytes.ts';
 import { lowerCase, upperCase } from '../ascii.ts';
@@ -12,13 +12,13 @@ import { compileUrlDecode } from './url.ts';
 import { uuid4 } from './uuid.ts';
 import { compileWildcardReplace } from './wildcard-replace.ts';
 
-/** The result for a first argument; both can be missing. */
+/** First argument and result may be missing. */
 export type Apply = (first: Optional, request: Request) => Optional;
 
-/** A literal argument behind the first; null = not a literal. */
+/** A literal argument after the first; null = not a literal. */
 type Other = bigint | ByteString | null;
 
-/** Makes a function from its arguments behind the first, as literals and as getters. */
+/** Creates a function from its arguments after the first, as literals and as getters. */
 type Maker = (others: readonly Other[], getters: readonly Getter[]) => Apply;
 
 export const FUNCTIONS: Readonly<Record<string, Maker>> = {
@@ -55,7 +55,7 @@ export const FUNCTIONS: Readonly<Record<string, Maker>> = {
   },
 };
 
-/** A function that gives nothing for nothing. */
+/** A missing argument gives a missing result. */
 function present<T extends Value>(of: (value: T) => Optional): Apply {
   return (value) => (value === undefined ? undefined : of(value as T));
 }
@@ -64,7 +64,7 @@ function jsonPath(path: readonly Other[]): (Int | ByteString)[] {
   return path.map((part) => (typeof part === 'bigint' ? toInt(part) : (part as ByteString)));
 }
 
-/** Joins what is there; nothing only where nothing is (D19.5). */
+/** Joins the present values; missing only if all are (D19.5). */
 function compileConcat(getters: readonly Getter[]): Apply {
   return (first, request) => {
     const parts: (ByteString | readonly Value[])[] = [];
@@ -88,7 +88,7 @@ function compileSubstring(from: bigint, to: bigint | undefined): (value: ByteStr
   return (value) => value.slice(start, end);
 }
 
-/** Past every value's length nothing changes. */
+/** Offsets past the longest value are equivalent. */
 function offset(value: bigint): number {
   return Math.max(-(2 ** 40), Math.min(2 ** 40, Number(value)));
 }

@@ -1,15 +1,15 @@
-/** `url_decode`. Its number parser takes a plus sign for a digit in front, as the engine's does. */
+/** `url_decode`. Its number parser accepts a leading plus sign as a digit, like the engine's. */
 import { type ByteString, encodeCodePoint } from '../../bytes.ts';
 
-/** With the option `r` it decodes again while that changes something, at most so often. */
+/** The option `r` decodes repeatedly until nothing changes, up to this limit. */
 const MOST_ROUNDS = 10;
 
-// No two alternatives can begin alike, so matching is linear.
+// No two alternatives start alike, so matching is linear.
 const PLAIN = /\+|%([0-9a-fA-F+][0-9a-fA-F])/g;
 const UNICODE = /\+|%([0-9a-fA-F+][0-9a-fA-F])|%[uU]([0-9a-fA-F+][0-9a-fA-F]{3})/g;
 const ENCODED = /[+%]/;
 
-/** Options are letters: `u` for `%uXXXX`, `r` to repeat; others mean nothing. */
+/** Option letters: `u` for `%uXXXX`, `r` to repeat; others are ignored. */
 export function compileUrlDecode(options: ByteString): (value: ByteString) => ByteString {
   const expression = options.includes('u') ? UNICODE : PLAIN;
   const decode = (value: ByteString) => (ENCODED.test(value) ? value.replace(expression, decodeOne) : value);

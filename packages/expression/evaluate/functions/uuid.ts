@@ -1,7 +1,7 @@
-/** `uuid4`: the same identifier for the same bytes, made from the first block of ChaCha with 12 rounds. */
+/** `uuid4`: deterministic identifier of a value, from the first block of ChaCha with 12 rounds. */
 import type { ByteString } from '../../bytes.ts';
 
-/** The identifier of a value; nothing for the empty one. */
+/** Missing for the empty value. */
 export function uuid4(value: ByteString): ByteString | undefined {
   if (value === '') return undefined;
   const bytes = firstBytes(keyOf(seedOf(value)));
@@ -11,7 +11,7 @@ export function uuid4(value: ByteString): ByteString | undefined {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }
 
-/** 64 bits, as two halves while the bytes are read: each byte goes in, then the whole turns left by 7. */
+/** 64 bits, as two halves: XORs each byte in, then rotates left by 7. */
 function seedOf(value: ByteString): bigint {
   let high = 0;
   let low = 0;
@@ -26,7 +26,7 @@ function seedOf(value: ByteString): bigint {
   return ((BigInt(high >>> 0) << 32n) | BigInt(low >>> 0)) ^ BigInt(value.length);
 }
 
-/** The eight words of the key, made by PCG32. */
+/** Eight words, by PCG32. */
 function keyOf(seed: bigint): number[] {
   let state = seed;
   return Array.from({ length: 8 }, () => {
@@ -38,7 +38,7 @@ function keyOf(seed: bigint): number[] {
 }
 
 const ROUNDS = 12;
-/** The words that one quarter round mixes: the columns, then the diagonals. */
+/** Words of each quarter round: the columns, then the diagonals. */
 const QUARTERS = [
   [0, 4, 8, 12],
   [1, 5, 9, 13],

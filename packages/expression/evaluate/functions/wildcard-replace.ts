@@ -1,17 +1,17 @@
 /**
- * `wildcard_replace`: the pattern stands for a regular expression that is anchored at the start only, with `*` as a group of
- * as few characters as possible and `?` as any character but a newline. Only that one match is replaced.
+ * `wildcard_replace`: the pattern is a regular expression anchored at the start only. `*` is a lazy group, `?` any character except a
+ * newline. Replaces only that one match.
  */
 import { type ByteString, encodeText } from '../../bytes.ts';
 import { compileSegment, findSegment, type Segment, stepBack } from './segment.ts';
 
-/** A part of the replacement: text, or the number of a group; -1 = a group that does not exist. */
+/** Text, or a group number; -1 = an undefined group. */
 type Part = ByteString | number;
 
-/** Replaces in a value; `spend` is told how many bytes it makes before it makes them. */
+/** Calls `spend` with the number of bytes before creating them. */
 export type Replace = (value: ByteString, spend: (bytes: number) => void) => ByteString;
 
-/** Compiles a pattern and a replacement; `folded` = case does not matter. */
+/** `folded` = case-insensitive. */
 export function compileWildcardReplace(pattern: string, replacement: string, folded: boolean): Replace {
   const segments = pattern.split('*').map((text) => compileSegment(text, folded));
   const parts = parseReplacement(replacement);
@@ -26,8 +26,8 @@ export function compileWildcardReplace(pattern: string, replacement: string, fol
 }
 
 /**
- * The whole match and the groups; null where there is none. The first place of each segment is the right one: a group that
- * could reach a later one has no newline, so the next group can reach across as well.
+ * The complete match and the groups. The first position of each segment is right: a group that could reach a later one has no newline, so
+ * the next group can cross it too.
  */
 function match(segments: readonly Segment[], value: ByteString): [start: number, end: number][] | null {
   let at = findSegment(segments[0], value, 0, true);
@@ -46,7 +46,7 @@ function match(segments: readonly Segment[], value: ByteString): [start: number,
 const REFERENCE = /\$(?:\$|\{([^}]*)\}|([0-9A-Za-z_]+))/g;
 const NUMBER = /^\+?[0-9]+$/;
 
-/** Reads `$1`, `${1}`, `$0` and `$$`; a name that is no number is a group that does not exist. */
+/** Reads `$1`, `${1}`, `$0` and `$$`; a non-numeric name is an undefined group. */
 function parseReplacement(text: string): Part[] {
   const parts: Part[] = [];
   let from = 0;

@@ -1,7 +1,7 @@
-/** Sets of bytes or characters: sorted ranges that neither overlap nor touch, as `[first, last, first, last, …]`. */
+/** A set of bytes or characters: sorted disjoint ranges, not adjacent, as `[first, last, first, last, …]`. */
 export type CodeSet = readonly number[];
 
-/** The set of these ranges, in any order. */
+/** In any order. */
 export function codeSet(ranges: Iterable<readonly [first: number, last: number]>): CodeSet {
   const sorted = [...ranges].sort((a, b) => a[0] - b[0]);
   const out: number[] = [];
@@ -12,17 +12,15 @@ export function codeSet(ranges: Iterable<readonly [first: number, last: number]>
   return out;
 }
 
-/** The ranges of a set. */
 export function* rangesOf(set: CodeSet): Generator<[first: number, last: number]> {
   for (let i = 0; i < set.length; i += 2) yield [set[i], set[i + 1]];
 }
 
-/** What is in any of the sets. */
 export function union(...sets: readonly CodeSet[]): CodeSet {
   return codeSet(sets.flatMap((set) => [...rangesOf(set)]));
 }
 
-/** What is not in the set, up to `most`. */
+/** Within 0 to `most`. */
 export function complement(set: CodeSet, most: number): CodeSet {
   const out: number[] = [];
   let from = 0;
@@ -34,7 +32,6 @@ export function complement(set: CodeSet, most: number): CodeSet {
   return out;
 }
 
-/** What is in both sets. */
 export function intersection(a: CodeSet, b: CodeSet): CodeSet {
   const out: number[] = [];
   for (let i = 0, j = 0; i < a.length && j < b.length; ) {

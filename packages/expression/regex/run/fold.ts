@@ -1,9 +1,9 @@
-/** Letters and their other cases: simple case folding (Unicode, CaseFolding.txt, C and S). */
+/** Simple case folding (Unicode, CaseFolding.txt, C and S). */
 import { type CodeSet, codeSet, rangesOf, union } from './code-set.ts';
 
 const ASCII_LETTERS: CodeSet = [0x41, 0x5a, 0x61, 0x7a];
 
-/** The set with both cases of its ASCII letters. */
+/** Adds the other case of ASCII letters. */
 export function foldAscii(set: CodeSet): CodeSet {
   const added: [number, number][] = [];
   for (const [first, last] of rangesOf(set)) {
@@ -15,7 +15,7 @@ export function foldAscii(set: CodeSet): CodeSet {
   return union(set, codeSet(added));
 }
 
-/** The set with all cases of its letters. */
+/** Adds all cases of letters. */
 export function foldUnicode(set: CodeSet): CodeSet {
   const added: [number, number][] = [];
   for (const orbit of orbits()) {
@@ -43,7 +43,7 @@ const PAIRS = [
 
 const made: { orbits?: readonly (readonly number[])[] } = {};
 
-/** The characters that differ in case only, in groups of two or more. Made once, from what the platform knows of cases. */
+/** Groups of case variants, two or more each. Computed once, from the platform's case mappings. */
 function orbits(): readonly (readonly number[])[] {
   made.orbits ??= makeOrbits();
   return made.orbits;
@@ -69,7 +69,7 @@ function makeOrbits(): number[][] {
   return [...new Set(groups.values())];
 }
 
-/** Whether the platform takes both for one letter; the dotless i and its like are none. */
+/** Whether the platform folds both to one letter; the dotless i and similar letters do not fold. */
 function sameFolding(a: number, b: number): boolean {
   if (a < 0x80 && b < 0x80) return true;
   if (PAIRS.some(([one, other]) => one === a && other === b)) return true;

@@ -1,19 +1,19 @@
-/** Where an automaton goes from each of its places while certain assertions hold: rows of bits, a bit a place. */
+/** Transitions of an automaton between its positions under certain assertions: rows of bits, one bit per position. */
 import { ASSERT, BYTES, MATCH, type Program, SPLIT, TooLarge } from './program.ts';
 
-/** A row of bits, of which only the words from `from` on are kept. */
+/** A row of bits; words before `from` are zero and omitted. */
 export interface Bits {
   readonly from: number;
   readonly words: Int32Array;
 }
 
-/** Moves by the same distance, from many places. */
+/** Transitions of equal distance from many positions. */
 interface Shift {
   readonly by: number;
   readonly sources: Int32Array;
 }
 
-/** A move: whoever is at one of `sources` goes to all `targets`. */
+/** A transition from any of `sources` to all `targets`. */
 interface Jump {
   readonly sources: Bits;
   readonly targets: Bits;
@@ -21,30 +21,30 @@ interface Jump {
 
 export interface Follow {
   readonly shifts: readonly Shift[];
-  /** All other moves. */
+  /** All other transitions. */
   readonly jumps: readonly Jump[];
-  /** The places at which a match ends. */
+  /** Positions at the end of a match. */
   readonly ends: Int32Array;
-  /** The places where a match may begin. */
+  /** Positions at the start of a match. */
   readonly first: Int32Array;
   /** Whether there is an empty match. */
   readonly empty: boolean;
 }
 
-/** Most moves that are written out. */
+/** Maximum transitions stored. */
 const MAX_MOVES = 1 << 18;
-/** So many places that go equally far make a shift, and there are at most so many of them. */
+/** Minimum positions of a shift, and maximum number of shifts. */
 const MANY = 8;
 const MAX_SHIFTS = 12;
 
-/** The states that read a byte, in the order of the pattern, so that most moves are from one place to the next. */
+/** The states that read a byte, in the order of the pattern, so that most transitions lead to the next position. */
 export function placesOf(program: Program): Int32Array {
   const places: number[] = [];
   for (let state = program.kinds.length - 1; state >= 0; state--) if (program.kinds[state] === BYTES) places.push(state);
   return Int32Array.from(places);
 }
 
-/** The moves while the assertions whose bits are set in `holding` hold. Throws `TooLarge`. */
+/** Transitions under the assertions in `holding` (bits). Throws `TooLarge`. */
 export function followOf(program: Program, places: Int32Array, holding: number): Follow {
   const size = (places.length + 31) >>> 5;
   const placeOf = new Int32Array(program.kinds.length);
@@ -68,7 +68,7 @@ export function followOf(program: Program, places: Int32Array, holding: number):
   return { ...divide(moves, size), ends, first, empty: begin.match };
 }
 
-/** The moves of each place, as shifts where many go as far, else as jumps. */
+/** Divides the transitions into shifts, for frequent distances, and jumps. */
 function divide(moves: readonly (readonly number[])[], size: number): Pick<Follow, 'shifts' | 'jumps'> {
   const counts = new Map<number, number>();
   moves.forEach((targets, place) => {
@@ -96,7 +96,7 @@ function divide(moves: readonly (readonly number[])[], size: number): Pick<Follo
   };
 }
 
-/** The places that are reached from a state without reading, in ascending order, and whether the end is. */
+/** Positions reachable from a state without reading, in ascending order, and whether the end is reachable. */
 function closures(program: Program, placeOf: Int32Array, holding: number) {
   const { kinds, next, other } = program;
   const known = new Map<number, { readonly targets: readonly number[]; readonly match: boolean }>();
@@ -125,7 +125,7 @@ const set = (row: Int32Array, place: number) => {
   row[place >>> 5] |= 1 << (place & 31);
 };
 
-/** A row of bits for places in ascending order. */
+/** Expects positions in ascending order. */
 function bits(places: readonly number[]): Bits {
   const from = places[0] >>> 5;
   const words = new Int32Array((places[places.length - 1] >>> 5) - from + 1);

@@ -1,7 +1,6 @@
 /**
- * Runs an automaton as a deterministic one whose states are made when they are first reached, and kept up to a bound.
- * A value that needs too many new states is read on without keeping any: each byte then costs some operations on the
- * rows of bits, so the time is linear in the value whatever the pattern is.
+ * Runs an automaton as a deterministic one with states created on demand and cached up to a limit. A value with too many new states
+ * continues without caching: each byte then costs some operations on the rows of bits, so the time is linear in the value for any pattern.
  */
 import type { ByteString } from '../../bytes.ts';
 import { type Follow, followOf, placesOf } from './follow.ts';
@@ -12,20 +11,20 @@ const UNKNOWN = 0;
 const ACCEPT = -1;
 const REJECT = -2;
 
-/** What the kept states of one pattern may take, in bytes. */
-const KEPT_BYTES = 256 * 1024;
-/** New states that one value may cause. */
+/** Limit of the cached states of one pattern, in bytes. */
+const MAX_CACHED_BYTES = 256 * 1024;
+/** Maximum new states per value. */
 const NEW_STATES = 500;
-/** About what a state takes beside its row of the table and its bits, in bytes. */
+/** Approximate size of a state without its row of the table and its bits, in bytes. */
 const STATE_BYTES = 200;
 
-/** Places that are reached, and what was read last. */
+/** Reached positions, and the previous byte. */
 interface State {
   readonly reached: Int32Array;
   readonly before: Neighbour;
 }
 
-/** A test of whether the automaton matches somewhere in a value. Its assertions must be local. Throws `TooLarge`. */
+/** Tests for a match somewhere in a value. Assertions must be local. Throws `TooLarge`. */
 export function lazyDfa(program: Program): (value: ByteString) => boolean {
   const assertions = program.assertions.filter(isLocal);
   const places = placesOf(program);
@@ -50,13 +49,13 @@ export function lazyDfa(program: Program): (value: ByteString) => boolean {
     }
     return follow;
   };
-  // A pattern too large for this is refused now, not at some value. Nothing may begin behind the start of an anchored one.
+  // Refuses a pattern that is too large at compile time, not at some value. An anchored match can begin only at the start.
   const kinds = [...new Set(neighbours)];
   const later = kinds.filter((kind) => kind !== EDGE).flatMap((before) => kinds.map((after) => followAt(before, after)));
   for (const after of kinds) followAt(EDGE, after);
   const anchored = later.every(({ first, empty }) => !empty && first.every((word) => word === 0));
 
-  const room = Math.max(4, Math.floor(KEPT_BYTES / (stride * 4 + size * 4 + STATE_BYTES)));
+  const maxStates = Math.max(4, Math.floor(MAX_CACHED_BYTES / (stride * 4 + size * 4 + STATE_BYTES)));
   let states: State[] = [];
   let numbers = new Map<string, number>();
   let table = new Int32Array(stride * 4);
@@ -83,7 +82,7 @@ export function lazyDfa(program: Program): (value: ByteString) => boolean {
 
   const scratch = new Int32Array(size);
   const kindBefore = (byteClass: number): Neighbour => (assertions.length === 0 ? EDGE : neighbours[byteClass]);
-  /** Reads one byte of a class, or the end, into `scratch`; whether that decides. */
+  /** Reads one byte of a class, or the end, into `scratch`; returns a decision if there is one. */
   const step = (reached: Int32Array, before: Neighbour, byteClass: number): typeof ACCEPT | typeof REJECT | typeof UNKNOWN => {
     const follow = followAt(before, neighbours[byteClass]);
     if (follow.empty || meets(reached, follow.ends)) return ACCEPT;
@@ -98,7 +97,7 @@ export function lazyDfa(program: Program): (value: ByteString) => boolean {
     let made = 0;
     let at = 0;
     for (;;) {
-      // What the loop reads is its own: kept states are looked up without asking whether others were made meanwhile.
+      // Local variables: the loop needs no check for new states.
       const cells = table;
       let byteClass = end;
       let next = UNKNOWN;
@@ -120,10 +119,10 @@ export function lazyDfa(program: Program): (value: ByteString) => boolean {
         return decided === ACCEPT;
       }
       if (made++ >= NEW_STATES) return readOn(value, at, reached, before);
-      if (states.length >= room) {
-        const kept = scratch.slice();
+      if (states.length >= maxStates) {
+        const current = scratch.slice();
         restart();
-        state = numberOf(kept, kindBefore(byteClass));
+        state = numberOf(current, kindBefore(byteClass));
       } else {
         const cell = state * stride + byteClass;
         state = numberOf(scratch, kindBefore(byteClass));
@@ -133,7 +132,7 @@ export function lazyDfa(program: Program): (value: ByteString) => boolean {
     }
   };
 
-  /** Reads a value from a place on without keeping states. */
+  /** Continues without caching. */
   function readOn(value: ByteString, from: number, reached: Int32Array, before: Neighbour): boolean {
     const here = reached.slice();
     let last = before;
@@ -153,7 +152,7 @@ function meets(a: Int32Array, b: Int32Array): boolean {
   return false;
 }
 
-/** The places reached from `reached` by one byte, into `out`. */
+/** Positions reached from `reached` by one byte, into `out`. */
 function advance(reached: Int32Array, { shifts, jumps, first }: Follow, mask: Int32Array, out: Int32Array): void {
   out.set(first);
   for (const { by, sources } of shifts) shift(reached, sources, by, out);
@@ -164,7 +163,7 @@ function advance(reached: Int32Array, { shifts, jumps, first }: Follow, mask: In
   for (let i = 0; i < out.length; i++) out[i] &= mask[i];
 }
 
-/** Adds to `out` the places of `sources` that are reached, moved by so many places. */
+/** Adds the reached positions in `sources`, moved by `by`, to `out`. */
 function shift(reached: Int32Array, sources: Int32Array, by: number, out: Int32Array): void {
   const words = by >> 5;
   const bits = by & 31;
@@ -172,7 +171,7 @@ function shift(reached: Int32Array, sources: Int32Array, by: number, out: Int32A
     const moved = reached[i] & sources[i];
     if (moved === 0) continue;
     out[i + words] |= moved << bits;
-    // Shifting by 32 would be shifting by nothing. Behind the last word there is no place.
+    // A shift by 32 would be a shift by 0. After the last word there is no position.
     if (bits !== 0 && i + words + 1 < out.length) out[i + words + 1] |= moved >>> (32 - bits);
   }
 }
@@ -182,7 +181,7 @@ function meetsAt(row: Int32Array, words: Int32Array, from: number): boolean {
   return false;
 }
 
-/** The places that a byte can reach. */
+/** Positions that the byte can reach. */
 function maskOf({ sets, other }: Program, places: Int32Array, byte: number): Int32Array {
   const mask = new Int32Array((places.length + 31) >>> 5);
   places.forEach((state, place) => {
@@ -197,7 +196,7 @@ function keyOf(reached: Int32Array, before: Neighbour): string {
   return key;
 }
 
-/** Bytes that the automaton cannot tell apart, as classes, each with one of its bytes. */
+/** Groups bytes that the automaton cannot distinguish, each with a representative. */
 function byteClasses({ sets }: Program, looks: boolean): { readonly classOf: Uint8Array; readonly representatives: readonly number[] } {
   let classes = new Array<number>(256).fill(0);
   const refine = (of: (byte: number) => number) => {

@@ -1,8 +1,8 @@
-/** What assertions see: the bytes on both sides of a place. */
+/** Context of assertions: the bytes on both sides of a position. */
 import { type ByteString, decodeText } from '../../bytes.ts';
 import type { Assertion, WordAssertion } from '../tree.ts';
 
-/** What a neighbour is to an assertion: the edge of the value, a letter, digit or `_`, LF, CR, or anything else. */
+/** The edge of the value, a letter, digit or `_`, LF, CR, or anything else. */
 export type Neighbour = 0 | 1 | 2 | 3 | 4;
 export const EDGE = 0;
 const WORD = 1;
@@ -14,7 +14,6 @@ const NEIGHBOURS = Uint8Array.from({ length: 256 }, (_, byte) =>
   /\w/.test(String.fromCharCode(byte)) ? WORD : byte === 0x0a ? LF : byte === 0x0d ? CR : OTHER,
 );
 
-/** What a byte is to an assertion. */
 export const neighbourOf = (byte: number): Neighbour => NEIGHBOURS[byte] as Neighbour;
 
 type Holds = (before: Neighbour, after: Neighbour) => boolean;
@@ -33,14 +32,12 @@ const HOLDS: Readonly<Record<Exclude<Assertion, `unicode ${string}`>, Holds>> = 
   'word end half': (_, after) => after !== WORD,
 };
 
-/** Whether two neighbours tell if an assertion holds; it takes whole characters where not. */
+/** Whether two neighbouring bytes decide the assertion; others need full characters. */
 export const isLocal = (assertion: Assertion): assertion is keyof typeof HOLDS => assertion in HOLDS;
 
-/** Whether an assertion holds between two neighbours. */
 export const holdsBetween = (assertion: keyof typeof HOLDS, before: Neighbour, after: Neighbour): boolean =>
   HOLDS[assertion](before, after);
 
-/** Whether an assertion holds at a place of a value. */
 export function holdsAt(assertion: Assertion, value: ByteString, at: number): boolean {
   if (isLocal(assertion)) {
     const before = at === 0 ? EDGE : neighbourOf(value.charCodeAt(at - 1));
@@ -51,11 +48,11 @@ export function holdsAt(assertion: Assertion, value: ByteString, at: number): bo
   return UNICODE[assertion.slice('unicode '.length) as WordAssertion](before, after);
 }
 
-/** A neighbour as a character: whether one of words, or none because the bytes are not UTF-8. */
+/** `invalid`: not UTF-8. */
 type Character = 'edge' | 'word' | 'other' | 'invalid';
 const UNICODE: Readonly<Record<WordAssertion, (before: Character, after: Character) => boolean>> = {
   'word boundary': (before, after) => (before === 'word') !== (after === 'word'),
-  // What is not UTF-8 is on neither side of a word.
+  // Invalid UTF-8 is on neither side of a word.
   'not word boundary': (before, after) => before !== 'invalid' && after !== 'invalid' && (before === 'word') === (after === 'word'),
   'word start': (before, after) => before !== 'word' && after === 'word',
   'word end': (before, after) => before === 'word' && after !== 'word',

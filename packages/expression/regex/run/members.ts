@@ -1,10 +1,10 @@
-/** What a set holds, once it is written out. */
+/** Expands a set to its members. */
 import type { SetTree } from '../tree.ts';
 import { type CodeSet, codeSet, complement, intersection, union } from './code-set.ts';
 import { foldAscii, foldUnicode } from './fold.ts';
 import { propertySet, runsOf } from './property.ts';
 
-/** A property that the platform has no table of. */
+/** A property unknown to the platform. */
 export class UnknownProperty extends Error {}
 
 const MOST_BYTE = 0xff;
@@ -34,7 +34,7 @@ const PERL = {
   w: { bytes: ASCII.word, characters: /[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]+/gu },
 } as const;
 
-/** The bytes of a set, or with `unicode` its characters. Throws `UnknownProperty`. */
+/** Bytes of a set, or characters with `unicode`. Throws `UnknownProperty`. */
 export function membersOf(set: SetTree, unicode: boolean): CodeSet {
   const most = unicode ? MOST_CODE : MOST_BYTE;
   const fold = unicode ? foldUnicode : foldAscii;

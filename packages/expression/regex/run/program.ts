@@ -4,32 +4,31 @@ import { type CodeSet, intersection, rangesOf, union } from './code-set.ts';
 import { membersOf } from './members.ts';
 import { utf8Ranges } from './utf8.ts';
 
-/** What a state does. */
+/** Kinds of states. */
 export const MATCH = 0;
-/** Reads a byte of a set and goes on. */
+/** Reads a byte of a set and continues. */
 export const BYTES = 1;
-/** Goes on in both of two states. */
+/** Continues in both of two states. */
 export const SPLIT = 2;
-/** Goes on where an assertion holds. */
+/** Continues if an assertion is true. */
 export const ASSERT = 3;
 
-/** States by number. `next[i]`: where state i goes on; `other[i]`: the second one of a split, the number of a set, or of an assertion. */
+/** `next[i]`: successor of state i; `other[i]`: the second successor of a split, or the index of a set or an assertion. */
 export interface Program {
   readonly kinds: Uint8Array;
   readonly next: Int32Array;
   readonly other: Int32Array;
   readonly start: number;
-  /** Sets of bytes: 1 for each byte that belongs to it. */
+  /** 1 for each byte in the set. */
   readonly sets: readonly Uint8Array[];
   readonly assertions: readonly Assertion[];
 }
 
-/** Too many states: the pattern is valid, and too large to be run here. */
+/** Too many states: a valid pattern that cannot run here. */
 export class TooLarge extends Error {}
 
 /**
- * The automaton of a tree, of at most `limit` states; with `ascii` one for values of ASCII only, for which characters are
- * bytes. Throws `TooLarge` and `UnknownProperty`.
+ * Has at most `limit` states; with `ascii`, only for values of ASCII, with characters as bytes. Throws `TooLarge` and `UnknownProperty`.
  */
 export function programOf(tree: Tree, limit: number, ascii = false): Program {
   const builder = new Builder(limit, ascii);
@@ -37,7 +36,7 @@ export function programOf(tree: Tree, limit: number, ascii = false): Program {
   return builder.finish(builder.build(tree, match));
 }
 
-/** Builds from the end to the beginning: each part is given where it goes on. */
+/** Builds from the end to the start: each part is given its successor. */
 class Builder {
   readonly #limit: number;
   readonly #ascii: boolean;
@@ -73,7 +72,7 @@ class Builder {
     };
   }
 
-  /** The first state of what matches `tree` and goes on at `next`. */
+  /** Returns the first state of `tree` with successor `next`. */
   build(tree: Tree, next: number): number {
     switch (tree.kind) {
       case 'empty':
@@ -107,7 +106,7 @@ class Builder {
     return to;
   }
 
-  /** Branches of one byte are one set. */
+  /** Branches of one byte form one set. */
   #alternation(items: readonly Tree[], next: number): number {
     const single: CodeSet[] = [];
     const others: Tree[] = [];
@@ -146,7 +145,7 @@ class Builder {
         if (!starts.includes(start)) starts.push(start);
       }
     }
-    // Half of a surrogate pair is no character: nothing is in the set.
+    // A lone surrogate is no character: the set is empty.
     return starts.length === 0 ? this.#bytes([], next) : this.#either(starts);
   }
 
@@ -179,7 +178,7 @@ class Builder {
   }
 }
 
-/** Whether a part of the tree takes characters, not bytes. */
+/** Whether a part of the tree matches characters instead of bytes. */
 export function takesCharacters(tree: Tree): boolean {
   switch (tree.kind) {
     case 'set':
@@ -196,7 +195,7 @@ export function takesCharacters(tree: Tree): boolean {
   }
 }
 
-/** The tree without what makes no difference to whether there is a match somewhere: optional repetitions at its ends. */
+/** Removes optional repetitions at both ends: they do not affect whether a match exists. */
 export function trimmed(tree: Tree): Tree {
   return trimEnd(trimEnd(tree, 'first'), 'last');
 }
@@ -220,7 +219,7 @@ function trimEnd(tree: Tree, end: 'first' | 'last'): Tree {
   return items.length === 0 ? EMPTY_TREE : items.length === 1 ? items[0] : { kind: 'sequence', items };
 }
 
-/** Whether it matches nothing at every place. */
+/** Whether it matches the empty string at every position. */
 function isOptional(tree: Tree): boolean {
   switch (tree.kind) {
     case 'empty':
@@ -236,7 +235,7 @@ function isOptional(tree: Tree): boolean {
   }
 }
 
-/** The fewest bytes that a match has. */
+/** Minimum bytes of a match. */
 export function shortest(tree: Tree): number {
   switch (tree.kind) {
     case 'byte':

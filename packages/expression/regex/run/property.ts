@@ -1,11 +1,11 @@
-/** The characters of a Unicode property, as the platform knows them. */
+/** Characters of a Unicode property, from the platform's tables. */
 import { normalizeProperty } from '../unicode.ts';
 import { type CodeSet, codeSet } from './code-set.ts';
 
 /** The last character of Unicode. */
 const MAX_CODE = 0x10ffff;
 
-/** Names of more than one word, and those whose capitals are not where they usually are. */
+/** Names of several words, and names with unusual capitals. */
 const SPELLINGS = `Caucasian_Albanian Anatolian_Hieroglyphs Imperial_Aramaic Canadian_Aboriginal Cypro_Minoan Dives_Akuru
   Egyptian_Hieroglyphs Gunjala_Gondi Masaram_Gondi Gurung_Khema Hanifi_Rohingya Pahawh_Hmong Nyiakeng_Puachue_Hmong Old_Hungarian
   Inscriptional_Pahlavi Inscriptional_Parthian Old_Italic Kayah_Li Khitan_Small_Script Kirat_Rai Tai_Tham Linear_A Linear_B Meetei_Mayek
@@ -25,7 +25,7 @@ const SPELLINGS = `Caucasian_Albanian Anatolian_Hieroglyphs Imperial_Aramaic Can
   Variation_Selector VS White_Space XID_Continue XIDC XID_Start XIDS`.split(/\s+/);
 const SPELLED: ReadonlyMap<string, string> = new Map(SPELLINGS.map((name) => [name.replaceAll('_', '').toLowerCase(), name]));
 
-/** Names that the platform does not take, and what they stand for. */
+/** Names unknown to the platform, with their equivalents. */
 const ALIASES: ReadonlyMap<string, string> = new Map([
   ['unassigned', 'Cn'],
   ['other', 'C'],
@@ -46,7 +46,7 @@ const SCRIPTS: ReadonlyMap<string, string> = new Map([
   ['scriptextensions', 'Script_Extensions'],
 ]);
 
-/** The characters of `name`, `name=value`, `name:value` or (negated) `name!=value`; undefined where the platform does not know them. */
+/** Reads `name`, `name=value`, `name:value` or (negated) `name!=value`; undefined if unknown to the platform. */
 export function propertySet(written: string): { readonly set: CodeSet; readonly negated: boolean } | undefined {
   const separator = /!=|:/.exec(written) ?? /=/.exec(written);
   const negated = separator?.[0] === '!=';
@@ -63,7 +63,7 @@ function byValue(written: string, at: number, length: number): CodeSet | undefin
 }
 
 function named(name: string): CodeSet | undefined {
-  // These three are also names of properties of another kind: the category is meant.
+  // These three are also other properties: the category has precedence.
   if (name === 'cf' || name === 'sc' || name === 'lc') return matching(`General_Category=${spell(name)}`);
   return special(name) ?? matching(spell(name)) ?? matching(`Script=${spell(name)}`);
 }
@@ -77,7 +77,7 @@ function special(name: string): CodeSet | undefined {
 
 const spell = (name: string): string => ALIASES.get(name) ?? SPELLED.get(name) ?? name.charAt(0).toUpperCase() + name.slice(1);
 
-/** What `\p{…}` matches, by the platform's own tables; undefined where it does not take the name. */
+/** Characters of `\p{…}` by the platform's tables; undefined for an unknown name. */
 function matching(property: string): CodeSet | undefined {
   let runs: RegExp;
   try {
@@ -88,10 +88,10 @@ function matching(property: string): CodeSet | undefined {
   return runsOf(runs);
 }
 
-/** What has been asked for: constants of the platform, each made once, because one takes milliseconds. Its keys are the known properties. */
+/** Cache of constants: each takes milliseconds. Keys are the known properties, so it is bounded. */
 const MADE = new Map<string, CodeSet>();
 
-/** The characters that a pattern of one class and `+` matches, of all there are but surrogates. */
+/** Characters matched by a pattern of one class and `+`, except surrogates. */
 export function runsOf(runs: RegExp): CodeSet {
   let set = MADE.get(runs.source);
   if (set === undefined) {
@@ -113,13 +113,13 @@ function runsWithin(runs: RegExp, from: number, to: number): [first: number, las
 
 const BLOCK = 0x1000;
 type CodeRange = readonly [first: number, last: number];
-/** Where characters differ: the planes in use but for surrogates, and the tags. */
+/** Planes in use, without surrogates, and the tags. */
 const TRIED: readonly CodeRange[] = [
   [0, 0xd7ff],
   [0xe000, 0x33fff],
   [0xe0000, 0xe0fff],
 ];
-/** The rest of each plane is alike, and so are its last two, which are no characters. */
+/** The rest of each plane is uniform; its last two code points are noncharacters. */
 const ALIKE: readonly CodeRange[] = Array.from({ length: 14 }, (_, i) => (i + 3) * 0x10000).flatMap((plane): CodeRange[] => [
   [plane === 0x30000 ? 0x34000 : plane === 0xe0000 ? 0xe1000 : plane, plane + 0xfffd],
   [plane + 0xfffe, plane + 0xffff],

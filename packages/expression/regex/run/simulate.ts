@@ -3,7 +3,7 @@ import type { ByteString } from '../../bytes.ts';
 import { holdsAt } from './look.ts';
 import { ASSERT, BYTES, MATCH, type Program, SPLIT } from './program.ts';
 
-/** Whether the automaton matches somewhere in the value. */
+/** Tests for a match somewhere in the value. */
 export function simulate(program: Program, value: ByteString): boolean {
   const { kinds, next, other, start, sets, assertions } = program;
   const seen = new Int32Array(kinds.length).fill(-1);

@@ -1,13 +1,13 @@
 /** Ranges of characters as sequences of ranges of bytes. */
 import { encodeCodePoint } from '../../bytes.ts';
 
-/** A range of bytes for each place: any byte of the first followed by any of the second, and so on. */
+/** One range per byte of the sequence. */
 export type ByteRanges = readonly (readonly [first: number, last: number])[];
 
 /** The last character of one, two and three bytes. */
 const ENDS = [0x7f, 0x7ff, 0xffff];
 
-/** The UTF-8 forms of the characters from `first` to `last`, surrogates aside. */
+/** UTF-8 forms of `first` to `last`, without surrogates. */
 export function* utf8Ranges(first: number, last: number): Generator<ByteRanges> {
   if (first > last) return;
   if (first < 0xe000 && last > 0xd7ff) {
@@ -21,7 +21,7 @@ export function* utf8Ranges(first: number, last: number): Generator<ByteRanges> 
     yield* utf8Ranges(end + 1, last);
     return;
   }
-  // Parts whose lower bits run from all 0 to all 1.
+  // Splits into parts with lower bits from all 0 to all 1.
   for (let bits = 6; last > 0x7f && bits < 24; bits += 6) {
     const low = 2 ** bits - 1;
     if ((first & ~low) === (last & ~low)) break;
