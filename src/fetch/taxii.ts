@@ -74,8 +74,8 @@ export async function taxiiFile(
   const key = createHash('sha256')
     .update(JSON.stringify([of, request.credentials ?? {}]))
     .digest('hex');
-  const keptAt = join(folder, `${key}${KNOWN_END}`);
-  const known = keeps ? await readKnown(keptAt, of, (completeAt) => form === 'taxii' && isWholeDue(completeAt, now())) : undefined;
+  const statePath = join(folder, `${key}${KNOWN_END}`);
+  const known = keeps ? await readKnown(statePath, of, (completeAt) => form === 'taxii' && isWholeDue(completeAt, now())) : undefined;
   const pulled = await (form === 'taxii' ? pullTaxii({ server, collection, known, now }) : pullMisp({ server, known, now }));
   if (isRefused(pulled)) return { kind: 'refused', ...pulled };
   const [file, next] = [join(folder, `${randomUUID()}.part`), join(folder, `${randomUUID()}.part`)];

@@ -141,8 +141,8 @@ function readRange(reader: CsvReader, bytes: Buffer): 4 | 6 {
   const [from, to] = [bounds[2 * layout.start], bounds[2 * layout.start + 1]];
   if (layout.end !== undefined) return readPair(reader, bytes, from, to, bounds[2 * layout.end], bounds[2 * layout.end + 1]);
   const next = readNetwork(text, from, to, first);
-  if (next === WIDE_MAPPED) throw new WeirError('GEO_FILE', `${shown(bytes, from, to)} ${next}`);
-  if (next !== to) throw new WeirError('GEO_FILE', `expected a network such as 192.0.2.0/24, found ${shown(bytes, from, to)}`);
+  if (next === WIDE_MAPPED) throw new WeirError('GEO_FILE', `${quoted(bytes, from, to)} ${next}`);
+  if (next !== to) throw new WeirError('GEO_FILE', `expected a network such as 192.0.2.0/24, found ${quoted(bytes, from, to)}`);
   // An IPv4 network is read as the last 32 bits of 128.
   lastAddressV6(first.words, 0, first.family === 4 ? 96 + first.prefix : first.prefix, last.words);
   return first.family;
@@ -159,10 +159,10 @@ function readPair({ text, first, last }: CsvReader, bytes: Buffer, from: number,
   if (first.family !== family && (family === 4 || bytes.subarray(from, to).includes(DOT)))
     throw new WeirError('GEO_FILE', `${quoted(bytes, from, to)} and ${quoted(bytes, endFrom, endTo)} are not of one family`);
   if (isDescending(first.words, last.words, family))
-    throw new WeirError('GEO_FILE', `the range ends at ${shown(bytes, endFrom, endTo)}, before its start ${shown(bytes, from, to)}`);
+    throw new WeirError('GEO_FILE', `the range ends at ${quoted(bytes, endFrom, endTo)}, before its start ${quoted(bytes, from, to)}`);
   if (!isMapped(first.words) || !isMapped(last.words)) return family;
   if (last.words[3] - first.words[3] === 0xffff_ffff)
-    throw new WeirError('GEO_FILE', `the range from ${shown(bytes, from, to)} on is all of IPv4`);
+    throw new WeirError('GEO_FILE', `the range from ${quoted(bytes, from, to)} on is all of IPv4`);
   return 4;
 }
 

@@ -84,13 +84,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
   'bytes of config': [LIMITS.configBytes, '`config` over {} as JSON'],
   'entries of a feed': [
     DEFAULT_ENTRY_LIMIT,
-    ...[
-      '| a feed | {} networks',
-      'The cap is {} networks a feed',
-      'networks of a feed | {},',
-      'its cap is always {}.',
-      'default cap of {} entries',
-    ],
+    ...['| a feed | {} networks', 'The cap is {} networks a feed', 'networks of a feed | {},', 'its cap is always {}.'],
     ...['document of rules holds {} rules', 'More than {} rules of a kind are', 'what the device takes, else {}.'],
   ],
   'most entries of a list': [MOST_ENTRIES, 'a list up to {} (', '`max_entries` is 1 to {}.', '`--max-entries`, 1 to {})'],
@@ -105,7 +99,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
     ],
     ...[
       'can be brought back for {}',
-      'come back](management.md#lists) for {}',
+
       '`deleted_members` | lists and feeds that were deleted | {},',
     ],
     ...[
@@ -135,7 +129,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
     ],
     ...[
       'changes of rules for {},',
-      'included for the {} that they are kept',
+
       'What was sent in the last {},',
       'No batch in the last {}"',
       'What lists lost is known for {} (',
@@ -158,7 +152,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
       'has used the key in the last {},',
       'has pulled it in the last {}',
       'pulled with the key in the last {} ',
-      'who pulled in the last {} ',
+
       'ulled in the last {}',
     ],
     ...['has used it in the last {},', 'pulled with it in the last {},'],
@@ -176,7 +170,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
     'within 30 days ends within {}',
     'within 30 days end within {}',
   ],
-  'keys in use': [seconds(IN_USE), 'used within {} ends within', 'were used within {} end within'],
+  'keys in use': [seconds(IN_USE), 'used within {} ends within'],
   'answers to what is done once': [
     seconds(ANSWER_KEPT),
     'characters: for {} the same request',
