@@ -22,7 +22,7 @@ import { fileThread } from '../runtime/threads/file.ts';
 import { sourceTrier } from '../runtime/threads/source-try.ts';
 import { worthCounter } from '../runtime/threads/worth.ts';
 import { sendPortsOf } from '../runtime/webhooks/sending.ts';
-import { oneByOne } from '../serial.ts';
+import { fewAtOnce } from '../serial.ts';
 import type { Config } from '../settings/settings.ts';
 import type { Base } from './base.ts';
 import type { Feeds } from './feeds.ts';
@@ -110,7 +110,9 @@ export function startManage(
         return { status: 500, body: errorFields({ status: 500 }) };
       },
     }),
-    inTurn: oneByOne(),
+    inTurn: fewAtOnce(1),
+    // Half of the time after which answers are late: the work itself takes some, too.
+    patience: config.manageAnswerSeconds * 500,
     selections: ruleSelections(),
   };
   onStop(resumeLeftBehind({ ...ports, pause: () => ports.stepsOf('')(async () => undefined) }, log));

@@ -7,6 +7,9 @@
  */
 export type ReplacementState = 'open' | 'planning' | 'planned' | 'held' | 'running' | 'done' | 'failed';
 
+/** Whose slots one takes: a content that comes in parts, an import, or the refresh of a source, which needs none. */
+export type ReplacementSlot = 'parts' | 'import' | 'source';
+
 /** What is kept of one: `part` is a piece of its content, `step` messages for the stream. */
 export type ReplacementPiece = 'part' | 'step';
 
@@ -50,10 +53,15 @@ export interface ReplacementReads {
 
 export interface ReplacementWrites {
   /**
-   * Keeps a new one; one of the same list that is `open` or `planned` fails. A list has one that is `held`, the newest. Rejects with LIMITED when the workspace has `most` that have not
-   * ended, with REFUSED when it begins to plan while another one of the list plans or runs.
+   * Keeps a new one; one of the same list that is `open` or `planned` fails, and so does a content in parts that is `planning` when something
+   * else begins to plan. A list has one that is `held`, the newest. Rejects with LIMITED when `most` (0: any number) of the workspace's slots
+   * are taken: what is `open` or `planned` and was not touched since `idleBefore` (ms) gives its slot up and fails. Rejects with REFUSED when it
+   * begins to plan while another one of the list plans or runs.
    */
-  openReplacement(one: Omit<Replacement, 'published' | 'touchedAt'>, most: number): Promise<void>;
+  openReplacement(
+    one: Omit<Replacement, 'published' | 'touchedAt'> & { readonly slot: ReplacementSlot },
+    limits: { readonly most: number; readonly idleBefore: number },
+  ): Promise<void>;
   /** Keeps a piece of one that is `open` or `planning`, once under each number; false when it is not. */
   keepReplacementPiece(id: string, piece: ReplacementPiece, n: number, body: Uint8Array, now: number): Promise<boolean>;
   /** Moves one on from a state; false when it is in another, or another process has moved it. Rejects with REFUSED as `openReplacement` does. */
