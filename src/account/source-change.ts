@@ -42,7 +42,16 @@ export const afresh = (state: SourceState, now: number, isElsewhere: boolean): S
   replacement: state.replacement,
   undone: state.undone,
   expired: state.expired,
+  askedAt: state.askedAt,
+  until: state.until,
 });
 
-/** The state of one that is resumed: it is fetched at once, whatever stopped it. */
-export const resumed = (state: SourceState, now: number): SourceState => ({ ...state, nextAt: now, failures: 0, fault: null, stop: null });
+/** The state of one that is resumed: it is fetched at once, whatever stopped it, but no sooner than its host and server let it. */
+export const resumed = (state: SourceState, now: number): SourceState => ({
+  ...state,
+  nextAt: now,
+  failures: 0,
+  fault: null,
+  stop: null,
+  waits: null,
+});

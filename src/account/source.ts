@@ -205,6 +205,12 @@ export interface SourceState {
   readonly expired: boolean;
   /** Where a TAXII collection goes on. */
   readonly cursor: string | null;
+  /** When its address was asked last, whatever came of it. */
+  readonly askedAt: number | null;
+  /** Until when its server wants to be left alone. */
+  readonly until: number | null;
+  /** What it waits for although it is due, and until when; null: nobody knows. */
+  readonly waits: { readonly for: string; readonly until: number | null } | null;
 }
 
 /** A source that was never fetched, to be fetched at once. */
@@ -230,6 +236,9 @@ export const newState = (now: number): SourceState => ({
   undone: null,
   expired: false,
   cursor: null,
+  askedAt: null,
+  until: null,
+  waits: null,
 });
 
 /** What somebody wants of a source, until it is done. */

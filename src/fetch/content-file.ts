@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import type { Network } from '@weir/network/network.ts';
 import about from '../../package.json' with { type: 'json' };
 import { WeirError } from '../errors.ts';
+import type { Before } from './exchange.ts';
 import { type FetchLimits, fetchInto, type Validators } from './fetch.ts';
 import { publicInternet } from './reach.ts';
 import { KNOWN_END, taxiiFile } from './taxii.ts';
@@ -34,6 +35,7 @@ export interface SourceRequest {
   readonly known: Validators | undefined;
   /** It is a collection of TAXII: which, where its address has several. */
   readonly taxii?: { readonly collection: string | undefined } | undefined;
+  readonly before?: Before | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -55,7 +57,7 @@ export type SourceAnswer =
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'refused'; readonly status: number; readonly retryAfter: number | undefined };
 
-/** Rejects with FETCH and a sentence where nothing whole came. */
+/** Rejects with FETCH and a sentence where nothing whole came, and with LIMITED as `before` does. */
 export type SourceFetch = (request: SourceRequest) => Promise<SourceAnswer>;
 
 /** What is known of a collection is kept so long after it was pulled last, ms. */
@@ -76,10 +78,10 @@ const HEAD = 1024;
 /** What fetches. */
 export function sourceFetch({ folder, networks, via, ca, contact, limits, now }: SourceFetching): SourceFetch {
   const userAgent = `weir/${about.version}${contact === undefined ? '' : ` (+${contact})`}`;
-  return async ({ url, credentials, known, taxii, signal }) => {
+  return async ({ url, credentials, known, taxii, before, signal }) => {
     const path = join(folder, `${randomUUID()}.part`);
     const reach = publicInternet(networks, ownAddresses());
-    const request = { url, credentials, signal, userAgent, reach, via, ca, limits };
+    const request = { url, credentials, before, signal, userAgent, reach, via, ca, limits };
     const hash = createHash('sha256');
     let [bytes, last, head] = [0, LF, Buffer.alloc(0)];
     await mkdir(folder, { recursive: true, mode: 0o700 });

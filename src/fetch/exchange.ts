@@ -10,6 +10,12 @@ import { proxyFor, tunnel, type Via } from './via.ts';
 const MOST_REDIRECTS = 5;
 const REDIRECTS = [301, 302, 303, 307, 308];
 
+/**
+ * Called before each request: the first, one that follows a redirect, each page of a collection. `credentials`: what it shows. Rejects with LIMITED
+ * where the place is to be left alone for now.
+ */
+export type Before = (url: URL, credentials: Readonly<Record<string, string>>) => Promise<void>;
+
 export interface Exchange {
   readonly url: URL;
   /** Sent to every server on the way. */
@@ -22,6 +28,7 @@ export interface Exchange {
   /** A connection for each request, made so; undefined: as Node does, with the proxies of the environment and what is open already. */
   readonly via: Via | undefined;
   readonly signal: AbortSignal;
+  readonly before?: Before | undefined;
   /** What is sent, as POST: its answer is what the server says, also where that sends us elsewhere. Absent: a GET. */
   readonly body?: string;
 }
@@ -30,7 +37,9 @@ export interface Exchange {
 export async function exchange(request: Exchange): Promise<IncomingMessage> {
   let at = request.url;
   for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects++) {
-    const response = await ask(at, request);
+    const own = at.origin === request.url.origin ? request.credentials : {};
+    await request.before?.(at, own);
+    const response = await ask(at, own, request);
     const { location } = response.headers;
     if (request.body !== undefined || !REDIRECTS.includes(response.statusCode!) || location === undefined) return response;
     response.destroy();
@@ -43,16 +52,19 @@ export async function exchange(request: Exchange): Promise<IncomingMessage> {
   throw new WeirError('FETCH', `it redirects more than ${MOST_REDIRECTS} times`);
 }
 
-async function ask(url: URL, { url: first, headers, credentials, reach, ca, via, signal, body }: Exchange): Promise<IncomingMessage> {
+async function ask(
+  url: URL,
+  credentials: Exchange['credentials'],
+  { headers, reach, ca, via, signal, body }: Exchange,
+): Promise<IncomingMessage> {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   // The hook of look-ups is not called for an address in the URL.
   const fault = isIP(host) === 0 ? undefined : reach(host);
   if (fault !== undefined) throw new WeirError('FETCH', `${host} ${fault}`);
   const { promise, resolve: answered, reject } = Promise.withResolvers<IncomingMessage>();
-  const own = url.origin === first.origin ? credentials : {};
   const options = {
     method: body === undefined ? 'GET' : 'POST',
-    headers: { ...headers, ...own },
+    headers: { ...headers, ...credentials },
     lookup: judged(reach, via?.lookup),
     signal,
     ...(ca !== undefined && { ca: ca as string[] }),

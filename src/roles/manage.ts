@@ -1,8 +1,10 @@
 /** The role `manage`: what operations of management work with. */
 
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { blockGuards } from '../account/guard-rails.ts';
 import { systemClock } from '../clock.ts';
+import { emptyFolder } from '../fetch/content-file.ts';
 import { sourceReach } from '../fetch/reach.ts';
 import { isCountry } from '../geo/iso3166.ts';
 import { geoStatus } from '../geo/status.ts';
@@ -15,6 +17,7 @@ import { ruleSelections } from '../manage/rules/rule-selections.ts';
 import type { ProcessStatus } from '../manage/status.ts';
 import { fairSteps } from '../runtime/fair-steps.ts';
 import { processesOn } from '../runtime/ledgers/status-file.ts';
+import { type PoliteFetching, politeFetching } from '../runtime/sources/fetching.ts';
 import { backtestJobs } from '../runtime/threads/backtest-jobs.ts';
 import { feedDiffer } from '../runtime/threads/difference/difference.ts';
 import { expressionTester } from '../runtime/threads/expression-test.ts';
@@ -64,7 +67,10 @@ export function startManage(
     webhookReach: sourceReach(config.webhookNetworks),
     sendWebhook: sendPortsOf(config, systemClock),
     takeWebhookTest: (workspaceId) => tests.take(workspaceId, systemClock.monotonic()),
-    trySource: sourceTrier({ settings: trySettings(config), guardRails, geo: () => geo.data() }),
+    trySource: sourceTrier({
+      ...{ settings: trySettings(config), guardRails, store, geo: () => geo.data() },
+      fetching: sources?.fetching ?? ownFetching(config),
+    }),
     files,
     worth: worthCounter({
       ...{ store, guardRails, geo: () => geo.data() },
@@ -117,6 +123,13 @@ export function startManage(
   };
   onStop(resumeLeftBehind({ ...ports, pause: () => ports.stepsOf('')(async () => undefined) }, log));
   return ports;
+}
+
+/** Where no sources are refreshed, what is fetched for trials has a folder of its own. */
+function ownFetching(config: Config): PoliteFetching {
+  const folder = join(config.dataDir, 'tried');
+  emptyFolder(folder, systemClock.now());
+  return politeFetching(config, folder, systemClock);
 }
 
 /** What of the settings a thread that tries sources is given. */

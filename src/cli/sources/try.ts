@@ -1,11 +1,14 @@
 /** `weir source try`: what a source would do, before anything is kept (SPEC D23.41). */
+import { systemClock } from '../../clock.ts';
 import { countText } from '../../count-text.ts';
 import { hasCode, WeirError } from '../../errors.ts';
 import { sourceReach } from '../../fetch/reach.ts';
 import { findSource } from '../../manage/sources/sources.ts';
 import { trialOf } from '../../manage/sources/try-source.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import { runTrial } from '../../runtime/sources/try-job.ts';
+import { politeFetching } from '../../runtime/sources/fetching.ts';
+import { fetchTried, inTryFolder, runTrial, trialVisit } from '../../runtime/sources/try-job.ts';
+import { recallAll } from '../../runtime/sources/visits.ts';
 import { findCatalogue } from '../../source/catalogue.ts';
 import type { TryReport } from '../../source/try-source.ts';
 import type { AddCommand } from '../command.ts';
@@ -26,10 +29,15 @@ export function tryCommand(add: AddCommand): void {
         const { secretsKey: secretKeys, sourceNetworks } = config;
         const job = await trialOf({ store, workspaceId: workspace, secretKeys, sourceReach: sourceReach(sourceNetworks) }, wanted);
         const { geo, guardRails } = await servedParts(context);
-        const report = await runTrial(job, {
-          ...{ settings: config, store, geo, guardRails },
-          onStep: (text) => void (stderr.isTTY === true ? stderr.write(`\r\x1b[K${printable(text)}`) : undefined),
-        });
+        const { visits } = politeFetching(config, config.dataDir, systemClock);
+        await recallAll(visits.politeness, store, systemClock);
+        using visit = trialVisit(visits, job);
+        const report = await inTryFolder((folder) =>
+          runTrial(job, {
+            ...{ settings: config, store, geo, guardRails, fetch: () => fetchTried(job, config, folder, visit.before) },
+            onStep: (text) => void (stderr.isTTY === true ? stderr.write(`\r\x1b[K${printable(text)}`) : undefined),
+          }),
+        );
         if (stderr.isTTY === true) stderr.write('\r\x1b[K');
         if (report.fault !== null) context.exitCode = 1;
         return report;

@@ -2,9 +2,13 @@
 import { readFileSync } from 'node:fs';
 import { getCACertificates } from 'node:tls';
 import { parseNetwork } from '@weir/network/parse.ts';
+import type { Clocks } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import { type SourceFetch, sourceFetch } from '../../fetch/content-file.ts';
 import type { Config } from '../../settings/settings.ts';
+import { leastInterval } from '../../source/catalogue.ts';
+import { type KeptDownloads, keptDownloads } from './kept-downloads.ts';
+import { type Visits, visits } from './visits.ts';
 
 const MEBIBYTE = 1024 * 1024;
 /** Without a byte, ms. */
@@ -15,6 +19,29 @@ export type FetchSettings = Pick<
   Config,
   'sourceNetworks' | 'sourceProxy' | 'noProxy' | 'sourceCaFile' | 'sourceContact' | 'baseUrl' | 'sourceMaxMb' | 'sourceSeconds'
 >;
+
+/** How a process fetches sources, and tries them. */
+export interface PoliteFetching {
+  readonly fetch: KeptDownloads;
+  readonly visits: Visits;
+  /** Between two downloads of an address of that host, seconds; 0: not known. */
+  readonly leastInterval: (url: string) => number;
+}
+
+/** Throws as `fetchOf` does. `least`: the interval of a host, seconds. */
+export function politeFetching(
+  settings: FetchSettings & Pick<Config, 'sourceRefreshSeconds'>,
+  folder: string,
+  { now, monotonic }: Clocks,
+  least: (url: URL) => number | undefined = leastInterval,
+): PoliteFetching {
+  const ms = (url: URL) => (least(url) ?? 0) * 1000;
+  return {
+    fetch: keptDownloads(fetchOf(settings, folder, now), ms, monotonic),
+    visits: visits({ least: ms, floor: settings.sourceRefreshSeconds * 1000, monotonic }),
+    leastInterval: (url) => least(new URL(url)) ?? 0,
+  };
+}
 
 /** What fetches into a folder. Throws USAGE where a file of the settings cannot be read. */
 export function fetchOf(settings: FetchSettings, folder: string, now: () => number): SourceFetch {

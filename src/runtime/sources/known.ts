@@ -1,8 +1,10 @@
 /** The sources of all workspaces as the process that refreshes them knows them. */
 
 import type { SourceRun, SourceState } from '../../account/source.ts';
+import type { Clocks } from '../../clock.ts';
 import { everyItem } from '../../ports/stored/every-item.ts';
 import type { SealedSource, SourceReads, SourceUpdate } from '../../ports/stored/source-store.ts';
+import type { Wait } from './politeness.ts';
 
 export interface Known {
   record: SealedSource;
@@ -12,24 +14,50 @@ export interface Known {
   isBusy: boolean;
   /** Not before this instant of the monotonic clock, ms: what failed was not its own fault. */
   heldOffUntil: number;
+  /** Not before this instant of it may its address be asked, as far as is known: nobody looks again before. */
+  politeUntil: number;
+  /** When its address was asked last, also by it as it was set before; of the monotonic clock, ms. */
+  askedAt: number;
   /** What is to be written of it. */
   unwritten: SourceUpdate | undefined;
 }
 
 export type KnownSources = Map<string, Known>;
 
-/** Reads all of them. What is known of one that was not set since is newer than what the store has. */
-export async function readSources(store: Pick<SourceReads, 'allSources'>, known: KnownSources): Promise<void> {
+/** Reads all of them. What is known of one that was not set since is newer than what the store has. Returns those of whom nothing was known, or that were set. */
+export async function readSources(store: Pick<SourceReads, 'allSources'>, known: KnownSources, clocks: Clocks): Promise<Known[]> {
   const there = new Set<string>();
+  const read: Known[] = [];
   for await (const record of everyItem((page) => store.allSources(page))) {
     const { id, revision } = record.source;
     there.add(id);
     const before = known.get(id);
-    if (before?.record.source.revision === revision) before.record = record;
-    else known.set(id, { record, state: record.state, isBusy: false, heldOffUntil: 0, unwritten: undefined });
+    if (before?.record.source.revision === revision) {
+      before.record = record;
+      continue;
+    }
+    const { state } = record;
+    const ago = state.askedAt === null ? Number.POSITIVE_INFINITY : clocks.now() - state.askedAt;
+    const askedAt = before?.askedAt ?? clocks.monotonic() - Math.max(0, ago);
+    const one = { record, state, isBusy: false, heldOffUntil: 0, politeUntil: 0, askedAt, unwritten: undefined };
+    known.set(id, one);
+    read.push(one);
   }
   for (const id of known.keys()) if (!there.has(id)) known.delete(id);
+  return read;
 }
+
+/** Notes what one waits for. Whether that is to be written soon: it is something else than before, and somebody has asked, or it is known until when. */
+export function waitFor(one: Known, { for: what, until }: Wait, { monotonic, now }: Clocks): boolean {
+  const at = until === Number.POSITIVE_INFINITY ? null : Math.round(now() + until - monotonic());
+  const { waits } = one.state;
+  if (waits?.for === what && Math.abs((waits.until ?? 0) - (at ?? 0)) < SAME) return false;
+  moveTo(one, { ...one.state, waits: { for: what, until: at } });
+  return one.record.asked !== null || at !== null;
+}
+
+/** Instants of two clocks that are no further apart are one, ms. */
+const SAME = 2000;
 
 /** Takes the next state of one over; it is to be written. */
 export function moveTo(one: Known, state: SourceState, run?: SourceRun, answered?: number): void {

@@ -5,52 +5,87 @@ import { join } from 'node:path';
 import { blockGuards, type ServiceGuardRails } from '../../account/guard-rails.ts';
 import { systemClock } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
+import type { SourceAnswer, SourceRequest } from '../../fetch/content-file.ts';
+import type { Before } from '../../fetch/exchange.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { type TryJob, type TryReport, trySource } from '../../source/try-source.ts';
 import { readPieces } from './content-pieces.ts';
+import { taxiiOf } from './downloads.ts';
 import { type FetchSettings, fetchOf } from './fetching.ts';
+import type { Visits } from './visits.ts';
 
 /** How long fetching may take, s, and comparing with lists and feeds, ms. */
 const FETCH_SECONDS = 30;
 const COMPARE = 20_000;
 
+/** What a trial asks for. */
+export const trialRequest = ({ content, credentials }: TryJob): Omit<SourceRequest, 'signal'> => ({
+  ...{ url: content.url, credentials, known: undefined, taxii: taxiiOf(content.reading) },
+});
+
+/** The way of a trial: no host is asked by it and a refresh at once, nor sooner than it wants. Nothing else of a workspace comes before it. */
+export const trialVisit = (visits: Visits, { workspaceId, content }: TryJob) =>
+  visits.begin(content.url, {
+    ...{ workspaceId, order: Number.NEGATIVE_INFINITY, isCollection: content.reading.format === 'taxii' },
+    ...{ isTrial: true, mayBegin: () => true },
+  });
+
+/** A folder for what a trial fetches, which goes when that has ended, however it does. */
+export async function inTryFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'weir-try-'));
+  try {
+    return await work(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** A content as it is handed to another thread. */
+export type TriedAnswer =
+  | Omit<Extract<SourceAnswer, { kind: 'fetched' }>, keyof AsyncDisposable>
+  | Exclude<SourceAnswer, { kind: 'fetched' }>;
+
+/** Fetches into a folder. Rejects with FETCH and LIMITED. */
+export const fetchTried = (job: TryJob, settings: FetchSettings, folder: string, before: Before): Promise<SourceAnswer> =>
+  fetchOf(
+    { ...settings, sourceSeconds: Math.min(FETCH_SECONDS, settings.sourceSeconds) },
+    folder,
+    systemClock.now,
+  )({
+    ...{ ...trialRequest(job), before, signal: new AbortController().signal },
+  });
+
 export interface TryParts {
-  readonly settings: FetchSettings;
+  /** Bytes of a content at most, unpacked, MiB. */
+  readonly settings: Pick<FetchSettings, 'sourceMaxMb'>;
   readonly store: Pick<StoreReads, 'workspace' | 'snapshot' | 'directory' | 'feeds'>;
   readonly geo: GeoDatabase;
   readonly guardRails: ServiceGuardRails;
   readonly onStep: (text: string) => void;
+  /** Rejects with FETCH and LIMITED. */
+  readonly fetch: () => Promise<TriedAnswer>;
 }
 
-/** Tries. Rejects with NOT_FOUND where the workspace is gone, and when the store does not answer. */
-export async function runTrial(job: TryJob, { settings, store, geo, guardRails, onStep }: TryParts): Promise<TryReport> {
-  const workspace = await store.workspace(job.workspaceId);
+/** Tries. Rejects with NOT_FOUND where the workspace is gone, with LIMITED where a host is to be left alone, and when the store does not answer. */
+export async function runTrial(
+  { workspaceId, content, listId }: TryJob,
+  { settings, store, geo, guardRails, onStep, fetch }: TryParts,
+): Promise<TryReport> {
+  const workspace = await store.workspace(workspaceId);
   if (workspace === undefined) throw new WeirError('NOT_FOUND', 'the workspace is gone');
-  const { content, listId, credentials } = job;
-  const folder = await mkdtemp(join(tmpdir(), 'weir-try-'));
-  try {
-    const seconds = Math.min(FETCH_SECONDS, settings.sourceSeconds);
-    const fetch = fetchOf({ ...settings, sourceSeconds: seconds }, folder, systemClock.now);
-    const { format, collection } = content.reading;
-    return await trySource(
-      { workspace, content, listId },
-      {
-        ...{ store, geo, onStep, clock: systemClock, limit: COMPARE, mostBytes: settings.sourceMaxMb * 1024 * 1024 },
-        guard: blockGuards(guardRails)(workspace),
-        async fetch() {
-          const answer = await fetch({
-            ...{ url: content.url, credentials, known: undefined, signal: new AbortController().signal },
-            taxii: format === 'taxii' ? { collection: collection ?? undefined } : undefined,
-          });
-          if (answer.kind === 'unchanged') return { kind: 'refused', status: 304 };
-          if (answer.kind === 'refused') return answer;
-          const { file, bytes, validators, endsWithLineFeed } = answer;
-          return { kind: 'fetched', bytes, lastModified: validators.lastModified, endsWithLineFeed, open: () => readPieces(file) };
-        },
+  return await trySource(
+    { workspace, content, listId },
+    {
+      ...{ store, geo, onStep, clock: systemClock, limit: COMPARE, mostBytes: settings.sourceMaxMb * 1024 * 1024 },
+      guard: blockGuards(guardRails)(workspace),
+      async fetch() {
+        const answer = await fetch();
+        if (answer.kind === 'unchanged') return { kind: 'refused', status: 304 };
+        if (answer.kind === 'refused') return answer;
+        const { file, bytes, validators, endsWithLineFeed } = answer;
+        return { kind: 'fetched', bytes, lastModified: validators.lastModified, endsWithLineFeed, open: () => readPieces(file) };
       },
-    );
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+    },
+  );
 }

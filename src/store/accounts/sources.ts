@@ -31,7 +31,8 @@ const SELECT = `SELECT s.*, l.id AS list_id, l.name, w.id AS workspace_id
 const ONE = `${SELECT} WHERE s.id = $2 AND s.workspace_pk = ${WORKSPACE_PK}`;
 
 const settingsOf = (row: Row) => JSON.parse(String(row.settings)) as SourceSettings;
-const stateOf = (row: Row) => JSON.parse(String(row.state)) as SourceState;
+/** What an older weir did not know of a state is as it is for a new one. */
+const stateOf = (row: Row): SourceState => ({ ...newState(0), ...(JSON.parse(String(row.state)) as Partial<SourceState>) });
 const secretOf = (row: Row) => (row.secret === null ? null : (row.secret as Uint8Array));
 
 const sourceOf = (row: Row): Source => ({
