@@ -20,6 +20,7 @@ import { hostileGeo } from './geo.ts';
 import { growthOfOne } from './growth.ts';
 import { importsOfLines } from './imports.ts';
 import { slowSignIns } from './sign-in.ts';
+import { politeSources, queuedReads } from './sources.ts';
 import { undoPreviews } from './undo.ts';
 
 interface Part {
@@ -66,6 +67,8 @@ const ofOneTenant = (engine: 'embedded' | 'PostgreSQL'): readonly Part[] => [
   check('files', engine, filesOfWorkspaces),
   check('slow sign-ins', engine, slowSignIns),
   check('growth', engine, growthOfOne),
+  check('sources', engine, politeSources),
+  check('queued reads', engine, queuedReads),
   check('hostile geo data', engine, hostileGeo),
   check('addresses', engine, (settings) => addressFloods(settings)),
 ];
