@@ -42,8 +42,8 @@ export const afresh = (state: SourceState, now: number, isElsewhere: boolean): S
   replacement: state.replacement,
   undone: state.undone,
   expired: state.expired,
-  askedAt: state.askedAt,
-  until: state.until,
+  askedAt: isElsewhere ? null : state.askedAt,
+  until: isElsewhere ? null : state.until,
 });
 
 /** The state of one that is resumed: it is fetched at once, whatever stopped it, but no sooner than its host and server let it. */

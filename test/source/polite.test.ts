@@ -241,4 +241,9 @@ test('D43.7 what a server has answered holds whatever is done with a source, als
   const { waits_for: text, waits_until: at, next_at: next } = await told(none);
   assert.match(text!, /^the server of 127\.0\.0\.1:\d+, which has asked to be left alone$/);
   assert.ok(Math.abs(Date.parse(at!) - until) < 3000 && next === at, `${at}, not ${until}`);
+  // Another address has answered nothing.
+  server.set('/fresh', LIST);
+  await store.updateSource(hostile, none.id, { url: `${server.url}/fresh` });
+  await world.run(other);
+  assert.deepEqual([(await told(none)).entries, asked(server, '/leave', '/fresh')], [1, [1, 1]]);
 });

@@ -11,7 +11,7 @@ import type { Wait } from './politeness.ts';
 import type { RefresherPorts } from './ports.ts';
 import type { SourceSteps } from './steps.ts';
 import type { Waiting } from './turns.ts';
-import { recall, type Visit, whoOf } from './visits.ts';
+import { type Refusal, recall, type Visit, whoOf } from './visits.ts';
 
 /** Downloads that are under way in all. */
 const AT_ONCE = 16;
@@ -97,7 +97,9 @@ export function downloads(ports: DownloadPorts): Downloads {
     const own = one.askedAt + floor;
     if (own > monotonic()) return { for: `the least time between two fetches of a source, ${durationText(floor / 1000)}`, until: own };
     const isThere = fetch.has({ url, credentials: credentials ?? {}, taxii: taxiiOf(reading) });
-    return isThere ? undefined : politeness.wait(placeOf(one.record).url, { workspaceId, who }, monotonic());
+    if (isThere) return undefined;
+    const further = one.via && politeness.wait(one.via.url, { workspaceId, who: one.via.who }, monotonic());
+    return further ?? politeness.wait(placeOf(one.record).url, { workspaceId, who }, monotonic());
   }
 
   const servingOf = ({ record: { source } }: Known) => ({
@@ -118,17 +120,22 @@ export function downloads(ports: DownloadPorts): Downloads {
       turns.offer(due.map(waitingOf));
       return due.filter((one) => {
         if (one.isBusy) return false;
-        const wait = (turns.isBusy(placeOf(one.record).host) ? undefined : waitOf(one)) ?? ITS_TURN;
+        const wait = (turns.isBusy(waitingAt(one)) ? undefined : waitOf(one)) ?? ITS_TURN;
         one.politeUntil = wait === ITS_TURN ? 0 : wait.until;
         return waitFor(one, wait, clocks);
       });
     },
   };
 
+  /** The host whose turn a source waits for: that of its address, or the one further on that has sent it away. */
+  function waitingAt({ record, via }: Known): string {
+    return via === undefined ? placeOf(record).host : hostOf(via.url);
+  }
+
   function waitingOf(one: Known): Waiting {
     const { workspaceId } = one.record.source;
     return {
-      ...{ host: placeOf(one.record).host, workspaceId, order: one.askedAt },
+      ...{ host: waitingAt(one), workspaceId, order: one.askedAt },
       mayBegin: () => isDue(one) && hasRoom(servingOf(one)) && waitOf(one) === undefined && !signal.aborted,
       begin: (turn) => start(one, turn),
     };
@@ -149,7 +156,7 @@ export function downloads(ports: DownloadPorts): Downloads {
     const visit = visits.begin(source.url, {
       ...serving,
       order: one.askedAt,
-      turn,
+      turn: { host: waitingAt(one), turn },
       mayBegin: isFree,
       onWait(isWaiting) {
         serving.isWaiting = isWaiting;
@@ -158,6 +165,7 @@ export function downloads(ports: DownloadPorts): Downloads {
     served.add(serving);
     for (const each of along) {
       each.askedAt = monotonic();
+      each.via = undefined;
       each.state = { ...each.state, askedAt: now() };
     }
     work(along, () => download(along, shownBy(one.record).credentials!, visit).finally(() => served.delete(serving)));
@@ -195,8 +203,11 @@ export function downloads(ports: DownloadPorts): Downloads {
 
   /** Where a place further on is to be left alone for now nothing has failed. */
   async function leave(sources: readonly Known[], { cause }: Error): Promise<void> {
-    const wait = (cause as { readonly wait?: Wait }).wait ?? ITS_TURN;
-    for (const one of sources) one.heldOffUntil = Math.max(wait === ITS_TURN ? 0 : wait.until, monotonic() + AGAIN);
+    const { wait = ITS_TURN, url, who = '' } = cause as Partial<Refusal>;
+    for (const one of sources) {
+      one.via = url === undefined ? undefined : { url: new URL(url), who };
+      one.heldOffUntil = monotonic() + AGAIN;
+    }
     await steps.wait(sources, wait);
   }
 

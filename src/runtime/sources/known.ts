@@ -16,6 +16,8 @@ export interface Known {
   heldOffUntil: number;
   /** Not before this instant of it may its address be asked, as far as is known: nobody looks again before. */
   politeUntil: number;
+  /** A further place on its way that it has to wait for, and what it shows there. */
+  via: { readonly url: URL; readonly who: string } | undefined;
   /** When its address was asked last, also by it as it was set before; of the monotonic clock, ms. */
   askedAt: number;
   /** What is to be written of it. */
@@ -39,7 +41,7 @@ export async function readSources(store: Pick<SourceReads, 'allSources'>, known:
     const { state } = record;
     const ago = state.askedAt === null ? Number.POSITIVE_INFINITY : clocks.now() - state.askedAt;
     const askedAt = before?.askedAt ?? clocks.monotonic() - Math.max(0, ago);
-    const one = { record, state, isBusy: false, heldOffUntil: 0, politeUntil: 0, askedAt, unwritten: undefined };
+    const one = { record, state, isBusy: false, heldOffUntil: 0, politeUntil: 0, via: undefined, askedAt, unwritten: undefined };
     known.set(id, one);
     read.push(one);
   }

@@ -60,9 +60,12 @@ export function hostTurns(): HostTurns {
     note(`${ANY} ${workspaceId}`);
     busy.add(host);
     entering.delete(one);
+    let isOver = false;
     one.begin({
       [Symbol.dispose]() {
-        if (!busy.delete(host)) return;
+        if (isOver) return;
+        isOver = true;
+        busy.delete(host);
         // Who has begun already must not wait until somebody looks again.
         if ([...entering].some((each) => each.host === host)) beginAt([host]);
       },

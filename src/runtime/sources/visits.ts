@@ -15,8 +15,8 @@ import { type HostTurns, hostTurns, type Waiting } from './turns.ts';
 export interface Visitor extends Pick<Waiting, 'workspaceId' | 'order' | 'mayBegin'> {
   readonly isCollection: boolean;
   readonly isTrial?: boolean;
-  /** The turn of the host of the first place, where it has come already. */
-  readonly turn?: Disposable;
+  /** The turn that has come already: of the host of the first place, or of a further one, which is kept for it for a while. */
+  readonly turn?: Turn;
   /** Called before it waits for a turn, and when that has come. */
   onWait?(isWaiting: boolean): void;
 }
@@ -26,6 +26,23 @@ export interface Visit extends Disposable {
   readonly before: Before;
   /** The place that was asked last has refused. Returns how long it wants to be left alone, ms. */
   refused(status: number, retryAfter: number | undefined): number;
+}
+
+interface Turn {
+  readonly host: string;
+  readonly turn: Disposable;
+}
+
+/** How long the turn of a further host is kept for a download that is on its way there, ms. */
+const KEPT = 10_000;
+
+/** Where a download was told to wait. */
+export interface Refusal {
+  /** s */
+  readonly retryAfter: number;
+  readonly wait: Wait;
+  readonly url: string;
+  readonly who: string;
 }
 
 export interface Visits {
@@ -43,11 +60,11 @@ export interface VisitsParts extends PolitenessParts {
 export const whoOf = (credentials: Readonly<Record<string, string>>, isCollection: boolean): string =>
   (isCollection ? 'taxii ' : '') + (Object.keys(credentials).length === 0 ? '' : hash('sha256', JSON.stringify(credentials)));
 
-/** The refusal of a place that is to be left alone for now. */
-function refusal(wait: Wait, now: number): WeirError {
+/** The error of a place that is to be left alone for now; its cause is a `Refusal`. */
+function refusal(url: URL, who: string, wait: Wait, now: number): WeirError {
   const retryAfter = Math.ceil((wait.until - now) / 1000);
   const text = `it has to wait for ${wait.for}: try again in ${durationText(Math.ceil(retryAfter / 60) * 60)}`;
-  return new WeirError('LIMITED', text, { cause: { retryAfter, wait } });
+  return new WeirError('LIMITED', text, { cause: { retryAfter, wait, url: url.href, who } satisfies Refusal });
 }
 
 /** Notes what was asked of an address, and answered, before this process knew it. */
@@ -76,13 +93,20 @@ export function visits({ monotonic, ...parts }: VisitsParts): Visits {
     begin(first, { isCollection, isTrial, turn: given, onWait, ...visitor }) {
       const ending = new AbortController();
       const seen = new Set<string>();
-      let has = given && { host: hostOf(new URL(first)), turn: given };
+      const isFirst = given?.host === hostOf(new URL(first));
+      let [has, kept] = isFirst ? [given, undefined] : [undefined, given];
+      const release = (turn: Turn | undefined) => turn?.turn[Symbol.dispose]();
+      const giveUp = () => {
+        release(kept);
+        kept = undefined;
+      };
+      const timer = kept && setTimeout(giveUp, KEPT).unref();
       const { workspaceId } = visitor;
       let [last, who] = [new URL(first), ''];
       /** Throws where a place is to be left alone, but for what this download has asked itself. */
       const requireLeave = (url: URL, by: string) => {
         const wait = seen.has(polite.place(url)) ? undefined : polite.wait(url, { workspaceId, who: by, isTrial }, monotonic());
-        if (wait !== undefined) throw refusal(wait, monotonic());
+        if (wait !== undefined) throw refusal(url, by, wait, monotonic());
       };
       return {
         async before(url, credentials) {
@@ -90,12 +114,15 @@ export function visits({ monotonic, ...parts }: VisitsParts): Visits {
           const host = hostOf(url);
           requireLeave(url, by);
           if (has?.host !== host) {
-            has?.turn[Symbol.dispose]();
-            has = undefined;
-            onWait?.(true);
-            has = { host, turn: await turns.enter({ ...visitor, host }, ending.signal) };
-            onWait?.(false);
-            if (ending.signal.aborted) has.turn[Symbol.dispose]();
+            release(has);
+            has = kept?.host === host ? kept : undefined;
+            if (has !== undefined) kept = undefined;
+            else {
+              onWait?.(true);
+              has = { host, turn: await turns.enter({ ...visitor, host }, ending.signal) };
+              onWait?.(false);
+            }
+            if (ending.signal.aborted) release(has);
             ending.signal.throwIfAborted();
             // Somebody else may have asked meanwhile.
             requireLeave(url, by);
@@ -111,7 +138,9 @@ export function visits({ monotonic, ...parts }: VisitsParts): Visits {
         },
         [Symbol.dispose]() {
           ending.abort(new WeirError('LIMITED', 'it is over'));
-          has?.turn[Symbol.dispose]();
+          clearTimeout(timer);
+          release(has);
+          giveUp();
         },
       };
     },
