@@ -26,7 +26,7 @@ test('D23.12, D43.5 an address is not asked sooner than its host wants, nor than
   assert.equal(until(new URL('https://lists.example/a?b')), undefined);
   // Another workspace does not wait for that, nor does a trial.
   assert.deepEqual(
-    [until(OTHER, 1000, OTHERS), until(OTHER, 2000, OTHERS), until(OTHER, 2000, { ...ONE, isTrial: true })],
+    [until(OTHER, 1000, OTHERS), until(OTHER, 2000, OTHERS), until(OTHER, 1000, { ...ONE, isTrial: true })],
     [2000, undefined, undefined],
   );
   polite.asked(new URL('https://lists.example/t'), { ...ONE, isTrial: true }, 1000);

@@ -63,7 +63,8 @@ export function politeness({ least, floor }: PolitenessParts): Politeness {
     place,
     wait(url, asker, now) {
       const { host, answer, floor: own } = names(url, asker);
-      const found = [host, answer, ...(asker.isTrial ? [] : [own])].map((name) => waits.get(name));
+      const isFree = asker.isTrial === true;
+      const found = [answer, ...(isFree && least(url) === 0 ? [] : [host]), ...(isFree ? [] : [own])].map((name) => waits.get(name));
       const last = found.reduce((a, b) => ((b?.until ?? 0) > (a?.until ?? 0) ? b : a));
       return last !== undefined && last.until > now ? last : undefined;
     },

@@ -24,7 +24,7 @@ export interface Visitor extends Pick<Waiting, 'workspaceId' | 'order' | 'mayBeg
 /** One download. It has the turn of one host at a time, until it is disposed. */
 export interface Visit extends Disposable {
   readonly before: Before;
-  /** The place that was asked last has refused. Returns how long it wants to be left alone, ms. */
+  /** The place that was asked last has refused, at the end of the way from the first. Returns how long it wants to be left alone, ms. */
   refused(status: number, retryAfter: number | undefined): number;
 }
 
@@ -102,7 +102,7 @@ export function visits({ monotonic, ...parts }: VisitsParts): Visits {
       };
       const timer = kept && setTimeout(giveUp, KEPT).unref();
       const { workspaceId } = visitor;
-      let [last, who] = [new URL(first), ''];
+      const asked: (readonly [url: URL, who: string])[] = [];
       /** Throws where a place is to be left alone, but for what this download has asked itself. */
       const requireLeave = (url: URL, by: string) => {
         const wait = seen.has(polite.place(url)) ? undefined : polite.wait(url, { workspaceId, who: by, isTrial }, monotonic());
@@ -129,11 +129,12 @@ export function visits({ monotonic, ...parts }: VisitsParts): Visits {
           }
           polite.asked(url, { workspaceId, who: by, isTrial }, monotonic());
           seen.add(polite.place(url));
-          [last, who] = [url, by];
+          asked.splice(1, 1, [url, by]);
         },
         refused(status, retryAfter) {
           const ms = leftAlone(status, retryAfter);
-          if (ms > 0) polite.leaveAlone(last, { workspaceId, who }, monotonic(), ms);
+          // The first place leads there, also where what it leads to has another query each time.
+          for (const [url, who] of asked) if (ms > 0) polite.leaveAlone(url, { workspaceId, who }, monotonic(), ms);
           return ms;
         },
         [Symbol.dispose]() {
