@@ -19,7 +19,7 @@ export function oneByOne(wait: (last: Promise<unknown>) => Promise<unknown> = (l
   };
 }
 
-/** Does so many pieces of work of a name at a time, in the order in which they were asked for. Rejects with LIMITED what cannot begin within `patience`, ms. */
+/** Does so many pieces of work of a name at a time, in the order in which they were asked for. Work that cannot begin within `patience` (ms) is rejected with LIMITED. */
 export function fewAtOnce(most: number) {
   const lines = new Map<string, { running: number; readonly waiting: (() => void)[] }>();
   return async <T>(work: () => Promise<T>, name = '', patience?: number): Promise<T> => {
@@ -48,7 +48,7 @@ function turnIn(waiting: (() => void)[], patience: number | undefined): Promise<
   };
   const giveUp = () => {
     waiting.splice(waiting.indexOf(begin), 1);
-    const text = 'too many requests like this one of the workspace wait for their turn';
+    const text = 'too many requests of the workspace wait for their turn: try again later';
     reject(new WeirError('LIMITED', text, { cause: { retryAfter: 10 } }));
   };
   const timer = patience === undefined ? undefined : setTimeout(giveUp, Math.max(0, patience));

@@ -46,7 +46,7 @@ export const afresh = (state: SourceState, now: number, isElsewhere: boolean): S
   until: isElsewhere ? null : state.until,
 });
 
-/** The state of one that is resumed: it is fetched at once, whatever stopped it, but no sooner than its host and server let it. */
+/** The state of one that is resumed: it is fetched as soon as its host and its server allow it, whatever stopped it. */
 export const resumed = (state: SourceState, now: number): SourceState => ({
   ...state,
   nextAt: now,

@@ -205,11 +205,11 @@ export interface SourceState {
   readonly expired: boolean;
   /** Where a TAXII collection goes on. */
   readonly cursor: string | null;
-  /** When its address was asked last, whatever came of it. */
+  /** The instant of its last download, also one that failed. */
   readonly askedAt: number | null;
-  /** Until when its server wants to be left alone. */
+  /** The end of its server's `Retry-After`. */
   readonly until: number | null;
-  /** What it waits for although it is due, and until when; null: nobody knows. */
+  /** What keeps a source that is due from being fetched, and until when; null: unknown. */
   readonly waits: { readonly for: string; readonly until: number | null } | null;
 }
 

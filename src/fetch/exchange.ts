@@ -11,8 +11,8 @@ const MOST_REDIRECTS = 5;
 const REDIRECTS = [301, 302, 303, 307, 308];
 
 /**
- * Called before each request: the first, one that follows a redirect, each page of a collection. `credentials`: what it shows. Rejects with LIMITED
- * where the place is to be left alone for now.
+ * Called before each request with the headers of its credentials: the first one, one that follows a redirect, each page of a collection. Rejects
+ * with LIMITED where the place may not be asked yet.
  */
 export type Before = (url: URL, credentials: Readonly<Record<string, string>>) => Promise<void>;
 

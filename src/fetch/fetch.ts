@@ -63,8 +63,7 @@ export type Write = (piece: Uint8Array) => Promise<unknown>;
 
 /**
  * Hands the body to `write`. Rejects with FETCH and a sentence when the server does not answer, the body is cut short or passes a
- * limit, or the place may not be reached; what was written until then is of no use. Rejects with LIMITED where a place has to be left alone for
- * now (`before`). `now`: ms since 1970.
+ * limit, or the place may not be reached; what was written until then is of no use. Rejects with LIMITED as `before` does. `now`: ms since 1970.
  */
 export async function fetchInto(request: FetchRequest, write: Write, now: () => number): Promise<Fetched> {
   const { url, limits, known, before } = request;
@@ -143,7 +142,7 @@ export function retryAfterOf({ 'retry-after': text }: IncomingHttpHeaders, now: 
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
-/** When it is worth asking again where a turn has not come, s. */
+/** The `retryAfter` of a download whose turn has not come in time, s. */
 const LATER = 10;
 
 /** A signal that ends a download when its time is over or `stop` says so. */
@@ -156,7 +155,7 @@ export function startDeadlines({ idleMs, totalMs }: Pick<FetchLimits, 'idleMs' |
   const signal = AbortSignal.any([controller.signal, stop]);
   return {
     signal,
-    /** Waits for what no server is asked for meanwhile. Rejects with LIMITED when the time is over before. */
+    /** Waits while no server is asked, which is no idle time. Rejects with LIMITED when the total time is over. */
     async resting(wait: Promise<void>): Promise<void> {
       clearTimeout(idle);
       const { promise: over, reject } = Promise.withResolvers<never>();

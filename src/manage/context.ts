@@ -92,7 +92,7 @@ export interface ManagePorts extends RuleManagement {
   readonly late: LateAnswers;
   /** Does work that must not be done twice at once: of each name one piece after the other. */
   readonly inTurn: ReturnType<typeof fewAtOnce>;
-  /** How long a request waits for its turn, ms; what may be late waits for as long as it takes. */
+  /** The longest wait of a request for its turn, ms; requests that may be late have no limit. */
   readonly patience: number;
   /** What happened lately. */
   readonly activity?: ActivityReads | undefined;

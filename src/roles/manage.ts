@@ -125,7 +125,7 @@ export function startManage(
   return ports;
 }
 
-/** Where no sources are refreshed, what is fetched for trials has a folder of its own. */
+/** Fetches for trials in a process that refreshes no sources, into a folder of its own. */
 function ownFetching(config: Config): PoliteFetching {
   const folder = join(config.dataDir, 'tried');
   emptyFolder(folder, systemClock.now());

@@ -254,5 +254,5 @@ const LEAST: ReadonlyMap<string, number> = new Map(
   ]),
 );
 
-/** The least time between two downloads of an address of that host, seconds, where a row of it says so. */
+/** The least interval between two downloads of an address of a host, seconds; undefined for hosts that the catalogue does not have. */
 export const leastInterval = (url: URL): number | undefined => LEAST.get(hostName(url));

@@ -1,13 +1,13 @@
-/** Hosts and their addresses by one name each, however they are written (SPEC D43.2). */
+/** Canonical names of hosts and addresses (SPEC D43.2). */
 import { formatAddress } from '@weir/network/format.ts';
 import { parseNetwork } from '@weir/network/parse.ts';
 
-/** Ports that say nothing of a host that its scheme does not say. */
+/** Default ports. */
 const USUAL_PORTS = ['', '80', '443'];
 
 /**
- * The name of a host, without its port: `www.`, final dots and IPv4 written as IPv6 make no other host. Case, IDNs, and the other spellings
- * of an IPv4 address are one in any URL.
+ * The canonical name of a host, without its port: without `www.` and final dots, and with an IPv4-mapped address as IPv4. The URL parser has
+ * unified case, IDNs and the spellings of IPv4 addresses.
  */
 export function hostName({ hostname }: URL): string {
   const name = hostname.replace(/\.+$/, '').replace(/^www\./, '');
@@ -15,10 +15,10 @@ export function hostName({ hostname }: URL): string {
   return typeof address === 'string' ? name : formatAddress(address);
 }
 
-/** What is asked once at a time: the host, with a port that is not the usual one. */
+/** The name of a host with its port, unless that is a default one. */
 export const hostOf = (url: URL): string => hostName(url) + (USUAL_PORTS.includes(url.port) ? '' : `:${url.port}`);
 
-/** What an address is for its host. `isKnown`: the host sets an interval, where another query or spelling is no other address. */
+/** The name of an address. `isKnown`: the host sets an interval, and its addresses differ neither by query nor by spelling. */
 export function placeOf(url: URL, isKnown: boolean): string {
   const { pathname, search } = url;
   if (!isKnown) return hostOf(url) + pathname + search;

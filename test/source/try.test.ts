@@ -220,7 +220,7 @@ test('D23.41 who tries again and again is told to wait: a host must not shut the
 test('D43.3, D43.8 a redirect of a trial is counted where it leads, and what a server has answered holds for trials, refreshes and whom it was for', async () => {
   const patient = sourceTrier({ ...trier, now: () => 1 });
   server.set('/moved', redirect('https://www.spamhaus.org./drop/drop_v4.json'));
-  const other = { workspaceId: 'other', who: '' };
+  const other = { workspaceId: 'other', key: '' };
   fetching.visits.politeness.asked(new URL('https://spamhaus.org/drop/drop_v4.json'), other, systemClock.monotonic());
   await assert.rejects(patient(job('/moved')), { code: 'LIMITED', message: /the least interval of spamhaus\.org/ });
   server.set('/busy', status(429, { 'retry-after': '600' }));

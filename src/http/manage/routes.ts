@@ -99,7 +99,7 @@ export function done(operation: Operation, ports: ManagePorts): (asked: Asked) =
   };
   if (operation.isLong) return (asked) => orFault(answered(asked, ports.inTurn));
   return (asked) => {
-    // All that a request waits for together, so that its client is told in time to come again.
+    // One limit for all waits of a request, well below the limit of an idle connection.
     const until = performance.now() + ports.patience;
     const left = () => until - performance.now();
     const work = () => answered(asked, (each, name) => ports.inTurn(each, name, left()));
@@ -107,7 +107,7 @@ export function done(operation: Operation, ports: ManagePorts): (asked: Asked) =
   };
 }
 
-/** An answer, or the fault that it was rejected with. */
+/** Converts a rejection that the client can act on into its fault. */
 async function orFault(answer: Promise<Answer | HttpFault>): Promise<Answer | HttpFault> {
   try {
     return await answer;

@@ -20,9 +20,9 @@ import { pack, unpack } from './pack.ts';
 
 /** How long a process may be silent before another takes its work, ms. */
 const HOLD = 10_000;
-/** Lists of a workspace that are being replaced at once, by whose slots they take: sources need none, as one list of all is compared at a time. */
+/** The slots of a workspace. Sources need no limit: one list of all of them is compared at a time. */
 const MOST: Readonly<Record<ReplacementSlot, number>> = { parts: 4, import: 4, source: 0 };
-/** One that nothing comes for so long gives its slot to whoever needs it, ms. */
+/** An idle replacement gives its slot up after this time, ms, when another needs it. */
 const IDLE = 600_000;
 
 /** What replacing works with. */

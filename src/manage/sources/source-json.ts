@@ -22,7 +22,7 @@ import type { WantedSource } from './sources.ts';
 /** A source at `now` (ms). */
 export function sourceJson({ source, state, asked }: SourceRecord, now: number) {
   const { held } = state;
-  // Who is paused waits for somebody, and who is stopped for that, too, unless a refresh was asked for.
+  // A paused source waits for a person, and so does a stopped one unless a refresh was asked for.
   const isWaiting = !source.isPaused && (state.stop === null || asked !== null);
   const waits = isWaiting ? state.waits : null;
   return {

@@ -7,7 +7,7 @@
  */
 export type ReplacementState = 'open' | 'planning' | 'planned' | 'held' | 'running' | 'done' | 'failed';
 
-/** Whose slots one takes: a content that comes in parts, an import, or the refresh of a source, which needs none. */
+/** The class of slots that a replacement takes: of contents in parts, of imports, or of sources. */
 export type ReplacementSlot = 'parts' | 'import' | 'source';
 
 /** What is kept of one: `part` is a piece of its content, `step` messages for the stream. */
@@ -53,10 +53,10 @@ export interface ReplacementReads {
 
 export interface ReplacementWrites {
   /**
-   * Keeps a new one; one of the same list that is `open` or `planned` fails, and so does a content in parts that is `planning` when something
-   * else begins to plan. A list has one that is `held`, the newest. Rejects with LIMITED when `most` (0: any number) of the workspace's slots
-   * are taken: what is `open` or `planned` and was not touched since `idleBefore` (ms) gives its slot up and fails. Rejects with REFUSED when it
-   * begins to plan while another one of the list plans or runs.
+   * Stores a new one. One of the same list that is `open` or `planned` fails, and so does a content in parts that is `planning` when an import or
+   * a source begins to plan. A list has one that is `held`, the newest. Rejects with LIMITED when `most` slots of the workspace (0: no limit) are
+   * taken; before that, idle ones fail (`open` or `planned`, and not touched since `idleBefore`, ms). Rejects with REFUSED when it begins to plan
+   * while another one of the list plans or runs.
    */
   openReplacement(
     one: Omit<Replacement, 'published' | 'touchedAt'> & { readonly slot: ReplacementSlot },

@@ -1,4 +1,4 @@
-/** Which addresses are asked now (SPEC D23.12 to D23.14, D43.4): one download for all who ask the same, one at a time of a host, few in all. */
+/** Chooses the addresses to ask now (SPEC D23.12 to D23.14, D43.4): sources share a download, and a host has one at a time. */
 import type { SourceReading } from '../../account/source.ts';
 import { hasCode } from '../../errors.ts';
 import type { SourceAnswer } from '../../fetch/content-file.ts';
@@ -6,12 +6,12 @@ import { durationText } from '../../manage/sources/source-settings.ts';
 import { hostOf } from '../../source/host.ts';
 import { knownContent, type Outcome } from '../../source/refresh/outcome.ts';
 import { goesAlong, isDueAt, stops } from '../../source/refresh/schedule.ts';
-import { type Known, type KnownSources, waitFor } from './known.ts';
+import type { Candidate } from './host-queue.ts';
+import { type Known, type KnownSources, noteWait } from './known.ts';
 import type { Wait } from './politeness.ts';
 import type { RefresherPorts } from './ports.ts';
 import type { SourceSteps } from './steps.ts';
-import type { Waiting } from './turns.ts';
-import { type Refusal, recall, type Visit, whoOf } from './visits.ts';
+import { credentialKey, type Postponed, recall, type Visit } from './visits.ts';
 
 /** Downloads that are under way in all. */
 const AT_ONCE = 16;
@@ -20,17 +20,17 @@ const AT_ONCE_OF_ONE = 2;
 /** Collections of TAXII, which are read in memory: in all, and for one workspace. */
 const COLLECTIONS = 2;
 const COLLECTIONS_OF_ONE = 1;
-/** A download whose turn at a further host has not come in time begins again after so long, ms. */
+/** The delay before a postponed download is considered again, ms. */
 const AGAIN = 5000;
 
-/** Who may begin so soon takes its turn before others that come to its host, ms: longer than it takes until somebody looks again. */
+/** A source that may begin so soon keeps its turn against downloads that arrive at its host, ms: longer than the time between two looks. */
 const SOON = 3000;
 
 /** For whom a download is under way. */
 interface Served {
   readonly workspaceId: string;
   readonly isCollection: boolean;
-  /** It waits for its turn at a further host, and takes nothing from others meanwhile. */
+  /** It waits for its turn at a further host, and does not count meanwhile. */
   isWaiting: boolean;
 }
 
@@ -44,15 +44,15 @@ export interface DownloadPorts extends RefresherPorts {
 type Credentials = Readonly<Record<string, string>>;
 
 export interface Downloads {
-  /** What was asked before this process knew it, of sources that it has read now. */
+  /** Takes over the last requests of sources that were read from the store. */
   recall(sources: Iterable<Known>): void;
-  /** Begins what may begin. Returns those who wait for something else than before. */
+  /** Begins downloads. Returns the sources whose wait is to be written now. */
   begin(): readonly Known[];
 }
 
 export function downloads(ports: DownloadPorts): Downloads {
-  const { apply, known, steps, work, leastInterval, monotonic, fetch, signal, visits } = ports;
-  const { politeness, turns, floor } = visits;
+  const { apply, known, steps, work, leastInterval, monotonic, cache, signal, visits } = ports;
+  const { politeness, queue, floor } = visits;
   const { now } = apply;
   const clocks = { now, monotonic };
   const served = new Set<Served>();
@@ -63,22 +63,22 @@ export function downloads(ports: DownloadPorts): Downloads {
     const fits = !isCollection || (collections(served) < COLLECTIONS && collections(own) < COLLECTIONS_OF_ONE);
     return isFree() && fits && own.length < AT_ONCE_OF_ONE;
   };
-  /** Where a source leads, and its least interval, ms. */
-  const placeOf = once(({ source }: Known['record']) => {
+  /** The host of a source, and its least interval, ms. */
+  const placeOf = memoized(({ source }: Known['record']) => {
     const url = new URL(source.url);
     return { url, host: hostOf(url), least: leastInterval(source.url) * 1000 };
   });
-  /** What a source shows to its server; `who` tells it from what others show. */
-  const shownBy = once((record: Known['record']) => {
+  /** The headers of a source's secret (undefined: it cannot be read), and their key. */
+  const credentialsOf = memoized((record: Known['record']) => {
     const credentials = ports.credentials(record);
     const { id, reading } = record.source;
-    return { credentials, who: credentials === undefined ? id : whoOf(credentials, taxiiOf(reading) !== undefined) };
+    return { credentials, key: credentials === undefined ? id : credentialKey(credentials, taxiiOf(reading) !== undefined) };
   });
 
-  /** What tells an address and who asks it. */
+  /** Sources with the same text share a download. */
   const addressOf = (one: Known): string => {
     const { url, reading } = one.record.source;
-    return `${url} ${JSON.stringify(taxiiOf(reading) ?? null)} ${shownBy(one.record).who}`;
+    return `${url} ${JSON.stringify(taxiiOf(reading) ?? null)} ${credentialsOf(one.record).key}`;
   };
 
   const isAsked = ({ record: { asked } }: Known) => asked?.what === 'refresh';
@@ -90,16 +90,16 @@ export function downloads(ports: DownloadPorts): Downloads {
     return mayBeFetched(one) && (isAsked(one) || (state.stop === null && isDueAt(state, interval, now())));
   };
 
-  /** What the host of a source, or its server, lets nobody do yet; also that one source is fetched again and again, wherever it leads. */
+  /** Why a source that is due may not be fetched yet; undefined: it may. */
   function waitOf(one: Known): Wait | undefined {
     const { url, reading, workspaceId } = one.record.source;
-    const { credentials, who } = shownBy(one.record);
+    const { credentials, key } = credentialsOf(one.record);
     const own = one.askedAt + floor;
     if (own > monotonic()) return { for: `the least time between two fetches of a source, ${durationText(floor / 1000)}`, until: own };
-    const isThere = fetch.has({ url, credentials: credentials ?? {}, taxii: taxiiOf(reading) });
+    const isThere = cache.has({ url, credentials: credentials ?? {}, taxii: taxiiOf(reading) });
     if (isThere) return undefined;
-    const further = one.via && politeness.wait(one.via.url, { workspaceId, who: one.via.who }, monotonic());
-    return further ?? politeness.wait(placeOf(one.record).url, { workspaceId, who }, monotonic());
+    const further = one.via && politeness.wait(one.via.url, { workspaceId, key: one.via.key }, monotonic());
+    return further ?? politeness.wait(placeOf(one.record).url, { workspaceId, key }, monotonic());
   }
 
   const servingOf = ({ record: { source } }: Known) => ({
@@ -109,39 +109,39 @@ export function downloads(ports: DownloadPorts): Downloads {
 
   return {
     recall(sources) {
-      for (const one of sources) recall(politeness, one.record, shownBy(one.record).who, clocks);
+      for (const one of sources) recall(politeness, one.record, credentialsOf(one.record).key, clocks);
     },
     begin() {
       const soon = monotonic() + SOON;
       const due = [...known.values()].filter((one) => one.politeUntil <= soon && isDue(one));
       for (const one of due)
-        if (shownBy(one.record).credentials === undefined)
+        if (credentialsOf(one.record).credentials === undefined)
           work([one], () => steps.finish(one, noSecret, steps.effort(monotonic()), one.record.asked?.at));
-      turns.offer(due.map(waitingOf));
+      queue.offer(due.map(candidateOf));
       return due.filter((one) => {
         if (one.isBusy) return false;
-        const wait = (turns.isBusy(waitingAt(one)) ? undefined : waitOf(one)) ?? ITS_TURN;
+        const wait = (queue.isBusy(hostFor(one)) ? undefined : waitOf(one)) ?? ITS_TURN;
         one.politeUntil = wait === ITS_TURN ? 0 : wait.until;
-        return waitFor(one, wait, clocks);
+        return noteWait(one, wait, clocks);
       });
     },
   };
 
-  /** The host whose turn a source waits for: that of its address, or the one further on that has sent it away. */
-  function waitingAt({ record, via }: Known): string {
+  /** The host whose turn a source waits for: its first one, or the further one that postponed it. */
+  function hostFor({ record, via }: Known): string {
     return via === undefined ? placeOf(record).host : hostOf(via.url);
   }
 
-  function waitingOf(one: Known): Waiting {
+  function candidateOf(one: Known): Candidate {
     const { workspaceId } = one.record.source;
     return {
-      ...{ host: waitingAt(one), workspaceId, order: one.askedAt },
+      ...{ host: hostFor(one), workspaceId, order: one.askedAt },
       mayBegin: () => isDue(one) && hasRoom(servingOf(one)) && waitOf(one) === undefined && !signal.aborted,
       begin: (turn) => start(one, turn),
     };
   }
 
-  /** Begins the download of a source, and of those that ask the same. */
+  /** Begins a download for a source and for all that share it. */
   function start(one: Known, turn: Disposable): void {
     const { source } = one.record;
     const address = addressOf(one);
@@ -156,7 +156,7 @@ export function downloads(ports: DownloadPorts): Downloads {
     const visit = visits.begin(source.url, {
       ...serving,
       order: one.askedAt,
-      turn: { host: waitingAt(one), turn },
+      turn: { host: hostFor(one), turn },
       mayBegin: isFree,
       onWait(isWaiting) {
         serving.isWaiting = isWaiting;
@@ -168,7 +168,7 @@ export function downloads(ports: DownloadPorts): Downloads {
       each.via = undefined;
       each.state = { ...each.state, askedAt: now() };
     }
-    work(along, () => download(along, shownBy(one.record).credentials!, visit).finally(() => served.delete(serving)));
+    work(along, () => download(along, credentialsOf(one.record).credentials!, visit).finally(() => served.delete(serving)));
   }
 
   async function download(sources: readonly Known[], credentials: Credentials, visit: Visit): Promise<void> {
@@ -176,7 +176,7 @@ export function downloads(ports: DownloadPorts): Downloads {
     const [{ record }] = sources as readonly [Known];
     let answer: SourceAnswer;
     try {
-      answer = await fetch.fetch({
+      answer = await cache.fetch({
         url: record.source.url,
         credentials,
         known: validatorsOf(sources),
@@ -186,11 +186,11 @@ export function downloads(ports: DownloadPorts): Downloads {
       });
     } catch (error) {
       if (signal.aborted) throw error;
-      if (hasCode(error, 'LIMITED')) return await leave(sources, error);
+      if (hasCode(error, 'LIMITED')) return await postpone(sources, error);
       if (!hasCode(error, 'FETCH')) throw error;
       return await each(sources, async () => ({ kind: 'failed', text: error.message }), began, 0);
     } finally {
-      // Its host is free while what has come is compared.
+      // The host is free while the content is compared.
       visit[Symbol.dispose]();
     }
     const alone = answer.kind === 'refused' ? visit.refused(answer.status, answer.retryAfter) : 0;
@@ -201,11 +201,11 @@ export function downloads(ports: DownloadPorts): Downloads {
     }
   }
 
-  /** Where a place further on is to be left alone for now nothing has failed. */
-  async function leave(sources: readonly Known[], { cause }: Error): Promise<void> {
-    const { wait = ITS_TURN, url, who = '' } = cause as Partial<Refusal>;
+  /** Has sources wait for a further host. Nothing has failed. */
+  async function postpone(sources: readonly Known[], { cause }: Error): Promise<void> {
+    const { wait = ITS_TURN, url, key = '' } = cause as Partial<Postponed>;
     for (const one of sources) {
-      one.via = url === undefined ? undefined : { url: new URL(url), who };
+      one.via = url === undefined ? undefined : { url: new URL(url), key };
       one.heldOffUntil = monotonic() + AGAIN;
     }
     await steps.wait(sources, wait);
@@ -241,8 +241,8 @@ export function downloads(ports: DownloadPorts): Downloads {
   }
 }
 
-/** What is known of a record is found out once. */
-function once<T>(find: (record: Known['record']) => T): (record: Known['record']) => T {
+/** Computes a value once for each record. */
+function memoized<T>(find: (record: Known['record']) => T): (record: Known['record']) => T {
   const found = new WeakMap<Known['record'], T>();
   return (record) => {
     if (!found.has(record)) found.set(record, find(record));
@@ -250,13 +250,13 @@ function once<T>(find: (record: Known['record']) => T): (record: Known['record']
   };
 }
 
-/** What one waits for whom nobody has to leave alone. */
+/** The wait of a source that only others keep back. */
 const ITS_TURN: Wait = {
   for: 'its turn: a host is asked by one download at a time, and two of a workspace are under way',
   until: Number.POSITIVE_INFINITY,
 };
 
-/** Which collection of TAXII is asked for; undefined where it is none. */
+/** The collection of a TAXII source; undefined for other sources. */
 export const taxiiOf = ({ format, collection }: SourceReading) =>
   format === 'taxii' ? { collection: collection ?? undefined } : undefined;
 

@@ -7,7 +7,7 @@ import { WeirError } from '../../errors.ts';
 import { type SourceFetch, sourceFetch } from '../../fetch/content-file.ts';
 import type { Config } from '../../settings/settings.ts';
 import { leastInterval } from '../../source/catalogue.ts';
-import { type KeptDownloads, keptDownloads } from './kept-downloads.ts';
+import { type DownloadCache, downloadCache } from './download-cache.ts';
 import { type Visits, visits } from './visits.ts';
 
 const MEBIBYTE = 1024 * 1024;
@@ -20,11 +20,11 @@ export type FetchSettings = Pick<
   'sourceNetworks' | 'sourceProxy' | 'noProxy' | 'sourceCaFile' | 'sourceContact' | 'baseUrl' | 'sourceMaxMb' | 'sourceSeconds'
 >;
 
-/** How a process fetches sources, and tries them. */
+/** Fetches sources, and tries them, for one process. */
 export interface PoliteFetching {
-  readonly fetch: KeptDownloads;
+  readonly cache: DownloadCache;
   readonly visits: Visits;
-  /** Between two downloads of an address of that host, seconds; 0: not known. */
+  /** The least interval of the host of a URL, seconds; 0: unknown. */
   readonly leastInterval: (url: string) => number;
 }
 
@@ -37,7 +37,7 @@ export function politeFetching(
 ): PoliteFetching {
   const ms = (url: URL) => (least(url) ?? 0) * 1000;
   return {
-    fetch: keptDownloads(fetchOf(settings, folder, now), ms, monotonic),
+    cache: downloadCache(fetchOf(settings, folder, now), ms, monotonic),
     visits: visits({ least: ms, floor: settings.sourceRefreshSeconds * 1000, monotonic }),
     leastInterval: (url) => least(new URL(url)) ?? 0,
   };

@@ -14,11 +14,11 @@ export interface Known {
   isBusy: boolean;
   /** Not before this instant of the monotonic clock, ms: what failed was not its own fault. */
   heldOffUntil: number;
-  /** Not before this instant of it may its address be asked, as far as is known: nobody looks again before. */
+  /** The known end of a wait for its host, of the same clock: the source is not considered before. */
   politeUntil: number;
-  /** A further place on its way that it has to wait for, and what it shows there. */
-  via: { readonly url: URL; readonly who: string } | undefined;
-  /** When its address was asked last, also by it as it was set before; of the monotonic clock, ms. */
+  /** The further place that postponed its last download, with the key of that request. */
+  via: { readonly url: URL; readonly key: string } | undefined;
+  /** The instant of its last download, whatever its address was then, ms of the monotonic clock. */
   askedAt: number;
   /** What is to be written of it. */
   unwritten: SourceUpdate | undefined;
@@ -26,7 +26,7 @@ export interface Known {
 
 export type KnownSources = Map<string, Known>;
 
-/** Reads all of them. What is known of one that was not set since is newer than what the store has. Returns those of whom nothing was known, or that were set. */
+/** Reads all of them. What is known of one that was not set since is newer than what the store has. Returns the new ones and those that were set. */
 export async function readSources(store: Pick<SourceReads, 'allSources'>, known: KnownSources, clocks: Clocks): Promise<Known[]> {
   const there = new Set<string>();
   const read: Known[] = [];
@@ -49,8 +49,8 @@ export async function readSources(store: Pick<SourceReads, 'allSources'>, known:
   return read;
 }
 
-/** Notes what one waits for. Whether that is to be written soon: it is something else than before, and somebody has asked, or it is known until when. */
-export function waitFor(one: Known, { for: what, until }: Wait, { monotonic, now }: Clocks): boolean {
+/** Notes what a source waits for. Returns whether to write it soon: it has changed, and somebody asked for a refresh, or its end is known. */
+export function noteWait(one: Known, { for: what, until }: Wait, { monotonic, now }: Clocks): boolean {
   const at = until === Number.POSITIVE_INFINITY ? null : Math.round(now() + until - monotonic());
   const { waits } = one.state;
   if (waits?.for === what && Math.abs((waits.until ?? 0) - (at ?? 0)) < SAME) return false;
@@ -58,7 +58,7 @@ export function waitFor(one: Known, { for: what, until }: Wait, { monotonic, now
   return one.record.asked !== null || at !== null;
 }
 
-/** Instants of two clocks that are no further apart are one, ms. */
+/** The tolerance of instants that are converted from another clock, ms. */
 const SAME = 2000;
 
 /** Takes the next state of one over; it is to be written. */

@@ -1,56 +1,55 @@
 /**
- * From when on an address may be asked again, whoever wants that (SPEC D23.12, D23.13, D43.1): it outlives the sources that have asked. Instants
- * are of the monotonic clock, ms: setting the other one changes nothing.
+ * When an address may be asked again (SPEC D23.12, D23.13, D43.1, D43.5). The rules outlive the sources that asked. Instants are of the monotonic
+ * clock, ms, so that setting the wall clock delays nothing.
  */
 import { durationText } from '../../manage/sources/source-settings.ts';
 import { hostOf, placeOf } from '../../source/host.ts';
 
-/** What is waited for, and until when; `Number.POSITIVE_INFINITY`: nobody knows. */
+/** Why something has to wait, a noun phrase, and until when; `Number.POSITIVE_INFINITY`: the end is unknown. */
 export interface Wait {
   readonly for: string;
   readonly until: number;
 }
 
-/** Who asks. */
-export interface Asker {
+export interface Client {
   readonly workspaceId: string;
-  /** What tells those apart whom a server may answer differently (`whoOf`). */
-  readonly who: string;
-  /** A trial, for which only the host and its server set times. */
+  /** A server may answer clients with different keys differently (`credentialKey`). */
+  readonly key: string;
+  /** Trials obey the host and its server, and not the intervals of this service. */
   readonly isTrial?: boolean | undefined;
 }
 
 export interface Politeness {
-  /** Why an address may not be asked; undefined: it may. */
-  wait(url: URL, asker: Asker, now: number): Wait | undefined;
-  /** It was asked at an instant. */
-  asked(url: URL, asker: Asker, at: number): void;
-  /** Its server wants to be left alone for so long, ms, by those who show the same. */
-  leaveAlone(url: URL, asker: Asker, now: number, ms: number): void;
-  /** Whether two URLs are one address: the second is no other download. */
+  /** The longest wait of an address; undefined: it may be asked. */
+  wait(url: URL, client: Client, now: number): Wait | undefined;
+  /** Notes a request. */
+  asked(url: URL, client: Client, at: number): void;
+  /** Notes that a server wants no request with the same key for `ms`. */
+  backOff(url: URL, client: Client, now: number, ms: number): void;
+  /** The name of an address: URLs with the same name are one address. */
   place(url: URL): string;
 }
 
 export interface PolitenessParts {
-  /** Between two downloads of an address of that host, ms; 0: not known. */
+  /** The least interval of a host between two downloads of an address, ms; 0: unknown. */
   readonly least: (url: URL) => number;
-  /** The same of any address for one workspace, ms, so that nobody who refreshes by hand asks all the time. */
+  /** The least interval of an address for one workspace, ms: it bounds refreshes by hand. */
   readonly floor: number;
 }
 
-/** Between two downloads of any address, ms. */
+/** The least interval of any address, ms. */
 const LEAST = 1000;
-/** Instants that are remembered; beyond it what is over goes, and then the oldest. */
+/** The number of remembered waits; beyond it those that are over go first, then the oldest. */
 const MOST = 10_000;
 
 export function politeness({ least, floor }: PolitenessParts): Politeness {
   const waits = new Map<string, Wait>();
   const place = (url: URL) => placeOf(url, least(url) > 0);
-  /** By what is remembered what the host, this service and the server want. */
-  const names = (url: URL, { workspaceId, who }: Asker) => ({
+  /** The names of the three waits of a request: of its host, of this service, and of its server. */
+  const names = (url: URL, { workspaceId, key }: Client) => ({
     host: place(url),
     floor: `${place(url)} of ${workspaceId}`,
-    answer: `${placeOf(url, false)} as ${who}`,
+    answer: `${placeOf(url, false)} as ${key}`,
   });
   const note = (name: string, wait: Wait, now: number) => {
     if ((waits.get(name)?.until ?? 0) >= wait.until) return;
@@ -61,23 +60,23 @@ export function politeness({ least, floor }: PolitenessParts): Politeness {
   };
   return {
     place,
-    wait(url, asker, now) {
-      const { host, answer, floor: own } = names(url, asker);
-      const isFree = asker.isTrial === true;
-      const found = [answer, ...(isFree && least(url) === 0 ? [] : [host]), ...(isFree ? [] : [own])].map((name) => waits.get(name));
+    wait(url, client, now) {
+      const name = names(url, client);
+      const own = [name.host, name.floor];
+      const found = [name.answer, ...(client.isTrial ? own.slice(0, least(url) > 0 ? 1 : 0) : own)].map((each) => waits.get(each));
       const last = found.reduce((a, b) => ((b?.until ?? 0) > (a?.until ?? 0) ? b : a));
       return last !== undefined && last.until > now ? last : undefined;
     },
-    asked(url, asker, at) {
-      const { host, floor: own } = names(url, asker);
-      const interval = Math.max(least(url), asker.isTrial ? 0 : LEAST);
+    asked(url, client, at) {
+      const name = names(url, client);
+      const interval = Math.max(least(url), client.isTrial ? 0 : LEAST);
       const text = `the least interval of ${hostOf(url)}: ${durationText(interval / 1000)} for an address`;
-      if (interval > 0) note(host, { for: text, until: at + interval }, at);
-      if (floor > interval && !asker.isTrial)
-        note(own, { for: `the least time between two fetches of an address, ${durationText(floor / 1000)}`, until: at + floor }, at);
+      if (interval > 0) note(name.host, { for: text, until: at + interval }, at);
+      if (floor > interval && !client.isTrial)
+        note(name.floor, { for: `the least time between two fetches of an address, ${durationText(floor / 1000)}`, until: at + floor }, at);
     },
-    leaveAlone(url, asker, now, ms) {
-      note(names(url, asker).answer, { for: `the server of ${hostOf(url)}, which has asked to be left alone`, until: now + ms }, now);
+    backOff(url, client, now, ms) {
+      note(names(url, client).answer, { for: `the server of ${hostOf(url)}, which has asked to be left alone`, until: now + ms }, now);
     },
   };
 }

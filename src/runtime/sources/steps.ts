@@ -15,7 +15,7 @@ import {
 import type { oneByOne } from '../../serial.ts';
 import { type Answered, applied, type Effort, knownContent, type Outcome, runOf, settled } from '../../source/refresh/outcome.ts';
 import { readPieces } from './content-pieces.ts';
-import { type Known, moveTo, waitFor } from './known.ts';
+import { type Known, moveTo, noteWait } from './known.ts';
 import type { Wait } from './politeness.ts';
 import type { RefresherPorts } from './ports.ts';
 
@@ -77,9 +77,9 @@ export function sourceSteps(ports: StepPorts) {
     finish,
     effort,
 
-    /** Notes what these wait for. */
+    /** Notes what sources wait for. */
     async wait(sources: readonly Known[], wait: Wait): Promise<void> {
-      await write(sources.filter((each) => waitFor(each, wait, { now, monotonic })));
+      await write(sources.filter((each) => noteWait(each, wait, { now, monotonic })));
     },
 
     /** What a content makes of a source. */

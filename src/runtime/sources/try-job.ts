@@ -19,19 +19,19 @@ import type { Visits } from './visits.ts';
 const FETCH_SECONDS = 30;
 const COMPARE = 20_000;
 
-/** What a trial asks for. */
+/** The request of a trial. */
 export const trialRequest = ({ content, credentials }: TryJob): Omit<SourceRequest, 'signal'> => ({
   ...{ url: content.url, credentials, known: undefined, taxii: taxiiOf(content.reading) },
 });
 
-/** The way of a trial: no host is asked by it and a refresh at once, nor sooner than it wants. Nothing else of a workspace comes before it. */
+/** Begins the visit of a trial, which comes before the sources of its workspace. */
 export const trialVisit = (visits: Visits, { workspaceId, content }: TryJob) =>
   visits.begin(content.url, {
     ...{ workspaceId, order: Number.NEGATIVE_INFINITY, isCollection: content.reading.format === 'taxii' },
     ...{ isTrial: true, mayBegin: () => true },
   });
 
-/** A folder for what a trial fetches, which goes when that has ended, however it does. */
+/** Runs a trial with a folder of its own, and removes that at the end. */
 export async function inTryFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'weir-try-'));
   try {
@@ -41,7 +41,7 @@ export async function inTryFolder<T>(work: (folder: string) => Promise<T>): Prom
   }
 }
 
-/** A content as it is handed to another thread. */
+/** An answer that can be sent to another thread. */
 export type TriedAnswer =
   | Omit<Extract<SourceAnswer, { kind: 'fetched' }>, keyof AsyncDisposable>
   | Exclude<SourceAnswer, { kind: 'fetched' }>;
@@ -67,7 +67,7 @@ export interface TryParts {
   readonly fetch: () => Promise<TriedAnswer>;
 }
 
-/** Tries. Rejects with NOT_FOUND where the workspace is gone, with LIMITED where a host is to be left alone, and when the store does not answer. */
+/** Tries a source. Rejects with NOT_FOUND where the workspace is gone, with LIMITED where a host may not be asked yet, and when the store does not answer. */
 export async function runTrial(
   { workspaceId, content, listId }: TryJob,
   { settings, store, geo, guardRails, onStep, fetch }: TryParts,

@@ -1,4 +1,4 @@
-/** Downloads of sources on their way from place to place, politely (SPEC D43.3): redirects, and pages and API roots of TAXII. */
+/** Downloads of sources on their way across hosts (SPEC D43.3): redirects, and API roots and pages of TAXII. */
 import { hash } from 'node:crypto';
 import type { Clocks } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
@@ -8,46 +8,43 @@ import { everyItem } from '../../ports/stored/every-item.ts';
 import type { SourceReads, SourceRecord } from '../../ports/stored/source-store.ts';
 import { hostOf } from '../../source/host.ts';
 import { LONGEST_ALONE, leftAlone } from '../../source/refresh/schedule.ts';
+import { type Candidate, type HostQueue, hostQueue } from './host-queue.ts';
 import { type Politeness, type PolitenessParts, politeness, type Wait } from './politeness.ts';
-import { type HostTurns, hostTurns, type Waiting } from './turns.ts';
-
-/** Who is on the way. */
-export interface Visitor extends Pick<Waiting, 'workspaceId' | 'order' | 'mayBegin'> {
-  readonly isCollection: boolean;
-  readonly isTrial?: boolean;
-  /** The turn that has come already: of the host of the first place, or of a further one, which is kept for it for a while. */
-  readonly turn?: Turn;
-  /** Called before it waits for a turn, and when that has come. */
-  onWait?(isWaiting: boolean): void;
-}
-
-/** One download. It has the turn of one host at a time, until it is disposed. */
-export interface Visit extends Disposable {
-  readonly before: Before;
-  /** The place that was asked last has refused, at the end of the way from the first. Returns how long it wants to be left alone, ms. */
-  refused(status: number, retryAfter: number | undefined): number;
-}
 
 interface Turn {
   readonly host: string;
   readonly turn: Disposable;
 }
 
-/** How long the turn of a further host is kept for a download that is on its way there, ms. */
-const KEPT = 10_000;
+/** A download that begins. */
+export interface Visitor extends Pick<Candidate, 'workspaceId' | 'order' | 'mayBegin'> {
+  readonly isCollection: boolean;
+  readonly isTrial?: boolean;
+  /** A turn that it has: at its first host, or at a further one, which is reserved for `RESERVED`. */
+  readonly turn?: Turn;
+  /** Called when it begins and ends to wait for a turn. */
+  onWait?(isWaiting: boolean): void;
+}
 
-/** Where a download was told to wait. */
-export interface Refusal {
+/** A download under way. It has the turn of one host at a time, until it is disposed. */
+export interface Visit extends Disposable {
+  readonly before: Before;
+  /** Notes that the server asked last has refused. Returns for how long it wants no request, ms. */
+  refused(status: number, retryAfter: number | undefined): number;
+}
+
+/** The cause of the LIMITED error of a place that may not be asked yet. */
+export interface Postponed {
   /** s */
   readonly retryAfter: number;
   readonly wait: Wait;
   readonly url: string;
-  readonly who: string;
+  readonly key: string;
 }
 
 export interface Visits {
   readonly politeness: Politeness;
-  readonly turns: HostTurns;
+  readonly queue: HostQueue;
   readonly floor: number;
   begin(url: string, visitor: Visitor): Visit;
 }
@@ -56,91 +53,99 @@ export interface VisitsParts extends PolitenessParts {
   readonly monotonic: () => number;
 }
 
-/** What tells those apart whom a server may answer differently: what they show, and whether they ask for a collection. */
-export const whoOf = (credentials: Readonly<Record<string, string>>, isCollection: boolean): string =>
+/** How long a download that is on its way to a host has the turn there without asking it, ms. */
+const RESERVED = 10_000;
+
+/** The key of requests that a server may answer differently: by their credentials, and whether they ask for a collection. */
+export const credentialKey = (credentials: Readonly<Record<string, string>>, isCollection: boolean): string =>
   (isCollection ? 'taxii ' : '') + (Object.keys(credentials).length === 0 ? '' : hash('sha256', JSON.stringify(credentials)));
 
-/** The error of a place that is to be left alone for now; its cause is a `Refusal`. */
-function refusal(url: URL, who: string, wait: Wait, now: number): WeirError {
+function postponed(url: URL, key: string, wait: Wait, now: number): WeirError {
   const retryAfter = Math.ceil((wait.until - now) / 1000);
   const text = `it has to wait for ${wait.for}: try again in ${durationText(Math.ceil(retryAfter / 60) * 60)}`;
-  return new WeirError('LIMITED', text, { cause: { retryAfter, wait, url: url.href, who } satisfies Refusal });
+  return new WeirError('LIMITED', text, { cause: { retryAfter, wait, url: url.href, key } satisfies Postponed });
 }
 
-/** Notes what was asked of an address, and answered, before this process knew it. */
-export function recall(polite: Politeness, { source, state }: SourceRecord, who: string, { now, monotonic }: Clocks): void {
-  const [url, asker] = [new URL(source.url), { workspaceId: source.workspaceId, who }];
-  // Instants that lie elsewhere than they can come from a clock that was wrong.
-  if (state.askedAt !== null && state.askedAt <= now()) polite.asked(url, asker, monotonic() - (now() - state.askedAt));
+/** Notes the last request of a source and its answer, from the store: another process may have sent it. */
+export function recall(polite: Politeness, { source, state }: SourceRecord, key: string, { now, monotonic }: Clocks): void {
+  const [url, client] = [new URL(source.url), { workspaceId: source.workspaceId, key }];
+  // An impossible instant comes from a wall clock that was wrong.
+  if (state.askedAt !== null && state.askedAt <= now()) polite.asked(url, client, monotonic() - (now() - state.askedAt));
   const left = (state.until ?? 0) - now();
-  if (left > 0 && left <= LONGEST_ALONE) polite.leaveAlone(url, asker, monotonic(), left);
+  if (left > 0 && left <= LONGEST_ALONE) polite.backOff(url, client, monotonic(), left);
 }
 
-/** The same of all sources; what their servers have answered, of those without credentials. */
+/** Does that for all sources. Answers to credentials are left out: only the process that refreshes opens them. */
 export async function recallAll(polite: Politeness, store: Pick<SourceReads, 'allSources'>, clocks: Clocks): Promise<void> {
   for await (const each of everyItem((page) => store.allSources(page))) {
     const { id, credential, reading } = each.source;
-    recall(polite, each, credential === null ? whoOf({}, reading.format === 'taxii') : id, clocks);
+    recall(polite, each, credential === null ? credentialKey({}, reading.format === 'taxii') : id, clocks);
   }
 }
 
 export function visits({ monotonic, ...parts }: VisitsParts): Visits {
-  const [polite, turns] = [politeness(parts), hostTurns()];
+  const [polite, queue] = [politeness(parts), hostQueue()];
   return {
     politeness: polite,
-    turns,
+    queue,
     floor: parts.floor,
-    begin(first, { isCollection, isTrial, turn: given, onWait, ...visitor }) {
+    begin(first, { isCollection, isTrial, turn, onWait, ...visitor }) {
+      const { workspaceId } = visitor;
       const ending = new AbortController();
       const seen = new Set<string>();
-      const isFirst = given?.host === hostOf(new URL(first));
-      let [has, kept] = isFirst ? [given, undefined] : [undefined, given];
-      const release = (turn: Turn | undefined) => turn?.turn[Symbol.dispose]();
+      /** The first request and the last one. */
+      const asked: (readonly [url: URL, key: string])[] = [];
+      const isFirst = turn?.host === hostOf(new URL(first));
+      let [current, reserved] = isFirst ? [turn, undefined] : [undefined, turn];
+      const release = (each: Turn | undefined) => each?.turn[Symbol.dispose]();
       const giveUp = () => {
-        release(kept);
-        kept = undefined;
+        release(reserved);
+        reserved = undefined;
       };
-      const timer = kept && setTimeout(giveUp, KEPT).unref();
-      const { workspaceId } = visitor;
-      const asked: (readonly [url: URL, who: string])[] = [];
-      /** Throws where a place is to be left alone, but for what this download has asked itself. */
-      const requireLeave = (url: URL, by: string) => {
-        const wait = seen.has(polite.place(url)) ? undefined : polite.wait(url, { workspaceId, who: by, isTrial }, monotonic());
-        if (wait !== undefined) throw refusal(url, by, wait, monotonic());
+      const timer = reserved && setTimeout(giveUp, RESERVED).unref();
+      /** Throws LIMITED for a place that may not be asked yet, unless this download has asked it before. */
+      const requireLeave = (url: URL, key: string) => {
+        const wait = seen.has(polite.place(url)) ? undefined : polite.wait(url, { workspaceId, key, isTrial }, monotonic());
+        if (wait !== undefined) throw postponed(url, key, wait, monotonic());
       };
+
+      async function moveTo(host: string): Promise<void> {
+        release(current);
+        current = reserved?.host === host ? reserved : undefined;
+        if (current !== undefined) {
+          reserved = undefined;
+          return;
+        }
+        onWait?.(true);
+        current = { host, turn: await queue.enter({ ...visitor, host }, ending.signal) };
+        onWait?.(false);
+        if (ending.signal.aborted) release(current);
+        ending.signal.throwIfAborted();
+      }
+
       return {
         async before(url, credentials) {
-          const by = whoOf(credentials, isCollection);
-          const host = hostOf(url);
-          requireLeave(url, by);
-          if (has?.host !== host) {
-            release(has);
-            has = kept?.host === host ? kept : undefined;
-            if (has !== undefined) kept = undefined;
-            else {
-              onWait?.(true);
-              has = { host, turn: await turns.enter({ ...visitor, host }, ending.signal) };
-              onWait?.(false);
-            }
-            if (ending.signal.aborted) release(has);
-            ending.signal.throwIfAborted();
-            // Somebody else may have asked meanwhile.
-            requireLeave(url, by);
+          const key = credentialKey(credentials, isCollection);
+          requireLeave(url, key);
+          if (current?.host !== hostOf(url)) {
+            await moveTo(hostOf(url));
+            // Another download may have asked meanwhile.
+            requireLeave(url, key);
           }
-          polite.asked(url, { workspaceId, who: by, isTrial }, monotonic());
+          polite.asked(url, { workspaceId, key, isTrial }, monotonic());
           seen.add(polite.place(url));
-          asked.splice(1, 1, [url, by]);
+          asked.splice(1, 1, [url, key]);
         },
         refused(status, retryAfter) {
           const ms = leftAlone(status, retryAfter);
-          // The first place leads there, also where what it leads to has another query each time.
-          for (const [url, who] of asked) if (ms > 0) polite.leaveAlone(url, { workspaceId, who }, monotonic(), ms);
+          // The first place counts, too: it may lead to a place with another query each time.
+          if (ms > 0) for (const [url, key] of asked) polite.backOff(url, { workspaceId, key }, monotonic(), ms);
           return ms;
         },
         [Symbol.dispose]() {
-          ending.abort(new WeirError('LIMITED', 'it is over'));
+          ending.abort(new WeirError('LIMITED', 'the download has ended'));
           clearTimeout(timer);
-          release(has);
+          release(current);
           giveUp();
         },
       };

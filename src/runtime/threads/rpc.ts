@@ -16,7 +16,7 @@ interface Reply {
 
 /**
  * Answers the calls that arrive on a port with the methods of `target`. A method that throws rejects the call on the other side,
- * with its message and code, and with its cause where that is data and no error. What `transfers` names of a value is handed over instead of copied.
+ * with its message and code, and with its cause unless that is an error. What `transfers` names of a value is handed over instead of copied.
  */
 export function serveCalls(port: MessagePort, target: object, transfers: (value: unknown) => readonly Transferable[] = () => []): void {
   port.on('message', (call: Call) => {

@@ -4,19 +4,19 @@ import { WeirError } from '../../errors.ts';
 import { fetchTried, runTrial } from '../sources/try-job.ts';
 import { reading } from './reading.ts';
 import { remoteCalls } from './rpc.ts';
-import type { TryData, TryManners } from './source-try.ts';
+import type { RemoteVisit, TryData } from './source-try.ts';
 
-const { job, folder, manners: port, given, ...data } = workerData as TryData;
+const { job, folder, visitPort, prefetched, ...data } = workerData as TryData;
 const { settings, guardRails } = data;
-const manners = remoteCalls<TryManners>(port);
+const visit = remoteCalls<RemoteVisit>(visitPort);
 
 async function fetch() {
-  if (given !== undefined) {
-    if (given.kind === 'failed') throw new WeirError('FETCH', given.text);
-    return given;
+  if (prefetched !== undefined) {
+    if (prefetched.kind === 'failed') throw new WeirError('FETCH', prefetched.text);
+    return prefetched;
   }
-  const answer = await fetchTried(job, settings, folder, (url, credentials) => manners.before(url.href, credentials));
-  if (answer.kind === 'refused') await manners.refused(answer.status, answer.retryAfter);
+  const answer = await fetchTried(job, settings, folder, (url, credentials) => visit.before(url.href, credentials));
+  if (answer.kind === 'refused') await visit.refused(answer.status, answer.retryAfter);
   return answer;
 }
 

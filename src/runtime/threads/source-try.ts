@@ -19,20 +19,20 @@ import { threadAnswer } from './thread-answer.ts';
 export interface TryData extends ReadingData {
   readonly job: TryJob;
   readonly settings: FetchSettings & ReadingData['settings'];
-  /** Where it may write, which is removed when it has ended, however it does. */
+  /** A folder that it may write into. The main thread removes it. */
   readonly folder: string;
-  /** Where `TryManners` are called. */
-  readonly manners: MessagePort;
-  /** What was fetched for it; undefined: it fetches. */
-  readonly given: TriedAnswer | { readonly kind: 'failed'; readonly text: string } | undefined;
+  /** Serves a `RemoteVisit`. */
+  readonly visitPort: MessagePort;
+  /** The answer that the main thread has fetched; undefined: the thread fetches. */
+  readonly prefetched: TriedAnswer | { readonly kind: 'failed'; readonly text: string } | undefined;
 }
 
-/** A visit, for another thread. */
-export interface TryManners extends Pick<Visit, 'refused'> {
+/** A visit as another thread calls it. */
+export interface RemoteVisit extends Pick<Visit, 'refused'> {
   before(url: string, credentials: Parameters<Before>[1]): Promise<void>;
 }
 
-/** Trials at once in all; the others wait, each workspace for one. */
+/** Two trials run at once; other workspaces wait, each with one. */
 const LINE = { running: 2, asked: { inAll: 64, ofWorkspace: 1 }, refusal: 'too many sources are being tried' };
 const THREAD = { name: 'source-try', doing: 'trying it', time: 60_000, memory: 512 };
 
@@ -44,14 +44,14 @@ const HOUR = 3_600_000;
 interface TrierParts extends Pick<TryData, 'settings' | 'guardRails'> {
   readonly store: Pick<StoreReads, 'allSources'>;
   readonly fetching: PoliteFetching;
-  /** The data in use. */
+  /** Returns the data in use. */
   readonly geo: () => GeoData;
   /** ms */
   readonly now?: () => number;
 }
 
 export function sourceTrier({ settings, guardRails, store, fetching, geo, now = Date.now }: TrierParts): SourceTrier {
-  const { fetch, visits, leastInterval } = fetching;
+  const { cache, visits, leastInterval } = fetching;
   const running = new Set<string>();
   const line = inLine(LINE);
   let lately: readonly { readonly who: string; readonly at: number }[] = [];
@@ -70,12 +70,12 @@ export function sourceTrier({ settings, guardRails, store, fetching, geo, now = 
     lately = [...lately, { who, at }];
   }
 
-  /** What of the address of a catalogue others have fetched lately, or fetch now. */
-  async function given(job: TryJob, before: Before): Promise<(TryData['given'] & Partial<AsyncDisposable>) | undefined> {
+  /** Fetches an address of the catalogue here, where downloads are shared; undefined: another address. */
+  async function prefetch(job: TryJob, before: Before): Promise<(TryData['prefetched'] & Partial<AsyncDisposable>) | undefined> {
     const request = trialRequest(job);
-    if (!fetch.keeps(request)) return undefined;
+    if (!cache.caches(request)) return undefined;
     try {
-      return await fetch.fetch({ ...request, before, signal: new AbortController().signal });
+      return await cache.fetch({ ...request, before, signal: new AbortController().signal });
     } catch (error) {
       if (!hasCode(error, 'FETCH')) throw error;
       return { kind: 'failed', text: error.message };
@@ -92,12 +92,12 @@ export function sourceTrier({ settings, guardRails, store, fetching, geo, now = 
       await visit.before(url, credentials);
     };
     const { port1, port2 } = new MessageChannel();
-    serveCalls(port1, { before: (url, credentials) => before(new URL(url), credentials), refused: visit.refused } satisfies TryManners);
-    let content: Awaited<ReturnType<typeof given>>;
+    serveCalls(port1, { before: (url, credentials) => before(new URL(url), credentials), refused: visit.refused } satisfies RemoteVisit);
+    let content: Awaited<ReturnType<typeof prefetch>>;
     try {
-      content = await given(job, before);
+      content = await prefetch(job, before);
       const { [Symbol.asyncDispose]: _, ...plain } = content ?? {};
-      const data = { job, settings, guardRails, geo: geo(), manners: port2, given: content && (plain as TryData['given']) };
+      const data = { job, settings, guardRails, geo: geo(), visitPort: port2, prefetched: content && (plain as TryData['prefetched']) };
       return await inTryFolder((folder) =>
         threadAnswer<TryReport>(new URL('./source-try.thread.ts', import.meta.url), { ...data, folder } satisfies TryData, THREAD, [port2]),
       );

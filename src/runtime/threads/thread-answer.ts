@@ -18,7 +18,7 @@ interface ThreadMethods<T> {
   answer(): Promise<T>;
 }
 
-/** Has a file do its work, which `answering` does there; `transferList`: ports of its data. Rejects with TOO_LARGE where it takes too long or too much, and as the work does. */
+/** Has a file do its work, which `answering` does there; `transferList` has the ports of its data. Rejects with TOO_LARGE where it takes too long or too much, and as the work does. */
 export async function threadAnswer<T>(
   file: URL,
   workerData: unknown,

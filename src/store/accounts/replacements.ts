@@ -47,7 +47,7 @@ export const replacementChanges = {
     // Of those whose content comes in, or that wait, a list has the newest alone.
     yield* fail(`list_id = $1 AND state IN ('open', 'planned')`, [listId], OTHER_CONTENT);
     if (state === 'planning') {
-      // Whoever may only send signals keeps nobody else from the list by comparing for ever.
+      // A key with signal:write alone must not keep the list by comparing for ever.
       if (slot !== 'parts') yield* fail(`list_id = $1 AND state = 'planning' AND slot = 'parts'`, [listId], OTHER_CONTENT);
       yield* requireFree(listId);
     }
@@ -111,7 +111,7 @@ export const replacementChanges = {
   },
 } satisfies Changes<ReplacementWrites>;
 
-/** Ends those that meet a condition, of which `reason` says why they failed. */
+/** Sets the replacements that meet a condition to failed, with a reason. */
 function* fail(condition: string, values: readonly Value[], reason: string): Work<void> {
   for (const { pk, state, head } of yield* all(`SELECT pk, state, head FROM replacements WHERE ${condition}`, ...values)) {
     const failed = JSON.stringify({ ...(JSON.parse(String(head)) as object), reason });
@@ -126,7 +126,7 @@ function* requireFree(listId: string): Work<void> {
 }
 
 const OTHER_CONTENT = 'another content came for the same list';
-const IDLE = 'nothing came for it for ten minutes, and others needed its slot: send it again';
+const IDLE = 'nothing came for it for ten minutes, and another replacement needed its slot: send it again';
 
 /** How long one is known once it has ended, ms, and one whose content stopped coming. */
 const KEPT = 7 * 86_400_000;

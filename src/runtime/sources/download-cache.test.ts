@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import type { SourceAnswer, SourceRequest } from '../../fetch/content-file.ts';
-import { keptDownloads } from './kept-downloads.ts';
+import { downloadCache } from './download-cache.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'weir-kept-'));
+const folder = mkdtempSync(join(tmpdir(), 'weir-cache-'));
 after(() => rmSync(folder, { recursive: true }));
 const DROP = 'https://www.spamhaus.org/drop/drop_v4.json';
 const HOUR = 3_600_000;
@@ -14,7 +14,7 @@ const request = (more: Partial<SourceRequest> = {}): SourceRequest => ({
   ...{ url: DROP, credentials: {}, known: undefined, signal: new AbortController().signal, ...more },
 });
 
-/** Downloads that are counted, each with a file of its own; `state.etag`: what the server has. */
+/** Counts downloads, each with a file of its own; `state.etag` is the server's. */
 function world() {
   const state = { etag: 'a', now: 0, asked: 0 };
   const fetch = async ({ known }: SourceRequest): Promise<SourceAnswer> => {
@@ -27,7 +27,7 @@ function world() {
   };
   return {
     state,
-    kept: keptDownloads(
+    cache: downloadCache(
       fetch,
       () => HOUR,
       () => state.now,
@@ -36,36 +36,36 @@ function world() {
 }
 type Fetched = Extract<SourceAnswer, { kind: 'fetched' }>;
 
-test('D43.8 a download of an address of the catalogue serves all who ask within the interval of its host; its file goes when nobody reads it', async () => {
-  const { state, kept } = world();
-  assert.ok(!kept.has(request()));
-  const first = (await kept.fetch(request())) as Fetched;
+test('D43.8 a download of an address of the catalogue serves everybody within the interval of its host; its file is removed behind the last reader', async () => {
+  const { state, cache } = world();
+  assert.ok(!cache.has(request()));
+  const first = (await cache.fetch(request())) as Fetched;
   state.now = HOUR - 1;
-  assert.ok(kept.has(request()));
-  const again = (await kept.fetch(request())) as Fetched;
+  assert.ok(cache.has(request()));
+  const again = (await cache.fetch(request())) as Fetched;
   assert.deepEqual([state.asked, again.file], [1, first.file]);
   await again[Symbol.asyncDispose]();
   state.now = HOUR;
   state.etag = 'b';
-  const newer = (await kept.fetch(request())) as Fetched;
+  const newer = (await cache.fetch(request())) as Fetched;
   assert.deepEqual([state.asked, newer.digest, existsSync(first.file)], [2, 'b', true]);
   await first[Symbol.asyncDispose]();
   assert.deepEqual([existsSync(first.file), existsSync(newer.file)], [false, true]);
-  // What has not changed is as good as another download.
+  // An answer that nothing has changed is as good as another download.
   state.now = 3 * HOUR;
-  assert.deepEqual(await kept.fetch(request({ known: { etag: 'b' } })), { kind: 'unchanged' });
-  assert.equal(((await kept.fetch(request())) as Fetched).digest, 'b');
+  assert.deepEqual(await cache.fetch(request({ known: { etag: 'b' } })), { kind: 'unchanged' });
+  assert.equal(((await cache.fetch(request())) as Fetched).digest, 'b');
   assert.equal(state.asked, 3);
-  // A file that somebody has removed serves nobody.
+  // The cache notices that its file is missing.
   rmSync(newer.file);
-  assert.ok(!kept.has(request()));
+  assert.ok(!cache.has(request()));
 });
 
-test('D43.8 what is shown with a secret, is a collection, or is no address of the catalogue is kept for nobody', async () => {
-  const { state, kept } = world();
+test('D43.8 downloads with a secret, of a collection, or of another address are not shared', async () => {
+  const { state, cache } = world();
   for (const other of [{ credentials: { authorization: 'Bearer x' } }, { taxii: { collection: undefined } }, { url: `${DROP}?x` }]) {
     const before = state.asked;
-    for (let n = 0; n < 2; n += 1) await ((await kept.fetch(request(other))) as Fetched)[Symbol.asyncDispose]();
-    assert.deepEqual([state.asked - before, kept.keeps(request(other))], [2, false]);
+    for (let n = 0; n < 2; n += 1) await ((await cache.fetch(request(other))) as Fetched)[Symbol.asyncDispose]();
+    assert.deepEqual([state.asked - before, cache.caches(request(other))], [2, false]);
   }
 });
