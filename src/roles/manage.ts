@@ -18,6 +18,7 @@ import type { ProcessStatus } from '../manage/status.ts';
 import { fairSteps } from '../runtime/fair-steps.ts';
 import { processesOn } from '../runtime/ledgers/status-file.ts';
 import { type PoliteFetching, politeFetching } from '../runtime/sources/fetching.ts';
+import { recallAll } from '../runtime/sources/visits.ts';
 import { backtestJobs } from '../runtime/threads/backtest-jobs.ts';
 import { feedDiffer } from '../runtime/threads/difference/difference.ts';
 import { expressionTester } from '../runtime/threads/expression-test.ts';
@@ -52,6 +53,7 @@ export function startManage(
   const guardOf = blockGuards(guardRails);
   const [steps, beginnings] = [fairSteps(), fairSteps()];
   const tests = rateLimiter(WEBHOOK_TESTS);
+  const fetching = sources?.fetching ?? ownFetching(config);
   const files = fileThread(() => engine.feedSource(), fileSettings(config));
   onStop(() => files.close());
   const ports: ManagePorts = {
@@ -68,8 +70,11 @@ export function startManage(
     sendWebhook: sendPortsOf(config, systemClock),
     takeWebhookTest: (workspaceId) => tests.take(workspaceId, systemClock.monotonic()),
     trySource: sourceTrier({
-      ...{ settings: trySettings(config), guardRails, store, geo: () => geo.data() },
-      fetching: sources?.fetching ?? ownFetching(config),
+      ...{ settings: trySettings(config), guardRails, fetching, geo: () => geo.data() },
+      async recall() {
+        // A process that knows no source does not refresh them.
+        if ((sources?.known.size ?? 0) === 0) await recallAll(fetching.visits.politeness, store, systemClock);
+      },
     }),
     files,
     worth: worthCounter({

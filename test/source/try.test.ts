@@ -36,7 +36,7 @@ const { config } = read;
 const { guardRails, geo } = world.base;
 const { store } = world.base;
 const fetching = politeFetching(config, join(DATA_DIR, 'tried'), systemClock);
-const trier = { settings: config, guardRails, store, fetching, geo: () => geo.data() };
+const trier = { settings: config, guardRails, fetching, recall: async () => undefined, geo: () => geo.data() };
 const tried = sourceTrier(trier);
 const here = (asked: TryJob) =>
   inTryFolder((folder) =>

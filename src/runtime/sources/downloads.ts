@@ -109,7 +109,8 @@ export function downloads(ports: DownloadPorts): Downloads {
 
   return {
     recall(sources) {
-      for (const one of sources) recall(politeness, one.record, credentialsOf(one.record).key, clocks);
+      // A key is needed for answers alone: secrets are not opened for nothing.
+      for (const { record } of sources) recall(politeness, record, record.state.until === null ? '' : credentialsOf(record).key, clocks);
     },
     begin() {
       const soon = monotonic() + SOON;

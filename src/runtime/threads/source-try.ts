@@ -1,16 +1,14 @@
 /** Trials of sources as the main thread sees them: each on a thread of its own, which ends with it. */
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
-import { systemClock } from '../../clock.ts';
 import { hasCode, WeirError } from '../../errors.ts';
 import type { Before } from '../../fetch/exchange.ts';
 import type { GeoData } from '../../geo/data.ts';
 import { inLine } from '../../in-line.ts';
-import type { StoreReads } from '../../ports/store.ts';
 import { hostOf } from '../../source/host.ts';
 import type { SourceTrier, TryJob, TryReport } from '../../source/try-source.ts';
 import type { FetchSettings, PoliteFetching } from '../sources/fetching.ts';
 import { inTryFolder, type TriedAnswer, trialRequest, trialVisit } from '../sources/try-job.ts';
-import { recallAll, type Visit } from '../sources/visits.ts';
+import type { Visit } from '../sources/visits.ts';
 import type { ReadingData } from './reading.ts';
 import { serveCalls } from './rpc.ts';
 import { threadAnswer } from './thread-answer.ts';
@@ -42,7 +40,8 @@ const USUAL = 60;
 const HOUR = 3_600_000;
 
 interface TrierParts extends Pick<TryData, 'settings' | 'guardRails'> {
-  readonly store: Pick<StoreReads, 'allSources'>;
+  /** Takes over the requests of the process that refreshes sources, where that is another one. */
+  readonly recall: () => Promise<void>;
   readonly fetching: PoliteFetching;
   /** Returns the data in use. */
   readonly geo: () => GeoData;
@@ -50,7 +49,7 @@ interface TrierParts extends Pick<TryData, 'settings' | 'guardRails'> {
   readonly now?: () => number;
 }
 
-export function sourceTrier({ settings, guardRails, store, fetching, geo, now = Date.now }: TrierParts): SourceTrier {
+export function sourceTrier({ settings, guardRails, recall, fetching, geo, now = Date.now }: TrierParts): SourceTrier {
   const { cache, visits, leastInterval } = fetching;
   const running = new Set<string>();
   const line = inLine(LINE);
@@ -83,7 +82,7 @@ export function sourceTrier({ settings, guardRails, store, fetching, geo, now = 
   }
 
   async function run(job: TryJob): Promise<TryReport> {
-    await recallAll(visits.politeness, store, systemClock);
+    await recall();
     const hosts = new Set<string>();
     using visit = trialVisit(visits, job);
     const before: Before = async (url, credentials) => {
