@@ -15,9 +15,9 @@ import { keyParts } from '../src/account/key.ts';
 import { NO_SETTINGS } from '../src/account/list.ts';
 import { DEFAULT_GUARDS } from '../src/account/source.ts';
 import { systemClock } from '../src/clock.ts';
-import { ListEntries } from '../src/document/worth/standings.ts';
-import { stays } from '../src/document/worth/stays.ts';
-import { worthOf } from '../src/document/worth/worth.ts';
+import { stays } from '../src/feed/whatif/overlap/intervals.ts';
+import { ListEntries } from '../src/feed/whatif/overlap/list-overlap.ts';
+import { overlapOf } from '../src/feed/whatif/overlap/overlap.ts';
 import type { LandingItem } from '../src/ports/landing.ts';
 import { openSqliteStore } from '../src/store/sqlite/store.ts';
 import { openSqliteStream } from '../src/stream/sqlite/stream.ts';
@@ -120,7 +120,7 @@ try {
   });
   await timed(`the matrix of ${LISTS} lists of ${ENTRIES}`, '2000 ms', () => entries.standings());
   const { detections } = await timed('all, with detections', '', () =>
-    worthOf(workspaceId, undefined, { store, geo: GEO, clock: systemClock }),
+    overlapOf(workspaceId, undefined, { store, geo: GEO, clock: systemClock }),
   );
   rows.push(['of these own detections', `${detections.count}`, '']);
   printTable(rows);

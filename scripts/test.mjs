@@ -1,6 +1,6 @@
 // `npm test [FILE|FOLDER…]`: type check, linter, then every test; with files or folders only their tests.
 // `npm run test:unit`: the tests that need no server, no engine and no other program, in seconds: those beside the code
-// (src/) and those of whole feeds in memory (test/document/), but for long ones.
+// (src/) and those of whole feeds in memory (test/feed/), but for long ones.
 import { spawn } from 'node:child_process';
 import { globSync, statSync } from 'node:fs';
 import { run as runTests } from 'node:test';
@@ -11,7 +11,7 @@ const UNIT = [
   'src/**/*.test.ts',
   'packages/{*,network/sets}/*.test.ts',
   'packages/expression/{evaluate,hints,literal,regex}/**/*.test.ts',
-  'test/document/*.test.ts',
+  'test/feed/*.test.ts',
 ];
 /** What else does all its work in its own process. */
 const IN_PROCESS = [

@@ -16,7 +16,7 @@ let trouble;
 
 /** Notes how a read went; undefined: it went well. @param {string} name @param {Error} [error] */
 export function noteRead(name, error) {
-  if (error !== undefined && isTrouble(error)) failing.set(name, error.message);
+  if (error !== undefined && isUnavailable(error)) failing.set(name, error.message);
   else failing.delete(name);
   if (error === undefined && failing.size > 0) askAgain();
   const [text] = failing.values();
@@ -38,7 +38,7 @@ function askAgain() {
 export const forgetRead = (name) => failing.delete(name);
 
 /** Whether an error is the service's, and not that of what was asked. @param {Error} error */
-export const isTrouble = (error) => error instanceof ApiError && (error.status === 0 || error.status >= 500);
+export const isUnavailable = (error) => error instanceof ApiError && (error.status === 0 || error.status >= 500);
 
 /** Answers that are kept. */
 const KEPT = 200;

@@ -13,7 +13,7 @@ import { forgetRead, noteRead, POLL } from './data.js';
 /**
  * @typedef {object} Keyset
  * @property {any[] | undefined} items All that was read so far, each once; undefined before the first answer.
- * @property {boolean} isWhole Whether there are no more.
+ * @property {boolean} isComplete Whether there are no more.
  * @property {Error | undefined} error Why the last read failed.
  * @property {(first: number, last: number) => void} onSight Says which items are looked at.
  * @property {() => Promise<void>} refresh Reads what is looked at again, such as after a change.
@@ -114,7 +114,7 @@ export function useKeyset(path, name, query, { limit, keyOf }) {
   const items = useMemo(() => (parts.length === 0 ? undefined : parts.flatMap((part) => part.items)), [parts]);
   return {
     items,
-    isWhole: parts.at(-1)?.next === null,
+    isComplete: parts.at(-1)?.next === null,
     error,
     refresh: () => inTurn(readSight),
     onSight(first, last) {

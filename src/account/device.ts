@@ -8,7 +8,7 @@ export interface DeviceName {
   readonly address: string;
 }
 
-/** What a device got last of a feed or another document; the names are those of `document/document.ts`. */
+/** What a device got last of a feed or another document; the names are those of `feed/document.ts`. */
 export interface DeviceDocument {
   /** The UUID of a list or a composed feed; null: the workspace's. */
   readonly feedId: string | null;

@@ -1,6 +1,6 @@
 /** A list of access rules and what can be set of it. */
-import { FORMAT_ALIASES, FORMAT_NAMES } from '../document/formats/table.ts';
-import { FAMILIES } from '../document/variant.ts';
+import { FORMAT_ALIASES, FORMAT_NAMES } from '../feed/formats/table.ts';
+import { FAMILIES } from '../feed/variant.ts';
 import { ACCESS_ACTIONS, type AccessAction, LEVELS, type Level } from '../rule.ts';
 import { HOST_STYLES, type HostStyle, TARGET_NAMES, type TargetName } from './target.ts';
 

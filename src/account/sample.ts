@@ -17,7 +17,7 @@ export interface SampleInfo extends SampleLimit {
   /** Of the requests as text, bytes. */
   readonly bytes: number;
   /** ms since 1970. */
-  readonly takenAt: number;
+  readonly readAt: number;
 }
 
 /** Most requests of a sample, and most bytes of their text. */
@@ -25,7 +25,7 @@ export const MOST_SAMPLED = 10_000;
 export const MOST_SAMPLE_BYTES = 64 * 1024 * 1024;
 
 /** A workspace without a sample. */
-export const NO_SAMPLE: SampleInfo = { revision: 0, maxShare: null, rules: 'generated', requests: 0, bytes: 0, takenAt: 0 };
+export const NO_SAMPLE: SampleInfo = { revision: 0, maxShare: null, rules: 'generated', requests: 0, bytes: 0, readAt: 0 };
 
 /** How many requests of a sample a rule may block. */
 export const mostBlocked = ({ maxShare, requests }: Pick<SampleInfo, 'maxShare' | 'requests'>): number =>
@@ -38,6 +38,6 @@ export const sampleLimit = ({ maxShare, rules }: SampleLimit) => ({ max_sample_s
 export const sampleJson = (sample: SampleInfo) => ({
   requests: sample.requests,
   bytes: sample.bytes,
-  taken_at: sample.requests === 0 ? null : new Date(sample.takenAt).toISOString(),
+  taken_at: sample.requests === 0 ? null : new Date(sample.readAt).toISOString(),
   ...sampleLimit(sample),
 });

@@ -4,7 +4,7 @@ import type { Author } from './caller.ts';
 
 /** What is put off: one thing in the state that it has; in another state it is told again. */
 export interface SnoozeOf {
-  /** Of `AttentionItem`. */
+  /** Of `Alert`. */
   readonly key: string;
   readonly state: string;
   /** What it said. */

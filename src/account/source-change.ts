@@ -36,7 +36,7 @@ export const afresh = (state: SourceState, now: number, isElsewhere: boolean): S
   confirmedAt: state.confirmedAt,
   changedAt: state.changedAt,
   entries: state.entries,
-  hasWide: !isElsewhere && state.hasWide,
+  hasBroad: !isElsewhere && state.hasBroad,
   stop: isElsewhere ? null : state.stop,
   applying: state.applying,
   replacement: state.replacement,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DEFAULT_GUARDS, expiresAt, newState, type SourceState, stateOf, type ToldState } from './source.ts';
+import { DEFAULT_GUARDS, expiresAt, type LogState, newState, type SourceState, stateOf } from './source.ts';
 
 const NOW = 1_800_000_000_000;
 const WEEK = DEFAULT_GUARDS.staleAfter * 1000;
@@ -9,7 +9,7 @@ const held = { replacement: 'r', since: NOW, reason: 'half of it would go', dige
 
 test('D23.7 how a source is, in a word: the first of these that is so', () => {
   const good = { ...newState(NOW), fetchedAt: NOW - 1, confirmedAt: NOW - 1 };
-  const cases: [Partial<SourceState>, ToldState][] = [
+  const cases: [Partial<SourceState>, LogState][] = [
     [{}, 'ok'],
     [{ fetchedAt: null, confirmedAt: null }, 'new'],
     [{ fetchedAt: null, confirmedAt: null, failures: 1 }, 'failing'],

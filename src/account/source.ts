@@ -144,7 +144,7 @@ export interface Source extends SourceSettings {
 }
 
 /** A refresh that a guard has held back: its content waits in a replacement. */
-export interface HeldRefresh {
+export interface RefreshOnHold {
   readonly replacement: string;
   readonly since: number;
   readonly reason: string;
@@ -162,7 +162,7 @@ export interface Applying {
   readonly digest: string | null;
   /** Whether somebody has accepted it. */
   readonly isAccepted: boolean;
-  readonly hasWide: boolean;
+  readonly hasBroad: boolean;
   /** Of the source that it was read for. */
   readonly revision: number;
 }
@@ -185,7 +185,7 @@ export interface SourceState {
   /** Whether the content that was applied ends with a whole line: one that does not is cut. */
   readonly endsWithLineFeed: boolean;
   /** Whether it had countries or ASNs, and was taken. */
-  readonly hasWide: boolean;
+  readonly hasBroad: boolean;
   readonly entries: number;
   /** In a row. */
   readonly failures: number;
@@ -193,7 +193,7 @@ export interface SourceState {
   readonly fault: string | null;
   /** Nothing is fetched any more until it is resumed: its origin has refused it, or its secret is missing. */
   readonly stop: 'refused' | 'secret' | null;
-  readonly held: HeldRefresh | null;
+  readonly held: RefreshOnHold | null;
   /** SHA-256 of a content that somebody does not want. */
   readonly discarded: string | null;
   readonly applying: Applying | null;
@@ -224,7 +224,7 @@ export const newState = (now: number): SourceState => ({
   etag: null,
   lastModified: null,
   endsWithLineFeed: false,
-  hasWide: false,
+  hasBroad: false,
   entries: 0,
   failures: 0,
   fault: null,
@@ -269,17 +269,17 @@ export interface SourceRun {
 export const RUNS_KEPT = 20;
 
 /** How a source is, in a word; the first of these that is so. */
-export const TOLD_STATES = ['paused', 'stopped', 'expired', 'held', 'stale', 'failing', 'new', 'ok'] as const;
-export type ToldState = (typeof TOLD_STATES)[number];
+export const LOG_STATES = ['paused', 'stopped', 'expired', 'held', 'stale', 'failing', 'new', 'ok'] as const;
+export type LogState = (typeof LOG_STATES)[number];
 
 /** When the list of a source is emptied unless its content is confirmed before, ms; null: never. */
 export const expiresAt = ({ purpose, guards }: Pick<Source, 'purpose' | 'guards'>, { confirmedAt }: SourceState): number | null =>
   purpose === 'allow' || confirmedAt === null ? null : confirmedAt + guards.staleAfter * 1000;
 
 /** How a source is at `now`. */
-export function stateOf(source: Pick<Source, 'purpose' | 'guards' | 'isPaused'>, state: SourceState, now: number): ToldState {
+export function stateOf(source: Pick<Source, 'purpose' | 'guards' | 'isPaused'>, state: SourceState, now: number): LogState {
   const end = expiresAt(source, state);
-  const holds: Readonly<Record<ToldState, boolean>> = {
+  const holds: Readonly<Record<LogState, boolean>> = {
     paused: source.isPaused,
     stopped: state.stop !== null,
     expired: state.expired,
@@ -289,5 +289,5 @@ export function stateOf(source: Pick<Source, 'purpose' | 'guards' | 'isPaused'>,
     new: state.fetchedAt === null,
     ok: true,
   };
-  return TOLD_STATES.find((each) => holds[each])!;
+  return LOG_STATES.find((each) => holds[each])!;
 }

@@ -74,7 +74,7 @@ export interface WebhookMessage {
 }
 
 /** What a webhook was told of one thing that needs attention. */
-export interface ToldItem {
+export interface ReportedItem {
   readonly state: string;
   readonly text: string;
   readonly urgent: boolean;
@@ -84,7 +84,7 @@ export interface ToldItem {
 
 /** How far a webhook was told. */
 export interface Told {
-  readonly items: Readonly<Record<string, ToldItem>>;
+  readonly items: Readonly<Record<string, ReportedItem>>;
   /** All rows of the audit log up to this one were looked at, and these behind it. */
   readonly audit: number;
   readonly seen: readonly number[];

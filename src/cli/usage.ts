@@ -1,11 +1,11 @@
 /** Reads what a person writes at the command line; a mistake throws USAGE. */
 import type { Command } from 'commander';
 import { nameFault } from '../account/name.ts';
-import { readDuration } from '../duration.ts';
 import { WeirError } from '../errors.ts';
 import { isCountry } from '../geo/iso3166.ts';
 import type { Target } from '../rule.ts';
 import { targetNamed } from '../signal/target.ts';
+import { readDuration } from '../text/duration.ts';
 
 export const noOptions = (command: Command): Command => command;
 

@@ -93,8 +93,8 @@ async function readKnown(path: string, of: string, now: number): Promise<KnownCo
   const unpacked = createGunzip();
   file.on('error', (error) => unpacked.destroy(error));
   try {
-    return await knownFrom(createInterface({ input: file.pipe(unpacked), crlfDelay: Number.POSITIVE_INFINITY }), of, (wholeAt) =>
-      isWholeDue(wholeAt, now),
+    return await knownFrom(createInterface({ input: file.pipe(unpacked), crlfDelay: Number.POSITIVE_INFINITY }), of, (completeAt) =>
+      isWholeDue(completeAt, now),
     );
   } catch {
     return undefined;

@@ -5,8 +5,8 @@ import type { BodyLimit } from './bodies/body.ts';
 import type { Answered, Call } from './call.ts';
 import type { HttpFault } from './errors.ts';
 import type { Group } from './groups.ts';
+import type { Served } from './handlers.ts';
 import type { Identity } from './manage/identify.ts';
-import type { Served } from './served.ts';
 
 /** GET answers HEAD too, where that has no row of its own. */
 export type Method = 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE';

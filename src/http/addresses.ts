@@ -7,12 +7,12 @@ import { GOOD_KEY, pulled, readBouncer, readUsage, USAGE_BODY } from './bouncers
 import { readSignIn, SIGN_IN } from './console/pages.ts';
 import { LOG_OUT, readLogOut } from './console/sign-in.ts';
 import { readFeed } from './feeds/read.ts';
+import type { Served } from './handlers.ts';
 import { alive, ready } from './health.ts';
 import { bodyOf, done, MANAGE, mayNot, readOperation } from './manage/routes.ts';
 import { metricsAnswer } from './metrics.ts';
 import { pathOfKind } from './rules/query.ts';
 import { readRules } from './rules/read.ts';
-import type { Served } from './served.ts';
 import { BATCH, readSignals, submitted } from './signals/routes.ts';
 
 /** What metrics call addresses of which nobody counts requests: the documentation, their own, and those that are none. */

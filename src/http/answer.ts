@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { eachTurn } from '../each-turn.ts';
+import { coalesced } from '../schedule/coalesced.ts';
 import { errorBody, type HttpFault, statusIn } from './errors.ts';
 import type { Group } from './groups.ts';
 
@@ -27,7 +27,7 @@ const OF_TURN = 2 * 1024 * 1024;
 function inTurns(): (bytes: number, send: () => void) => void {
   const waiting: { readonly bytes: number; readonly send: () => void }[] = [];
   let left = OF_TURN;
-  const plan = eachTurn(() => {
+  const plan = coalesced(() => {
     left = OF_TURN;
     while (left > 0) {
       const next = waiting.shift();

@@ -25,16 +25,16 @@ import { type DeviceLedger, pollOf } from './device-ledger.ts';
 import { docs } from './docs/docs.ts';
 import type { DocumentAnswer } from './feeds/headers.ts';
 import { GROUP_NAMES, GROUPS, type Group } from './groups.ts';
+import type { Served } from './handlers.ts';
 import { identifyByKey } from './manage/identify.ts';
 import { type MetricsPage, readers } from './metrics.ts';
+import type { AccessLog } from './monitor/access-log.ts';
+import { requestCount } from './monitor/request-watch.ts';
+import { namedTrace, requestTraces } from './monitor/traces.ts';
 import { router } from './router.ts';
 import { type Gates, requestServer } from './serve.ts';
-import type { Served } from './served.ts';
 import { closeServer, createHttpServer } from './server.ts';
 import { clientAddress } from './source.ts';
-import type { AccessLog } from './watch/access-log.ts';
-import { requestCount } from './watch/request-watch.ts';
-import { namedTrace, requestTraces } from './watch/traces.ts';
 
 /** What the HTTP layer is given by the composition root. */
 export interface AppParts extends Omit<Served, 'console' | 'docs' | 'renderMetrics' | 'traceOf'> {

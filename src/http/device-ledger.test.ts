@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
-import { DEFAULT_VARIANT, variantOf } from '../document/variant.ts';
+import { DEFAULT_VARIANT, variantOf } from '../feed/variant.ts';
 import { type DeviceLedger, deviceLedger, type Poll } from './device-ledger.ts';
 import type { AnsweredContent } from './feeds/headers.ts';
 

@@ -1,9 +1,9 @@
 /** What polls, noted as it is answered (SPEC D16.7). A poll that is answered from memory costs a few look-ups and numbers here. */
 import type { IncomingMessage } from 'node:http';
 import { MOST_DOCUMENTS, type SeenDevice } from '../account/device.ts';
-import { Newcomers } from '../account/newcomers.ts';
+import { FirstSeen } from '../account/first-seen.ts';
 import { withoutSecrets } from '../account/secrets.ts';
-import { nameOf } from '../document/document.ts';
+import { nameOf } from '../feed/document.ts';
 import type { DeviceNotes } from '../ports/devices.ts';
 import type { HttpFault } from './errors.ts';
 import type { AnsweredContent, DocumentAnswer } from './feeds/headers.ts';
@@ -88,7 +88,7 @@ export function deviceLedger(now: () => number): DeviceLedger {
   let ofWorkspace = new Map<string, number>();
   let all = 0;
   let allRefused = 0;
-  const newcomers = new Newcomers<Owner & { readonly entry: Entry }>();
+  const newcomers = new FirstSeen<Owner & { readonly entry: Entry }>();
   /** The devices of the taking before. */
   let before: typeof keys = new Map();
 

@@ -5,7 +5,7 @@ import { ADDRESSES, OTHER } from './addresses.ts';
 import type { Answered, Call } from './call.ts';
 import type { HttpFault } from './errors.ts';
 import type { Group } from './groups.ts';
-import type { Served } from './served.ts';
+import type { Served } from './handlers.ts';
 import { pathOf } from './target.ts';
 
 /** What answers one method of an address. */

@@ -9,9 +9,9 @@ import { answerEarly, BUSY, freeBytes, takeBody } from './bodies/body.ts';
 import type { BodyBudget } from './bodies/body-budget.ts';
 import type { Answered, Call } from './call.ts';
 import { type HttpFault, isSignalShape, malformedIn } from './errors.ts';
+import type { RequestWatch } from './monitor/request-watch.ts';
 import type { Endpoint, Found } from './router.ts';
 import { sourceOf } from './source.ts';
-import type { RequestWatch } from './watch/request-watch.ts';
 
 /** Finds out who sends a request to a row, or why he is refused. */
 export type Gates = { readonly [G in GateName]: (call: Call, row: Address) => Askers[G] | HttpFault | Promise<Askers[G] | HttpFault> };

@@ -1,10 +1,10 @@
 /** Batches that have landed, and undoing them (SPEC D9). */
 
 import { isoTime } from '../clock.ts';
-import { plural } from '../count-text.ts';
 import { WeirError } from '../errors.ts';
 import type { StoreReads } from '../ports/store.ts';
 import type { BatchInfo, Step, UndoPreview } from '../ports/stored/rule-store.ts';
+import { plural } from '../text/count.ts';
 import { type Operator, operate, type RulePorts } from './operate.ts';
 import type { Names } from './rules/rule-json.ts';
 

@@ -1,28 +1,28 @@
 /** What an operation works with: ports, and who asks for what. The command line and the HTTP layer each make one. */
 import type { Author, Caller } from '../account/caller.ts';
+import type { SecretKeys } from '../account/encrypted-secret.ts';
 import type { GuardRails } from '../account/guard-rails.ts';
 import type { Permission } from '../account/permission.ts';
-import type { SecretKeys } from '../account/sealed.ts';
-import type { FeedMeasurer } from '../document/builder.ts';
-import type { FeedDiffer } from '../document/difference/difference.ts';
-import type { DocumentCache } from '../document/serve/cache.ts';
-import type { FeedWatch } from '../document/watch/feed-watch.ts';
+import type { FeedMeasurer } from '../feed/builder.ts';
+import type { FeedWatch } from '../feed/monitor/feed-watch.ts';
+import type { DocumentCache } from '../feed/serve/cache.ts';
+import type { FeedDiffer } from '../feed/whatif/difference/difference.ts';
 import type { ActivityReads } from '../ports/activity.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
-import type { ChangeOptions, OnceOnly, TakenBytes } from '../ports/stored/account-store.ts';
+import type { ChangeOptions, OnceOnly, UsedBytes } from '../ports/stored/account-store.ts';
 import type { Step } from '../ports/stored/rule-store.ts';
 import type { fewAtOnce } from '../serial.ts';
 import type { SourceTrier } from '../source/try-source.ts';
 import type { SendPorts } from '../webhook/send.ts';
+import type { AsyncOperations } from './async-operations.ts';
 import type { Backtests } from './expressions/backtests.ts';
 import type { ExpressionTester } from './expressions/expression-test.ts';
 import type { WorkspaceFiles } from './file/file-port.ts';
-import type { LateAnswers } from './late.ts';
+import type { OverlapCounter } from './overlap.ts';
 import type { RuleManagement } from './rules/rule-ports.ts';
 import type { RuleSelections } from './rules/rule-selections.ts';
 import type { Reach } from './sources/source-settings.ts';
 import type { ProcessStatus } from './status.ts';
-import type { WorthCounter } from './worth.ts';
 
 /** One kind of geo data in use, as `weir geo status` prints it. */
 interface GeoKindStatus {
@@ -69,11 +69,11 @@ export interface ManagePorts extends RuleManagement {
   /** Reads and applies the files of workspaces, elsewhere than on this thread. */
   readonly files: WorkspaceFiles;
   /** Tells what lists are worth. */
-  readonly worth: WorthCounter;
+  readonly worth: OverlapCounter;
   /** Compares feeds with what they were. */
   readonly difference: FeedDiffer;
   /** Bytes that what is kept of a workspace may take; 0 = no limit. */
-  readonly room: TakenBytes;
+  readonly room: UsedBytes;
   /** What the service protects in every workspace. */
   readonly guardRails: GuardRails;
   readonly service: ServiceStatus;
@@ -89,7 +89,7 @@ export interface ManagePorts extends RuleManagement {
   /** Rules that were counted and sorted. */
   readonly selections: RuleSelections;
   /** Answers that take longer than a client waits. */
-  readonly late: LateAnswers;
+  readonly late: AsyncOperations;
   /** Does work that must not be done twice at once: of each name one piece after the other. */
   readonly inTurn: ReturnType<typeof fewAtOnce>;
   /** The longest wait of a request for its turn, ms; requests that may be late have no limit. */

@@ -1,14 +1,14 @@
 /** Deleting lists and feeds: what goes with them is told first, and for seven days they come back (SPEC D15.50 to D15.52). */
 
 import type { ComposedFeed } from '../account/feed.ts';
-import { goesWithSource } from '../account/kept-list.ts';
 import type { AccessList } from '../account/list.ts';
+import { goesWithSource } from '../account/managed-list.ts';
 import { isoTime } from '../clock.ts';
-import { plural } from '../count-text.ts';
 import { WeirError } from '../errors.ts';
-import { type Fields, listOf, nullable, Type } from '../json-schema.ts';
+import { type Fields, listOf, nullable, Type } from '../json/schema.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
 import { DELETED_KEPT, type DeletedFeed, type RestoredFeed } from '../ports/stored/account-store.ts';
+import { plural } from '../text/count.ts';
 import { type ChangeContext, changeOptions } from './context.ts';
 import { RECENT_USES, type RecentUses, recentUses } from './devices/recent-use.ts';
 import { findFeed, findList } from './find.ts';

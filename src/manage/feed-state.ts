@@ -1,11 +1,11 @@
 /** What the feed of a list, or one made of lists, is like now, as far as this process has built it. */
 
 import { isoTime } from '../clock.ts';
-import { FORMAT_NAMES, FORMATS } from '../document/formats/table.ts';
-import { leftOutJson } from '../document/left-out.ts';
-import { FAMILIES } from '../document/variant.ts';
-import type { WatchedFeed } from '../document/watch/feed-watch.ts';
-import { exampleOf, type Fields, listOf, nullable, objectOf, Type } from '../json-schema.ts';
+import { FORMAT_NAMES, FORMATS } from '../feed/formats/table.ts';
+import type { WatchedFeed } from '../feed/monitor/feed-watch.ts';
+import { trimmedJson } from '../feed/trim.ts';
+import { FAMILIES } from '../feed/variant.ts';
+import { exampleOf, type Fields, listOf, nullable, objectOf, Type } from '../json/schema.ts';
 import { ACCESS_ACTIONS } from '../rule.ts';
 import type { ManageContext } from './context.ts';
 
@@ -20,7 +20,7 @@ const builtJson = ({ action, family, rated, entries, limit, fitted, builtAt }: W
   entry_limit: limit,
   cap_use_percent: Math.floor((entries / limit) * 100),
   over_cap: entries > limit,
-  left_out: leftOutJson(fitted?.leftOut),
+  left_out: trimmedJson(fitted?.leftOut),
   built_at: isoTime(builtAt),
 });
 

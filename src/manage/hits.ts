@@ -1,6 +1,6 @@
 /** What bouncers told to have dropped, as JSON has it (SPEC D31.6). */
 import { dayOf } from '../clock.ts';
-import type { ExplainedTarget } from '../document/explain/explain.ts';
+import type { ExplainedTarget } from '../feed/whatif/explain/explain.ts';
 import type { ListHits } from '../ports/history.ts';
 import type { StoreReads } from '../ports/store.ts';
 import { dateOf } from './history.ts';

@@ -3,7 +3,7 @@
 import type { TObject, TSchema } from 'typebox';
 import type { Permission } from '../account/permission.ts';
 import { WeirError } from '../errors.ts';
-import type { Static } from '../json-schema.ts';
+import type { Static } from '../json/schema.ts';
 import type { FieldFault } from '../signal/validate.ts';
 import type { ManageContext } from './context.ts';
 import type { Outcome } from './outcome.ts';

@@ -1,6 +1,6 @@
 /** Pages by keyset: each page says where the next one begins, and costs the same however far back it lies (SPEC D15.8). */
 import type { TObject, TSchema } from 'typebox';
-import { exampleOf, type Fields, nullable, objectOf, Type } from '../json-schema.ts';
+import { exampleOf, type Fields, nullable, objectOf, Type } from '../json/schema.ts';
 import type { Page, PageRequest } from '../ports/stored/account-store.ts';
 import { fieldFault } from './operation.ts';
 

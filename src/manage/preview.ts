@@ -1,5 +1,5 @@
 /** What batches would do, before they are sent: each judged as it would be then, and all of them together counted in feeds. */
-import { type ForecastFields, forecastFields } from '../document/watch/forecast-fields.ts';
+import { type ForecastFields, forecastFields } from '../feed/monitor/forecast-fields.ts';
 import type { Batch, Refused, Taken } from '../signal/accept.ts';
 import type { RuleManagement } from './rules/rule-ports.ts';
 

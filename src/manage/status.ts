@@ -3,12 +3,12 @@
 import type { ServiceGuardRails } from '../account/guard-rails.ts';
 import type { KeyInfo } from '../account/key.ts';
 import { DAY, isoTime } from '../clock.ts';
-import { leftOutJson } from '../document/left-out.ts';
-import type { WatchedFeed } from '../document/watch/feed-watch.ts';
+import type { WatchedFeed } from '../feed/monitor/feed-watch.ts';
+import { trimmedJson } from '../feed/trim.ts';
 import type { Stopped } from '../ports/devices.ts';
 import type { Check } from '../ports/health.ts';
 import type { FullDevice } from './devices/device-caps.ts';
-import type { SourceTrouble } from './sources/trouble.ts';
+import type { SourceAlert } from './sources/source-alerts.ts';
 
 /** What a process knows of itself. */
 export interface ProcessStatus {
@@ -102,7 +102,7 @@ export interface StatusParts {
   /** Devices that have little room for their feeds together. */
   readonly fullDevices: readonly FullDevice[] | null;
   /** Sources that somebody has to look at. */
-  readonly sources: readonly SourceTrouble[] | null;
+  readonly sources: readonly SourceAlert[] | null;
   /** Workspaces in which any network can be blocked. */
   readonly unguarded: readonly string[] | null;
   /** The names of workspaces by id. */
@@ -156,7 +156,7 @@ function feedJson(feed: WatchedFeed, pid: number, workspaces: ReadonlyMap<string
     entries,
     entry_limit: limit,
     cap_use_percent: Math.floor((entries / limit) * 100),
-    left_out: leftOutJson(fitted?.leftOut),
+    left_out: trimmedJson(fitted?.leftOut),
     built_at: isoTime(builtAt),
     stale_since: staleSince === undefined ? null : isoTime(staleSince * 1000),
     shares: shares ?? null,

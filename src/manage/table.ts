@@ -1,8 +1,8 @@
 import { FILE_OPERATIONS } from './file/operations.ts';
 import type { Operation } from './operation.ts';
 import { ACTIVITY_OPERATIONS } from './operations/activity.ts';
+import { ATTENTION_OPERATIONS } from './operations/alerts.ts';
 import { ANSWER_OPERATIONS } from './operations/answers.ts';
-import { ATTENTION_OPERATIONS } from './operations/attention.ts';
 import { AUDIT_OPERATIONS } from './operations/audit.ts';
 import { BACKTEST_OPERATIONS } from './operations/backtests.ts';
 import { BOUNCER_OPERATIONS } from './operations/bouncers.ts';
@@ -16,6 +16,7 @@ import { FEED_OPERATIONS } from './operations/feeds.ts';
 import { KEY_OPERATIONS } from './operations/keys.ts';
 import { LIST_OPERATIONS } from './operations/lists.ts';
 import { LOOKUP_OPERATIONS } from './operations/lookup.ts';
+import { WORTH_OPERATIONS } from './operations/overlap.ts';
 import { PEOPLE_OPERATIONS } from './operations/people.ts';
 import { BATCH_OPERATIONS } from './operations/rules/batches.ts';
 import { IMPORT_OPERATIONS } from './operations/rules/imports.ts';
@@ -34,7 +35,6 @@ import { TARGET_OPERATIONS } from './operations/targets.ts';
 import { WEBHOOK_OPERATIONS } from './operations/webhooks.ts';
 import { WHO_OPERATIONS } from './operations/who.ts';
 import { WORKSPACE_OPERATIONS } from './operations/workspace.ts';
-import { WORTH_OPERATIONS } from './operations/worth.ts';
 
 /** All operations of management. A row is all that there is to one: its route, checks, document and tests follow from it. */
 export const OPERATIONS: readonly Operation[] = [

@@ -5,7 +5,7 @@ import { isEnding } from '../account/key.ts';
 import { WeirError } from '../errors.ts';
 import type { ManageContext, ServiceStatus } from './context.ts';
 import { fullDevices } from './devices/device-caps.ts';
-import { troubleOf } from './sources/trouble.ts';
+import { sourceAlertOf } from './sources/source-alerts.ts';
 import { endingKeyJson, isUnused, type ProcessStatus, type StatusParts, stoppedJson, unusedKeyJson } from './status.ts';
 
 /** Keys that are looked at for unused ones. */
@@ -45,7 +45,7 @@ export async function workspaceParts(
       ...{ workspaceId, name: workspace.name, now: now() },
       feeds: processes.flatMap(({ feeds }) => feeds),
     }),
-    sources: sources.flatMap((record) => troubleOf(record, workspace.name, now()) ?? []),
+    sources: sources.flatMap((record) => sourceAlertOf(record, workspace.name, now()) ?? []),
     unguarded: areOff(guardRails) && areOff(workspace) ? [workspace.name] : [],
     workspaces: names,
   };

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { LONGEST_GROUP, type ServiceRole } from '../account/person.ts';
 import { ROLE_NAMES } from '../account/role.ts';
 import { WeirError } from '../errors.ts';
-import { type Static, Type } from '../json-schema.ts';
+import { type Static, Type } from '../json/schema.ts';
 import { compile } from '../signal/validate.ts';
 
 const word = (maxLength = 256) => Type.String({ minLength: 1, maxLength, format: 'text' });

@@ -21,7 +21,7 @@ export interface GeoRanges {
 }
 
 /** Where an address is, or what an ASN is; null: the data know it not. */
-export interface Whereabouts {
+export interface Locate {
   /** ISO 3166, two letters. */
   readonly country: string | null;
   readonly asn: number | null;

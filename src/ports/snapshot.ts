@@ -11,7 +11,7 @@ export interface WorkspaceDirectory {
   /** Moves with any of the workspace's lists and rules. */
   readonly revision: number;
   /** The store's clock at the read, ms: a snapshot whose revision has not moved since counts as taken now. */
-  readonly takenAt: number;
+  readonly readAt: number;
   readonly lists: readonly AccessList[];
 }
 
@@ -31,7 +31,7 @@ export interface FoundFeed extends FeedProfile {
 /**
  * Receives the active access rules of a snapshot, one call a rule, without an object a row.
  * `id` is the store's own primary key of the rule, `expires` the expiry in whole seconds (0 = none),
- * `levels` is `levelCode(confidence, severity)` of document/levels.ts: confidence × 5 + severity, each 0 = unset, 1 = low … 4 = critical.
+ * `levels` is `levelCode(confidence, severity)` of feed/levels.ts: confidence × 5 + severity, each 0 = unset, 1 = low … 4 = critical.
  */
 export interface RuleSink {
   v4(id: number, role: RuleRole, address: number, prefix: number, expires: number, levels: number): void;
@@ -62,7 +62,7 @@ export interface KnownRules {
  */
 export interface ListSink extends RuleSink {
   /** What follows is of this list: all of its rules, or what has changed in it. May be told several times of a list. */
-  list(key: string, isWhole: boolean): void;
+  list(key: string, isComplete: boolean): void;
   /** A rule of the list was changed or deleted. All of these come before those of them that are active. */
   gone(id: number): void;
 }
@@ -87,16 +87,16 @@ export interface SnapshotSink extends RuleSink {
 }
 
 /** What a feed has left out to keep within its cap: the UUID of the first list of them, or how many lists have to agree. */
-export type FitState = string | number;
+export type TrimState = string | number;
 
 /** How the lists of a feed have to agree, and may be left out (SPEC D29); by their places in `SnapshotHead.lists`. */
-export interface Agreement {
+export interface QuorumSettings {
   /** How many independent lists have to have what is blocked. */
   readonly minSources: number;
   /** What is left out where the feed would pass its cap; null: nothing. */
   readonly fit: 'lists' | 'sources' | null;
   /** What was left out last, by the variants that have the same entries; builds write what they leave out. */
-  readonly fits: Map<string, FitState>;
+  readonly fits: Map<string, TrimState>;
   /** Whether a list is enough by itself. */
   readonly always: readonly boolean[];
   /**
@@ -115,7 +115,7 @@ export interface SnapshotHead {
   /** The lists whose rules it has, in their order. */
   readonly lists: readonly SnapshotList[];
   /** undefined: each of its lists is enough by itself and none is left out, as in most feeds. */
-  readonly agreement: Agreement | undefined;
+  readonly quorum: QuorumSettings | undefined;
   /** Moves with everything that the feed shows. */
   readonly revision: number;
   /** Moves with the workspace's expression rules. */
@@ -125,5 +125,5 @@ export interface SnapshotHead {
   /** The number of the last change in the workspace (D9), 0 = none is known. */
   readonly change: number;
   /** The store's clock at the read, ms. */
-  readonly takenAt: number;
+  readonly readAt: number;
 }

@@ -13,7 +13,7 @@ import type { SampleReads, SampleWrites } from './stored/sample-store.ts';
 import type { SessionReads, SessionWrites } from './stored/session-store.ts';
 import type { SnoozeReads, SnoozeWrites } from './stored/snooze-store.ts';
 import type { SourceReads, SourceWrites } from './stored/source-store.ts';
-import type { TogetherReads, TogetherWrites } from './stored/together-store.ts';
+import type { TogetherReads, TransactionWrites } from './stored/transaction-store.ts';
 import type { WebhookReads, WebhookWrites } from './stored/webhook-store.ts';
 
 export interface StoreReads
@@ -48,7 +48,7 @@ export interface StoreWrites
     SessionWrites,
     SnoozeWrites,
     SourceWrites,
-    TogetherWrites,
+    TransactionWrites,
     WebhookWrites {
   /** Creates or upgrades the schema; safe when several processes start at once. */
   migrate(): Promise<{ applied: string[] }>;

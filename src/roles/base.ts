@@ -2,8 +2,8 @@
 import type { Schemes } from '@weir/expression/scheme.ts';
 import about from '../../package.json' with { type: 'json' };
 import type { ServiceGuardRails } from '../account/guard-rails.ts';
-import { droppedLog } from '../bouncers/serve/ledger.ts';
 import { type Clock, systemClock } from '../clock.ts';
+import { droppedLog } from '../decisions/serve/ledger.ts';
 import { WeirError } from '../errors.ts';
 import type { Store } from '../ports/store.ts';
 import type { Stream } from '../ports/stream.ts';
@@ -22,8 +22,8 @@ import { type TlsInUse, useTls } from '../runtime/tls.ts';
 import { startTracing, type Tracing } from '../runtime/tracing.ts';
 import type { Config } from '../settings/settings.ts';
 import { notedAppends } from '../stream/appenders.ts';
-import { type Measures, startMeasures } from './measures.ts';
-import type { Common } from './part.ts';
+import type { Common } from './component.ts';
+import { type MetricsRegistry, startMetricsRegistry } from './metrics-registry.ts';
 
 const HOUR = 3_600_000;
 
@@ -44,7 +44,7 @@ export interface Base extends Common {
   /** undefined without the role `feeds`. */
   readonly feedThread: FeedThread | undefined;
   /** undefined where nobody reads metrics. */
-  readonly measures: Measures | undefined;
+  readonly measures: MetricsRegistry | undefined;
   readonly tracing: Tracing | undefined;
   /** undefined: plain HTTP. */
   readonly tls: TlsInUse | undefined;
@@ -67,7 +67,7 @@ export async function startBase(common: Common, writer: WaitingThread<WriterData
   const schemes = await schemesOf(config, loadingGeo);
   // It loads its part while this thread waits for the writer, and makes what is served.
   const feeds = config.roles.includes('feeds') ? loadFeedThread() : undefined;
-  const measures = startMeasures(config);
+  const measures = startMetricsRegistry(config);
   onStop(() => measures?.process.close());
   const tracing = config.otelEndpoint === undefined ? undefined : await startTracing(config.otelEndpoint, about.version, log);
   onStop(() => tracing?.close());

@@ -1,19 +1,19 @@
 /** The role `feeds`: what is polled, and what signals would change of it. */
-import { Bouncers } from '../bouncers/serve/bouncers.ts';
-import { findDecisions } from '../bouncers/serve/find-decisions.ts';
-import { hitRecorder } from '../bouncers/serve/hit-recorder.ts';
-import { bouncerLog, writeBouncers } from '../bouncers/serve/ledger.ts';
-import { DocumentCache } from '../document/serve/cache.ts';
-import { type FeedForecast, feedForecast } from '../document/watch/forecast.ts';
+import { Bouncers } from '../decisions/serve/bouncers.ts';
+import { findDecisions } from '../decisions/serve/find-decisions.ts';
+import { hitRecorder } from '../decisions/serve/hit-recorder.ts';
+import { bouncerLog, writeBouncers } from '../decisions/serve/ledger.ts';
+import { type FeedForecast, feedForecast } from '../feed/monitor/forecast.ts';
+import { DocumentCache } from '../feed/serve/cache.ts';
 import type { AppParts } from '../http/app.ts';
 import { bouncerEndpoints } from '../http/bouncers/answer.ts';
 import { countOfList } from '../http/counts.ts';
 import { documentEndpoint } from '../http/feeds/document.ts';
-import { everyMinute } from '../runtime/ledgers/every-minute.ts';
-import { soon } from '../runtime/ledgers/soon.ts';
 import { countBuilds } from '../runtime/metrics/builds.ts';
+import { soon } from '../schedule/debounce.ts';
+import { everyMinute } from '../schedule/interval.ts';
 import type { Base } from './base.ts';
-import type { Seen } from './seen.ts';
+import type { Seen } from './usage.ts';
 
 /** What the role gives; without it nothing. */
 export interface Feeds {

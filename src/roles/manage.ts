@@ -7,15 +7,14 @@ import { systemClock } from '../clock.ts';
 import { emptyFolder } from '../fetch/content-file.ts';
 import { sourceReach } from '../fetch/reach.ts';
 import { isCountry } from '../geo/iso3166.ts';
+import { locate } from '../geo/locate.ts';
 import { geoStatus } from '../geo/status.ts';
-import { whereabouts } from '../geo/whereabouts.ts';
 import { rateLimiter } from '../http/auth/rate-limit.ts';
 import { errorFields } from '../http/errors.ts';
+import { asyncOperations } from '../manage/async-operations.ts';
 import type { ManagePorts } from '../manage/context.ts';
-import { lateAnswers } from '../manage/late.ts';
 import { ruleSelections } from '../manage/rules/rule-selections.ts';
 import type { ProcessStatus } from '../manage/status.ts';
-import { fairSteps } from '../runtime/fair-steps.ts';
 import { processesOn } from '../runtime/ledgers/status-file.ts';
 import { type PoliteFetching, politeFetching } from '../runtime/sources/fetching.ts';
 import { recallAll } from '../runtime/sources/visits.ts';
@@ -23,17 +22,18 @@ import { backtestJobs } from '../runtime/threads/backtest-jobs.ts';
 import { feedDiffer } from '../runtime/threads/difference/difference.ts';
 import { expressionTester } from '../runtime/threads/expression-test.ts';
 import { fileThread } from '../runtime/threads/file.ts';
+import { overlapCounter } from '../runtime/threads/overlap.ts';
 import { sourceTrier } from '../runtime/threads/source-try.ts';
-import { worthCounter } from '../runtime/threads/worth.ts';
 import { sendPortsOf } from '../runtime/webhooks/sending.ts';
+import { fairSteps } from '../schedule/fair-steps.ts';
 import { fewAtOnce } from '../serial.ts';
 import type { Config } from '../settings/settings.ts';
 import type { Base } from './base.ts';
 import type { Feeds } from './feeds.ts';
-import { resumeLeftBehind } from './resume.ts';
-import type { Seen } from './seen.ts';
+import { recoverReplacements } from './recovery.ts';
 import type { Signals } from './signals.ts';
 import type { Sources } from './sources.ts';
+import type { Seen } from './usage.ts';
 
 const MEBIBYTE = 1024 * 1024;
 /** Tests of webhooks of a workspace, a minute. */
@@ -77,7 +77,7 @@ export function startManage(
       },
     }),
     files,
-    worth: worthCounter({
+    worth: overlapCounter({
       ...{ store, guardRails, geo: () => geo.data() },
       settings: { databaseUrl: config.databaseUrl, dataDir: config.dataDir },
     }),
@@ -109,11 +109,11 @@ export function startManage(
     blockFaults: (caller) => guardOf(caller.guardRails).faults,
     isCountry,
     geo: () => geo.database(),
-    whereabouts: (target) => whereabouts(geo.data(), target),
+    locate: (target) => locate(geo.data(), target),
     sleep: (seconds) => sleep(seconds * 1000),
     stepsOf: (workspaceId) => (work) => steps(workspaceId, work),
     turnOf: (workspaceId) => beginnings(workspaceId, async () => undefined),
-    late: lateAnswers({
+    late: asyncOperations({
       patience: config.manageAnswerSeconds * 1000,
       now,
       failed: (error) => {
@@ -126,7 +126,7 @@ export function startManage(
     patience: config.manageAnswerSeconds * 500,
     selections: ruleSelections(),
   };
-  onStop(resumeLeftBehind({ ...ports, pause: () => ports.stepsOf('')(async () => undefined) }, log));
+  onStop(recoverReplacements({ ...ports, pause: () => ports.stepsOf('')(async () => undefined) }, log));
   return ports;
 }
 

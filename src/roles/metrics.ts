@@ -12,8 +12,8 @@ import type { Config } from '../settings/settings.ts';
 import type { Base } from './base.ts';
 import type { Landing } from './consumer.ts';
 import type { Feeds } from './feeds.ts';
-import type { Seen } from './seen.ts';
 import type { Sources } from './sources.ts';
+import type { Seen } from './usage.ts';
 
 /** Dead letters that metrics count at most. */
 const DEAD_LETTERS_COUNTED = 10_000;

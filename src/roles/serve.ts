@@ -12,7 +12,7 @@ import { startAuditLog } from '../runtime/ledgers/audit-log.ts';
 import { startStatusFile } from '../runtime/ledgers/status-file.ts';
 import type { Base } from './base.ts';
 import { serveMetrics } from './metrics.ts';
-import type { Seen } from './seen.ts';
+import type { Seen } from './usage.ts';
 
 /** What is served, and where the first key and the ready line are printed. */
 export interface Serving {

@@ -2,7 +2,7 @@
 
 import { blockGuards } from '../account/guard-rails.ts';
 import { systemClock } from '../clock.ts';
-import type { FeedForecast } from '../document/watch/forecast.ts';
+import type { FeedForecast } from '../feed/monitor/forecast.ts';
 import { isCountry } from '../geo/iso3166.ts';
 import { rateLimiter } from '../http/auth/rate-limit.ts';
 import { countBatch } from '../http/counts.ts';
@@ -17,7 +17,7 @@ import { ruleQuota } from '../signal/rule-quota.ts';
 import { sampleTrials } from '../signal/trial.ts';
 import type { Base } from './base.ts';
 import type { Feeds } from './feeds.ts';
-import type { Seen } from './seen.ts';
+import type { Seen } from './usage.ts';
 
 const { now, monotonic } = systemClock;
 

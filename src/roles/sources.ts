@@ -10,14 +10,14 @@ import { emptyFolder } from '../fetch/content-file.ts';
 import type { ApplyPorts } from '../manage/sources/apply.ts';
 import { credentialHeaders } from '../manage/sources/source-secret.ts';
 import type { Store } from '../ports/store.ts';
-import { fairSteps } from '../runtime/fair-steps.ts';
 import { type PoliteFetching, politeFetching } from '../runtime/sources/fetching.ts';
 import { holdLease } from '../runtime/sources/lease.ts';
 import { type Refresher, refresher } from '../runtime/sources/refresher.ts';
+import { fairSteps } from '../schedule/fair-steps.ts';
 import type { Config } from '../settings/settings.ts';
 import type { Accept } from '../signal/accept.ts';
 import type { Base } from './base.ts';
-import { resumeLeftBehind } from './resume.ts';
+import { recoverReplacements } from './recovery.ts';
 import type { Signals } from './signals.ts';
 
 const MEBIBYTE = 1024 * 1024;
@@ -68,7 +68,7 @@ export function refresherOf(
     mostBytes: config.sourceMaxMb * MEBIBYTE,
   };
   // With management its own does.
-  if (!config.roles.includes('manage')) onStop(resumeLeftBehind(apply, log));
+  if (!config.roles.includes('manage')) onStop(recoverReplacements(apply, log));
   return refresher({
     apply,
     store,

@@ -4,7 +4,7 @@ import { type Clocks, systemClock } from '../clock.ts';
 import type { ManagePorts } from '../manage/context.ts';
 import type { ProcessStatus } from '../manage/status.ts';
 import { holdLease } from '../runtime/sources/lease.ts';
-import { startReports } from '../runtime/webhooks/reports.ts';
+import { startReports } from '../runtime/webhooks/heartbeat.ts';
 import { sendPortsOf } from '../runtime/webhooks/sending.ts';
 import { type Webhooks, webhooks } from '../runtime/webhooks/webhooks.ts';
 import type { Base } from './base.ts';

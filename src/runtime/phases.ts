@@ -1,7 +1,7 @@
 /** The phase of WAF rules whose senders did not say it. */
 import { parseExpression } from '@weir/expression/parser.ts';
 import type { Schemes } from '@weir/expression/scheme.ts';
-import type { PhaseOf } from '../document/make/render-rules.ts';
+import type { PhaseOf } from '../feed/build/render-rules.ts';
 import { isExpressionKind } from '../rule.ts';
 import { readSchemes } from './schemes.ts';
 

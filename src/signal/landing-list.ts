@@ -1,6 +1,6 @@
 import type { Caller } from '../account/caller.ts';
-import { keptBySource } from '../account/kept-list.ts';
 import { type AccessList, idsText } from '../account/list.ts';
+import { managedBySource } from '../account/managed-list.ts';
 import { within } from '../clock.ts';
 import type { StoreReads } from '../ports/store.ts';
 import type { Refusal } from './refusal.ts';
@@ -74,7 +74,9 @@ function namedList(found: readonly NamedList[], bound: string | null, sourceId: 
     return { code: 'FORBIDDEN', message: 'The API key is bound to another access-rules list' };
   const [list] = found;
   if (list !== undefined && found.length === 1)
-    return list.sourceId === null || list.sourceId === sourceId ? list.id : { code: 'REFUSED', message: sentence(keptBySource(list.name)) };
+    return list.sourceId === null || list.sourceId === sourceId
+      ? list.id
+      : { code: 'REFUSED', message: sentence(managedBySource(list.name)) };
   return found.length === 0
     ? { code: 'NOT_FOUND', message: 'No such access-rules list' }
     : { code: 'REFUSED', message: `The name matches more than one access-rules list; use one of the ids ${idsText(found)}` };

@@ -1,5 +1,5 @@
 import type { TObject, TObjectOptions, TSchema } from 'typebox';
-import { type Static, Type } from '../json-schema.ts';
+import { type Static, Type } from '../json/schema.ts';
 import {
   ACCESS_ACTIONS,
   EXPRESSION_KINDS,

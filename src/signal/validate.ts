@@ -4,7 +4,7 @@ import { NETWORK_SETS, protectedWord } from '../account/guard-rails.ts';
 import { keyNetwork } from '../account/key.ts';
 import { nameFault } from '../account/name.ts';
 import { readGroupRole } from '../account/person.ts';
-import type { Static } from '../json-schema.ts';
+import type { Static } from '../json/schema.ts';
 import { isStorableText } from './storable-text.ts';
 
 /** What free-form JSON may be: depth in levels (a flat object has one), size in bytes of its JSON. */

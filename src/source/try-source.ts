@@ -4,14 +4,14 @@ import { formatNetwork } from '@weir/network/format.ts';
 import type { Network } from '@weir/network/network.ts';
 import type { Workspace } from '../account/workspace.ts';
 import { isoTime, turnOf } from '../clock.ts';
-import { leftOutText } from '../document/left-out.ts';
-import { type Trial, type TrialOptions, tryRules } from '../document/trial/trial.ts';
-import { TriedRules } from '../document/trial/tried-rules.ts';
 import { hasCode } from '../errors.ts';
+import { trimmedText } from '../feed/trim.ts';
+import { type Trial, type TrialOptions, tryRules } from '../feed/whatif/trial/trial.ts';
+import { TriedRules } from '../feed/whatif/trial/tried-rules.ts';
+import { broadOf, broadText } from './broad-targets.ts';
 import type { PlacedEntry } from './readers/content.ts';
 import { type ContentOf, nothingSeen, readSource } from './refresh/content.ts';
 import { guardFaults } from './refresh/guards.ts';
-import { wideOf, wideText } from './wide.ts';
 
 /** What is tried. */
 export interface TriedSource {
@@ -88,12 +88,12 @@ export async function trySource({ workspace, content, listId }: TriedSource, por
   }
   const trial = await tryRules({ workspace, rules, listId, name }, ports);
   const { present, added, removed } = trial.change;
-  const wide = seen.wide.length === 0 ? undefined : await wideOf(seen.wide, geo, () => turnOf(clock));
+  const wide = seen.wide.length === 0 ? undefined : await broadOf(seen.wide, geo, () => turnOf(clock));
   const plan = { present, added, removed, changed: 0, unchanged: present - removed, kept: 0, passed, faults, isLarge: false, wide: 0 };
   const facts = {
     wider: { count: seen.wider, first: seen.firstWider },
-    wide: wide && wideText(wide),
-    wideBefore: listId !== null,
+    wide: wide && broadText(wide),
+    broadBefore: listId !== null,
     undone: undefined,
   };
   const holds = guardFaults({ ...plan, failed: counts.faults, refused: counts.refused, expired: counts.expired }, facts, guards);
@@ -176,7 +176,7 @@ const trialJson = ({ overlaps, neverBlock, feeds, change, leftOut }: Trial) => (
   feeds: feeds.map(({ kind, name, action, before, after, limit, leftOut: left }) => ({
     ...{ kind, name, action, entries_before: before, entries_after: after, entry_limit: limit },
     fits: after <= limit,
-    left_out: left === undefined ? null : leftOutText(left),
+    left_out: left === undefined ? null : trimmedText(left),
   })),
   left_out: leftOut,
 });

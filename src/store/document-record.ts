@@ -1,8 +1,9 @@
 /** When the content of a representation first appeared (Last-Modified), the same in both dialects. */
-import { storedVariant, type Variant } from '../document/variant.ts';
+
 import { WeirError } from '../errors.ts';
+import { storedVariant, type Variant } from '../feed/variant.ts';
 import type { RuleWrites } from '../ports/stored/rule-store.ts';
-import { FEED_PK, FROM_FEED } from './places.ts';
+import { FEED_PK, FROM_FEED } from './row-ids.ts';
 import { type Row, textOrNull } from './rows.ts';
 import { oneByKey, run, type Work } from './work.ts';
 

@@ -5,8 +5,8 @@ import { type ListPlace, type NumberedItem, placed } from './batches/batches.ts'
 import { LandedChanges } from './changes/rule-changes.ts';
 import { RuleCountChanges, writeRuleCounts } from './rules/rule-counts.ts';
 import { operate } from './rules/rule-operations.ts';
-import { writeLanded } from './seen/activity.ts';
-import { countOperation, DayCounts } from './seen/feed-days.ts';
+import { writeLanded } from './usage/activity.ts';
+import { countOperation, DayCounts } from './usage/feed-days.ts';
 import type { Work } from './work.ts';
 
 /** A workspace that items are for, by the store's own numbers. */

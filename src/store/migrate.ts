@@ -12,7 +12,7 @@ export interface Migration {
 export type OnMigrate = (sentence: string) => void;
 
 /** What is told of migrations; nothing of those that make a new store. */
-export function tellMigrations(onMigrate: OnMigrate | undefined, seen: readonly string[], missing: readonly Migration[]): void {
+export function reportMigrations(onMigrate: OnMigrate | undefined, seen: readonly string[], missing: readonly Migration[]): void {
   if (seen.length > 0 && missing.length > 0)
     onMigrate?.(`the schema of the store is brought up to date: ${span(missing.map(({ name }) => name))}`);
 }

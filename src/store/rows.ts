@@ -9,7 +9,7 @@ import type { Permission } from '../account/permission.ts';
 import type { GroupRole } from '../account/person.ts';
 import type { SampleInfo } from '../account/sample.ts';
 import type { Workspace, WorkspaceSettings } from '../account/workspace.ts';
-import { levelsOf } from '../document/levels.ts';
+import { levelsOf } from '../feed/levels.ts';
 import type { DeadLetter } from '../ports/landing.ts';
 import type { NamedRule } from '../ports/stored/rule-store.ts';
 import type { Workplace } from '../ports/stored/session-store.ts';
@@ -173,7 +173,7 @@ export const sampleInfo = (row: Row): SampleInfo => ({
   rules: row.rules as SampleInfo['rules'],
   requests: Number(row.requests),
   bytes: Number(row.bytes),
-  takenAt: Number(row.taken_at),
+  readAt: Number(row.taken_at),
 });
 
 /** What a caller takes from its workspace. */

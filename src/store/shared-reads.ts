@@ -16,15 +16,15 @@ import { sampleReads } from './accounts/samples.ts';
 import { findSession, people, workplace } from './accounts/sessions.ts';
 import { snoozeReads } from './accounts/snoozes.ts';
 import { sourceReads } from './accounts/sources.ts';
-import { takenBytes } from './accounts/taken-bytes.ts';
-import { workspaceState } from './accounts/together.ts';
+import { usedBytesOf } from './accounts/storage-usage.ts';
+import { workspaceState } from './accounts/transaction.ts';
 import { webhookReads } from './accounts/webhooks.ts';
 import { batchOf, newestBatches, originsOf } from './batches/batch-reads.ts';
 import { undoPreview } from './batches/undo-preview.ts';
 import { changeReads } from './changes/change-reads.ts';
 import { ruleChanges } from './changes/rule-sums.ts';
 import { pageOf } from './page.ts';
-import { WORKSPACE_PK } from './places.ts';
+import { WORKSPACE_PK } from './row-ids.ts';
 import { deadLetterOf, keyOf, listOf, organizationOf, type Row, savedKeyOf, workspaceOf } from './rows.ts';
 import { comparedRules } from './rules/compared-rules.ts';
 import { ruleCount } from './rules/rule-counts.ts';
@@ -34,12 +34,12 @@ import { ruleStep } from './rules/rule-step.ts';
 import { activeCount } from './rules/rule-tables.ts';
 import { rulesBefore, rulesById, rulesByRef } from './rules/rules-by-id.ts';
 import { ruleVersions } from './rules/target-history.ts';
-import { activityReads } from './seen/activity.ts';
-import { bouncerReads } from './seen/bouncers.ts';
-import { deviceCounts, devicePage, keysByHash, workspaceOfKey } from './seen/devices.ts';
-import { feedDays } from './seen/feed-days.ts';
-import { listHits } from './seen/hits.ts';
-import { stoppedClients } from './seen/stopped.ts';
+import { activityReads } from './usage/activity.ts';
+import { bouncerReads } from './usage/bouncers.ts';
+import { deviceCounts, devicePage, keysByHash, workspaceOfKey } from './usage/devices.ts';
+import { feedDays } from './usage/feed-days.ts';
+import { listHits } from './usage/hits.ts';
+import { stoppedClients } from './usage/stopped.ts';
 import { all, driven, one, type Value, type Work } from './work.ts';
 
 const ENDING = 'SELECT count(*) AS keys FROM keys WHERE expires_at > $1 AND expires_at <= $2 AND revoked_at IS NULL AND last_used_at > $3';
@@ -89,7 +89,7 @@ const WORKS = {
   },
   endingKeys: (at: number) => number(ENDING, at, at + ENDS_SOON, at - IN_USE),
   ...{ feeds: composedFeeds, feed: composedFeed, listPage, feedPage, keyPage, deletedFeeds, defaultList, listCount },
-  ...{ auditPage, auditSince, takenBytes, earlierAnswer, findSession, workplace, people, workspaceState },
+  ...{ auditPage, auditSince, usedBytesOf, earlierAnswer, findSession, workplace, people, workspaceState },
   newestAudit: () => number('SELECT max(id) AS id FROM audit'),
   *position(streamId: string, partition: number) {
     const row = yield* one(POSITION, streamId, partition);
@@ -136,7 +136,7 @@ const worksOf = ({ now, indexedBy, written, read }: Dialect) => {
           id: workspaceId,
           name: String(first.workspace_name),
           revision: Number(first.workspace_revision),
-          takenAt: Number(first.taken_at),
+          readAt: Number(first.taken_at),
           // Every workspace has one.
           lists: rows.map((row) => listOf(row, workspaceId)),
         }

@@ -8,14 +8,14 @@ import { sessionChanges } from './accounts/sessions.ts';
 import { snoozeChanges } from './accounts/snoozes.ts';
 import { sourceStateChanges } from './accounts/source-states.ts';
 import { sourceChanges } from './accounts/sources.ts';
-import { togetherChanges } from './accounts/together.ts';
+import { togetherChanges } from './accounts/transaction.ts';
 import { webhookStateChanges } from './accounts/webhook-states.ts';
 import { webhookChanges } from './accounts/webhooks.ts';
 import { restoreChanges } from './restore.ts';
-import { activityChanges } from './seen/activity.ts';
-import { bouncerChanges } from './seen/bouncers.ts';
-import { deviceChanges } from './seen/devices.ts';
-import { hitChanges } from './seen/hits.ts';
+import { activityChanges } from './usage/activity.ts';
+import { bouncerChanges } from './usage/bouncers.ts';
+import { deviceChanges } from './usage/devices.ts';
+import { hitChanges } from './usage/hits.ts';
 import { type Transact, transacted } from './work.ts';
 
 const CHANGES = {
@@ -49,7 +49,7 @@ export const sharedWrites = (transact: Transact) => ({
     setSubscription: AGAIN,
     revokeKey: AGAIN,
     touchKeys: AGAIN,
-    recordFit: AGAIN,
+    recordTrim: AGAIN,
     rememberAnswer: AGAIN,
     adoptStream: AGAIN,
     closeSession: AGAIN,
@@ -61,11 +61,11 @@ export const sharedWrites = (transact: Transact) => ({
     recordHits: AGAIN,
     restoreLists: LONG,
     restoreKeys: LONG,
-    changeTogether: LONG,
+    changeInOneTransaction: LONG,
     writeSources: AGAIN,
     claimLease: AGAIN,
     releaseLease: AGAIN,
-    writeTold: AGAIN,
+    writeLog: AGAIN,
     reportProcess: AGAIN,
   }),
 });

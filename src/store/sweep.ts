@@ -6,12 +6,12 @@ import type { SweepLimits } from '../ports/stored/rule-store.ts';
 import { KINDS, RULE_KINDS } from '../rule.ts';
 import { forgetMembers, nextGivenUp } from './accounts/deleted.ts';
 import { sweepReplacements } from './accounts/replacements.ts';
-import { giveBack } from './accounts/taken-bytes.ts';
+import { giveBack } from './accounts/storage-usage.ts';
 import type { Row } from './rows.ts';
 import { ruleTable } from './rules/rule-columns.ts';
 import { foldRuleCounts, RuleCountChanges, writeRuleCounts } from './rules/rule-counts.ts';
-import { forgetActivity } from './seen/activity.ts';
-import { countExpired, firstKeptDay, forgetDays } from './seen/feed-days.ts';
+import { forgetActivity } from './usage/activity.ts';
+import { countExpired, firstKeptDay, forgetDays } from './usage/feed-days.ts';
 import { all, one, run, type Work } from './work.ts';
 
 /** A condition, in a dialect, that holds for at most `$2` rows of those that meet `condition`, which names `$1`. */
@@ -19,7 +19,7 @@ export type AtMost = (table: string, condition: string) => string;
 
 const LIST_TABLES = KINDS.map(ruleTable).filter(({ place }) => place === 'list_pk');
 
-/** How long it can matter that a network was told, ms: for 14 days, and 7 more that it is gone (`bouncers/make/told.ts`). */
+/** How long it can matter that a network was told, ms: for 14 days, and 7 more that it is gone (`decisions/build/decision-log.ts`). */
 const TOLD_KEPT = 21 * DAY;
 /** Expired rules that one slice counts: they are read, not written. */
 const COUNTED = 20_000;

@@ -3,7 +3,7 @@
  * what each of them did. SQLite drives it without a pause, so that no other statement of its connection comes between two of them;
  * PostgreSQL awaits each.
  */
-import { inPieces } from '../pieces.ts';
+import { inChunks } from '../schedule/chunks.ts';
 import type { Row } from './rows.ts';
 
 export type Value = string | number | null | Uint8Array;
@@ -110,13 +110,13 @@ const [VALUES, ROWS] = [400, 100];
 /** The rows of a statement that asks for any number of values, some at a time: `text` is given their places, which follow those of `before`. */
 export function* allOf(values: readonly Value[], text: (places: string) => string, ...before: Value[]): Work<Row[]> {
   const rows: Row[] = [];
-  for (const piece of inPieces(values, VALUES)) rows.push(...(yield* all(text(placesOf(piece, before.length + 1)), ...before, ...piece)));
+  for (const piece of inChunks(values, VALUES)) rows.push(...(yield* all(text(placesOf(piece, before.length + 1)), ...before, ...piece)));
   return rows;
 }
 
 /** Runs a statement with any number of rows, some at a time: `text` is given them as they stand behind VALUES. */
 export function* runRows(rows: Iterable<readonly Value[]>, text: (values: string) => string): Work<void> {
-  for (const piece of inPieces(rows, ROWS))
+  for (const piece of inChunks(rows, ROWS))
     yield* run(text(piece.map((row, i) => `(${placesOf(row, i * row.length + 1)})`).join(', ')), ...piece.flat());
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Message } from '../ports/stream.ts';
 import { watchAppends } from './append-watch.ts';
-import { heldDraft } from './held-draft.ts';
+import { bufferedDraft } from './buffered-draft.ts';
 
 const MESSAGES = [{ key: 'w', headers: {}, value: '{}' }];
 
@@ -14,7 +14,7 @@ function world() {
   };
   const watch = watchAppends(
     {
-      draft: () => heldDraft(() => outcome(state.publish)),
+      draft: () => bufferedDraft(() => outcome(state.publish)),
       ping: () => outcome(state.ping),
       probe() {
         state.probes += 1;

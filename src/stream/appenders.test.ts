@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Stream } from '../ports/stream.ts';
 import { notedAppends } from './appenders.ts';
-import { heldDraft } from './held-draft.ts';
+import { bufferedDraft } from './buffered-draft.ts';
 
 /** A stream of one partition, and how far it has landed. */
 function world() {
@@ -15,7 +15,7 @@ function world() {
     partitions: async () => 1,
     bounds: async () => ({ start: 0, end: log.end }),
     publish,
-    draft: () => heldDraft(publish),
+    draft: () => bufferedDraft(publish),
   };
   const position = async () => {
     log.reads += 1;

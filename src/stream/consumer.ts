@@ -1,5 +1,5 @@
 import type { Stream, StreamReader } from '../ports/stream.ts';
-import { replacedStream } from './halt.ts';
+import { replacedStream } from './fatal-landing.ts';
 import { landingFaults } from './landing-status.ts';
 import { type LandingParts, type LandingStore, landPartition, partitionName } from './partition.ts';
 import { pause, retrying } from './retry.ts';

@@ -8,7 +8,7 @@ import type { Stream, StreamReader, StreamRecord } from '../ports/stream.ts';
 import type { TracedLanding } from '../ports/trace.ts';
 import { decodeSignalRecord, headerReader } from '../signal/message/decode.ts';
 import { readTraceparent } from '../signal/message/traceparent.ts';
-import { positionOutside } from './halt.ts';
+import { positionOutside } from './fatal-landing.ts';
 import { pause } from './retry.ts';
 
 /** Records a landing transaction holds at most: where many wait, they share its sync, and the pages that they change. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import { Halt } from './halt.ts';
+import { FatalLanding } from './fatal-landing.ts';
 import type { LandingFaults } from './landing-status.ts';
 
 /**
@@ -23,7 +23,7 @@ export async function retrying(
       faults.clear(part);
       return;
     } catch (error) {
-      const halted = error instanceof Halt;
+      const halted = error instanceof FatalLanding;
       faults.report(part, { state: halted ? 'halted' : 'retrying', reason: (error as Error).message });
       // Work that went well for a while begins with short pauses again.
       if (clock.monotonic() - begun > BACKOFF.longest) wait = BACKOFF.first;

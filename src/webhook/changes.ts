@@ -1,11 +1,11 @@
 /** What has changed of what needs attention since a webhook was told (SPEC D27.2): pure functions. */
-import type { Told, ToldItem, WebhookChange } from '../account/webhook.ts';
+import type { ReportedItem, Told, WebhookChange } from '../account/webhook.ts';
 import { DAY } from '../clock.ts';
-import type { AttentionItem } from '../manage/attention.ts';
+import type { Alert } from '../manage/alerts.ts';
 
 /** What needs attention now, of a workspace or of the service. */
 export interface Found {
-  readonly items: readonly AttentionItem[];
+  readonly items: readonly Alert[];
   /** Whether it is known that something does not hold where it is not among them. */
   isKnown(key: string): boolean;
 }
@@ -22,7 +22,7 @@ export interface Difference {
 
 /** The changes between what was told and what is found at `now` (ms). */
 export function differenceOf(told: Told['items'], { items, isKnown }: Found, now: number): Difference {
-  const there = new Map<string, AttentionItem>();
+  const there = new Map<string, Alert>();
   // Several processes may see one thing at different moments: the worse word counts, which is the later one of the alphabet.
   for (const item of items) if (!(there.has(item.key) && there.get(item.key)!.state >= item.state)) there.set(item.key, item);
   const [changes, after] = [[] as WebhookChange[], new Map(Object.entries(told))];
@@ -36,7 +36,7 @@ export function differenceOf(told: Told['items'], { items, isKnown }: Found, now
     }
   }
   for (const { key, state, text, urgent } of there.values()) {
-    const was: ToldItem | undefined = after.get(key);
+    const was: ReportedItem | undefined = after.get(key);
     if (was?.state === state || changes.length >= MOST_CHANGES) continue;
     if (was === undefined && after.size >= MOST_ITEMS) continue;
     after.set(key, { state, text, urgent });

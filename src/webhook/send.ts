@@ -1,5 +1,5 @@
 /** One try of a message: what is sent, and what came of it (SPEC D27.5, D27.6). Nothing here is stored. */
-import { openSecret, type SecretKeys } from '../account/sealed.ts';
+import { openSecret, type SecretKeys } from '../account/encrypted-secret.ts';
 import { SERVICE_WEBHOOK, type WebhookMessage, type WebhookStyle } from '../account/webhook.ts';
 import type { Post, Posted } from '../fetch/post.ts';
 import { bodyOf, type Told } from './message.ts';

@@ -5,12 +5,12 @@ import { test } from 'node:test';
 import { blockGuards, NO_GUARD_RAILS } from '../../src/account/guard-rails.ts';
 import { NO_SETTINGS } from '../../src/account/list.ts';
 import { DEFAULT_GUARDS } from '../../src/account/source.ts';
-import { decisionBuilder } from '../../src/bouncers/make/decision-builder.ts';
 import { systemClock } from '../../src/clock.ts';
-import { explain } from '../../src/document/explain/explain.ts';
-import { documentBuilder } from '../../src/document/make/document-builder.ts';
-import { feedMeasurer } from '../../src/document/make/measure.ts';
-import type { Variant } from '../../src/document/variant.ts';
+import { decisionBuilder } from '../../src/decisions/build/decision-builder.ts';
+import { documentBuilder } from '../../src/feed/build/document-builder.ts';
+import type { Variant } from '../../src/feed/variant.ts';
+import { explain } from '../../src/feed/whatif/explain/explain.ts';
+import { feedMeasurer } from '../../src/feed/whatif/measure.ts';
 import type { GeoDatabase } from '../../src/ports/geo.ts';
 import type { AccessAction } from '../../src/rule.ts';
 import { newBatchId } from '../../src/signal/message/signal-id.ts';
@@ -76,7 +76,7 @@ export function agreementConformance(driver: StoreDriver): void {
     const geo = (): GeoDatabase => ({ version: '1', ranges: () => COUNTRY, hasAsn: () => true });
     const guard = blockGuards({ ...NO_GUARD_RAILS, protect: ['10.0.0.60/31'], self: [] });
     const parts = { geo, guard, clock, phaseOf: () => 'request' as const };
-    const { contents: versioned } = decisionBuilder({ store, recordTold: store.recordTold, clock });
+    const { contents: versioned } = decisionBuilder({ store, recordLog: store.recordLog, clock });
     const following = documentBuilder({ store, versioned, ...parts });
     const measurer = feedMeasurer({ store, ...parts, shares: async () => undefined });
 
@@ -147,11 +147,11 @@ export function agreementConformance(driver: StoreDriver): void {
         const { explanation } = (await explain(asked, options)).feeds[0]!;
         assert.equal(explanation.verdict, wanted('block', address) ? 'in' : 'out', address);
         const left = new Set(explanation.rules.flatMap(({ stored, effect }) => (effect === 'in' ? [stored.listId] : [])));
-        for (const { name, always } of explanation.agreement?.lists ?? []) assert.equal(always, name === 'soc');
-        const { minSources, found = 0, lists: having = [] } = explanation.agreement ?? {};
-        if (explanation.agreement !== null) assert.equal(minSources, 2);
+        for (const { name, always } of explanation.quorum?.lists ?? []) assert.equal(always, name === 'soc');
+        const { minSources, found = 0, lists: having = [] } = explanation.quorum ?? {};
+        if (explanation.quorum !== null) assert.equal(minSources, 2);
         const blocked = having.some(({ always }) => always) || found >= 2;
-        assert.equal(left.size > 0, blocked, `${address}: ${JSON.stringify(explanation.agreement)}`);
+        assert.equal(left.size > 0, blocked, `${address}: ${JSON.stringify(explanation.quorum)}`);
         assert.deepEqual(
           having.map(({ name }) => names.indexOf(name)),
           having.map(({ name }) => names.indexOf(name)).toSorted(),
@@ -166,7 +166,7 @@ export function agreementConformance(driver: StoreDriver): void {
     await store.updateSource(workspace.id, firehol.id, { copies: [] });
     assert.ok((await revisionOf()) > before);
     const head = await store.snapshot(workspace.id, feed.id, now, undefined);
-    assert.deepEqual([head?.lists.map(({ name }) => name), head?.agreement?.copies], [names, [[], [], [0, 3], [], []]]);
+    assert.deepEqual([head?.lists.map(({ name }) => name), head?.quorum?.copies], [names, [[], [], [0, 3], [], []]]);
     const changed = await store.updateFeed(workspace.id, feed.id, { lists: lists.toReversed().slice(1) });
     assert.deepEqual([changed.lists, changed.always], [lists.toReversed().slice(1), [soc.id]]);
     await store.deleteList(workspace.id, soc.id);

@@ -23,17 +23,17 @@ export function bouncerConformance({ name, open }: StoreDriver): void {
   test(`D14.6 store ${name}: what was told is read from any row on, until the whole replaces it; after three weeks it is swept`, async (t) => {
     const { store, workspace } = await fixture(t, { name, open });
     const feed = randomUUID();
-    const record = async (feedId: string | null, text: string, row: { through?: number; isWhole?: boolean; at?: number } = {}) =>
-      (await store.recordTold(workspace.id, feedId, { bytes: Buffer.from(text), isWhole: false, through: 0, at: T0, ...row })).seq;
+    const record = async (feedId: string | null, text: string, row: { through?: number; isComplete?: boolean; at?: number } = {}) =>
+      (await store.recordLog(workspace.id, feedId, { bytes: Buffer.from(text), isComplete: false, through: 0, at: T0, ...row })).seq;
     const texts = async (feedId: string | null, after = 0) =>
       (await store.told(workspace.id, feedId, after)).map(({ seq, bytes }) => `${seq} ${Buffer.from(bytes)}`);
     assert.deepEqual(await texts(null), []);
     assert.deepEqual([await record(null, 'a'), await record(null, 'b'), await record(feed, 'c')], [1, 2, 1]);
     assert.deepEqual([await texts(null), await texts(null, 1), await texts(feed)], [['1 a', '2 b'], ['2 b'], ['1 c']]);
     // A row of another process that this one has not read stays.
-    assert.equal(await record(null, 'd', { isWhole: true, through: 1, at: T0 + DAY }), 3);
+    assert.equal(await record(null, 'd', { isComplete: true, through: 1, at: T0 + DAY }), 3);
     assert.deepEqual(await texts(null), ['2 b', '3 d']);
-    assert.equal(await record(null, 'e', { isWhole: true, through: 7 }), 8);
+    assert.equal(await record(null, 'e', { isComplete: true, through: 7 }), 8);
     await record(null, 'f', { at: T0 + DAY });
     await store.sweep({ now: T0 + 21 * DAY + 1, rulesExpiredBefore: 0, auditBefore: 0, limit: 10 });
     assert.deepEqual([await texts(null), await texts(feed)], [['9 f'], []]);
@@ -43,8 +43,8 @@ export function bouncerConformance({ name, open }: StoreDriver): void {
   test(`D14.16 store ${name}: of more than a workspace may have been told the feeds go that nobody has pulled for longest`, async (t) => {
     const { store, workspace } = await fixture(t, { name, open });
     const [old, used, newest] = [randomUUID(), randomUUID(), randomUUID()];
-    const record = (feedId: string | null, bytes: number, isWhole = false) =>
-      store.recordTold(workspace.id, feedId, { bytes: Buffer.alloc(bytes), isWhole, through: isWhole ? 9 : 0, at: T0 }, 100);
+    const record = (feedId: string | null, bytes: number, isComplete = false) =>
+      store.recordLog(workspace.id, feedId, { bytes: Buffer.alloc(bytes), isComplete, through: isComplete ? 9 : 0, at: T0 }, 100);
     const sizes = async () => {
       const rows = await Promise.all([old, used, newest].map((feed) => store.told(workspace.id, feed, 0)));
       return rows.map((each) => each.reduce((sum, { bytes }) => sum + bytes.length, 0));

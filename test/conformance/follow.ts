@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { NO_SETTINGS } from '../../src/account/list.ts';
-import { filledLevels } from '../../src/document/levels.ts';
+import { filledLevels } from '../../src/feed/levels.ts';
 import { EXCEPTIONS_KEY, type KnownRules, type ListSink } from '../../src/ports/snapshot.ts';
 import type { RuleChange } from '../../src/rule.ts';
 import { newBatchId } from '../../src/signal/message/signal-id.ts';
@@ -61,10 +61,10 @@ function followingSink(lists: Followed['lists']) {
   };
   const sink: ListSink = {
     ...collecting,
-    list(key, isWhole) {
+    list(key, isComplete) {
       flush();
       current = key;
-      if (isWhole && !whole.includes(key)) {
+      if (isComplete && !whole.includes(key)) {
         whole.push(key);
         lists.set(key, []);
       }
@@ -130,7 +130,7 @@ export function followConformance(driver: StoreDriver): void {
           );
           const active = rows.filter(({ expires }) => expires === 0 || expires * 1000 > now);
           assert.deepEqual(shown(active), shown(expected));
-          assert.deepEqual({ ...head, takenAt: 0 }, { ...freshHead, takenAt: 0 });
+          assert.deepEqual({ ...head, readAt: 0 }, { ...freshHead, readAt: 0 });
           followedSteps += 1;
         }
         for (const feedId of feeds) await look(feedId);
@@ -190,7 +190,7 @@ export function followConformance(driver: StoreDriver): void {
     const later = await mark();
     await store.createList(workspace.id, 'new', NO_SETTINGS);
     const told: string[] = [];
-    const telling = { ...ignoringSink(), list: (key: string, isWhole: boolean) => void (isWhole && told.push(key)) };
+    const telling = { ...ignoringSink(), list: (key: string, isComplete: boolean) => void (isComplete && told.push(key)) };
     assert.ok(isFollowed(await follow(later, null, telling)));
     assert.equal(told.splice(0).length, 1, 'another list');
     assert.equal(await store.follow('no such', null, T0, later, ignoringSink()), undefined);

@@ -56,7 +56,7 @@ export function managementConformance(driver: StoreDriver): void {
     const feed = await store.createFeed(workspace.id, { ...FEED, name: 'device' });
     const elsewhere = { ifMatch: ['"x"'] };
     const content = async () => [await store.directory(workspace.id), await store.feeds(workspace.id), await store.workspace(workspace.id)];
-    const plain = async () => JSON.stringify(await content(), (field, value) => (field === 'takenAt' ? 0 : value));
+    const plain = async () => JSON.stringify(await content(), (field, value) => (field === 'readAt' ? 0 : value));
     const before = await plain();
     for (const refused of [
       () => store.updateList(workspace.id, list.id, { family: 'v4' }, elsewhere),

@@ -34,7 +34,7 @@ const LARGE = [
 const NARROW = 'lists_default';
 
 /** Whether it looks at every row of a large table, or at every one of a list or a workspace. */
-const isWide = ({ table, index, columns }: Search) =>
+const isBroad = ({ table, index, columns }: Search) =>
   LARGE.includes(table) && index !== NARROW && columns.every((column) => column === 'list_pk' || column === 'workspace_pk');
 
 /** Statements that do so on purpose. */
@@ -122,7 +122,7 @@ export function assertPlans(statements: Iterable<readonly [text: string, searche
   const wide: string[] = [];
   for (const [text, searches] of statements) {
     const folded = text.replaceAll(/\s+/g, ' ').trim();
-    const tables = new Set(searches.filter(isWide).map(({ table }) => table));
+    const tables = new Set(searches.filter(isBroad).map(({ table }) => table));
     if (tables.size > 0 && !MEANT.some((pattern) => pattern.test(folded))) wide.push(`${[...tables].sort()}: ${folded.slice(0, 300)}`);
   }
   assert.deepEqual(wide, []);

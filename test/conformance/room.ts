@@ -57,34 +57,34 @@ export function roomConformance(driver: StoreDriver): void {
   test(`D22.2 store ${name}: the bytes of audit rows and kept answers are known, go with the rows, and are each workspace's own`, async (t) => {
     const { store, workspace, organization } = await fixture(t, driver);
     const other = await store.createWorkspace(organization.id, 'other');
-    const begun = await store.takenBytes(workspace.id);
+    const begun = await store.usedBytesOf(workspace.id);
     assert.ok(begun.audit > 0 && begun.answers === 0);
     const once = { keyId: 'k', token: 't', fingerprint: 'f' };
     await store.rememberAnswer(workspace.id, once, 'x'.repeat(10_000));
     await store.rememberAnswer(workspace.id, once, 'x'.repeat(90_000));
-    assert.equal((await store.takenBytes(workspace.id)).answers, 10_200);
+    assert.equal((await store.usedBytesOf(workspace.id)).answers, 10_200);
     for (let n = 0; n < 20; n += 1) await store.noteChange(workspace.id, 'rule changed', `${n}`, { reason: 'é'.repeat(1000) }, BY);
-    const grown = await store.takenBytes(workspace.id);
+    const grown = await store.usedBytesOf(workspace.id);
     assert.ok(grown.audit - begun.audit >= 20 * 2200 && grown.audit - begun.audit < 20 * 2400, String(grown.audit - begun.audit));
-    assert.equal((await store.takenBytes(other.id)).answers, 0);
+    assert.equal((await store.usedBytesOf(other.id)).answers, 0);
 
     const now = await store.ping();
     const sweep = (at: number, limits = {}) => store.sweep({ now: at, rulesExpiredBefore: 0, auditBefore: 0, limit: 7, ...limits });
     while ((await sweep(now + DAY + 1000)) > 0);
-    assert.deepEqual(await store.takenBytes(workspace.id), { ...grown, answers: 0 });
+    assert.deepEqual(await store.usedBytesOf(workspace.id), { ...grown, answers: 0 });
 
     // More than half of what it may have: what is younger than seven days stays, however much it is.
     const auditBytes = 2 * begun.audit + 40_000;
     while ((await sweep(now + 6 * DAY, { auditBytes })) > 0);
-    assert.equal((await store.takenBytes(workspace.id)).audit, grown.audit);
+    assert.equal((await store.usedBytesOf(workspace.id)).audit, grown.audit);
     while ((await sweep(now + 7 * DAY + 1000, { auditBytes })) > 0);
-    const shortened = (await store.takenBytes(workspace.id)).audit;
+    const shortened = (await store.usedBytesOf(workspace.id)).audit;
     assert.ok(shortened <= auditBytes / 2 && shortened > auditBytes / 2 - 8 * 2400, `${shortened} of ${auditBytes}`);
     const rows = (await store.auditPage(workspace.id, { after: null, limit: 100 })).items;
     assert.equal(rows[0]!.object, '19', 'the oldest have gone');
-    assert.ok((await store.takenBytes(other.id)).audit > 0);
+    assert.ok((await store.usedBytesOf(other.id)).audit > 0);
     while ((await sweep(now, { auditBefore: now + DAY })) > 0);
-    assert.deepEqual(await store.takenBytes(workspace.id), { audit: 0, answers: 0 });
+    assert.deepEqual(await store.usedBytesOf(workspace.id), { audit: 0, answers: 0 });
   });
 
   test(`D22.4 store ${name}: of dead letters the newest are kept`, async (t) => {

@@ -7,7 +7,7 @@ import type { SavedFeed } from '../../src/account/feed.ts';
 import { NO_GUARD_RAILS } from '../../src/account/guard-rails.ts';
 import type { SavedKey } from '../../src/account/key.ts';
 import { type AccessList, LIST_SETTINGS, NO_SETTINGS, type SavedList, settingsOf } from '../../src/account/list.ts';
-import { levelCode } from '../../src/document/levels.ts';
+import { levelCode } from '../../src/feed/levels.ts';
 import type { LandingItem } from '../../src/ports/landing.ts';
 import type { RuleSink } from '../../src/ports/snapshot.ts';
 import type { Store } from '../../src/ports/store.ts';
@@ -1068,8 +1068,8 @@ export function storeConformance(driver: StoreDriver): void {
       asFound,
       lists.find(({ id }) => id === edge.id),
     );
-    assert.deepEqual({ ...headFound, takenAt: 0 }, { ...head, takenAt: 0 });
-    assert.ok(Math.abs(headFound.takenAt - head.takenAt) < 60_000);
+    assert.deepEqual({ ...headFound, readAt: 0 }, { ...head, readAt: 0 });
+    assert.ok(Math.abs(headFound.readAt - head.readAt) < 60_000);
     assert.deepEqual(await found(edge.id.toUpperCase()), [edge.id]);
     assert.deepEqual(await found(imposter.id), [imposter.id]);
     assert.deepEqual(

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { NO_SETTINGS } from '../../src/account/list.ts';
-import type { ChangeCall } from '../../src/ports/stored/together-store.ts';
+import type { ChangeCall } from '../../src/ports/stored/transaction-store.ts';
 import { fixture, KEY, type StoreDriver } from './store.ts';
 
 export function togetherConformance(driver: StoreDriver): void {
@@ -22,11 +22,11 @@ export function togetherConformance(driver: StoreDriver): void {
     ];
     const before = await state();
     const taken: ChangeCall = { call: 'createFeed', args: [workspace.id, { ...NO_SETTINGS, name: 'edge', lists: null }, { by }] };
-    await assert.rejects(store.changeTogether(workspace.id, before.tag, [...calls, taken], by), { code: 'REFUSED' });
-    await assert.rejects(store.changeTogether(workspace.id, '"x"', calls, by), { code: 'CHANGED' });
+    await assert.rejects(store.changeInOneTransaction(workspace.id, before.tag, [...calls, taken], by), { code: 'REFUSED' });
+    await assert.rejects(store.changeInOneTransaction(workspace.id, '"x"', calls, by), { code: 'CHANGED' });
     assert.deepEqual(await state(), before);
 
-    await store.changeTogether(workspace.id, before.tag, calls, by);
+    await store.changeInOneTransaction(workspace.id, before.tag, calls, by);
     const after = await state();
     assert.notEqual(after.tag, before.tag);
     assert.equal(after.workspace.minPrefixV4, 8);
@@ -36,7 +36,7 @@ export function togetherConformance(driver: StoreDriver): void {
       items.map(({ event, by: { actor, act } }) => [event, actor, act]),
       ['settings applied', 'key created', 'feed created', 'list created', 'workspace changed'].map((event) => [event, 'Жанна', by.act]),
     );
-    await assert.rejects(store.changeTogether(workspace.id, before.tag, [], by), { code: 'CHANGED' });
+    await assert.rejects(store.changeInOneTransaction(workspace.id, before.tag, [], by), { code: 'CHANGED' });
     await store.touchKeys([{ id: key, at: 5 }]);
     assert.equal((await state()).tag, after.tag, 'that a key is used changes nothing');
     assert.equal(await store.workspaceState(randomUUID()), undefined);

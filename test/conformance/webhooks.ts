@@ -10,7 +10,7 @@ import { readConfig } from '../../src/config.ts';
 import type { ProcessStatus } from '../../src/manage/status.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { webhooksOf } from '../../src/roles/webhooks.ts';
-import { startReports } from '../../src/runtime/webhooks/reports.ts';
+import { startReports } from '../../src/runtime/webhooks/heartbeat.ts';
 import { hookReceiver, taken } from '../support/hook-receiver.ts';
 import { testEnvironment } from '../support/weir.ts';
 import { access, fixture, ip, KEY, type StoreDriver, T0, upsert } from './store.ts';
@@ -96,7 +96,7 @@ export function webhookConformance(driver: StoreDriver): void {
     assert.deepEqual(await reader.webhooks(workspace.id), [made]);
     assert.deepEqual([...(await reader.sealedWebhook(workspace.id, given.id))!.secret!], [1, 2, 255]);
     assert.deepEqual([await reader.webhooks(other.id), await reader.sealedWebhook(other.id, given.id)], [[], undefined]);
-    assert.deepEqual((await reader.hookedWorkspaces({ after: null, limit: 1 })).items, [workspace.id]);
+    assert.deepEqual((await reader.subscribedWorkspaces({ after: null, limit: 1 })).items, [workspace.id]);
     assert.ok((await store.webhookRevision()) > before);
     await assert.rejects(store.createWebhook(workspace.id, hook('soc')), { code: 'REFUSED', message: /has a webhook called "soc"/ });
     await assert.rejects(store.updateWebhook(other.id, given.id, { style: 'teams' }), { code: 'NOT_FOUND' });
@@ -120,10 +120,10 @@ export function webhookConformance(driver: StoreDriver): void {
     const { store, workspace } = await fixture(t, driver);
     const { id } = await store.createWebhook(workspace.id, hook('soc'));
     const lease = { name: 'webhooks', fence: (await store.claimLease('webhooks', 'a', 1000))! };
-    assert.equal(await store.writeTold({ ...lease, fence: lease.fence - 1 }, [{ id, told: TOLD, message: MESSAGE }]), false);
+    assert.equal(await store.writeLog({ ...lease, fence: lease.fence - 1 }, [{ id, told: TOLD, message: MESSAGE }]), false);
     assert.deepEqual(await store.dueMessages(1e15, 9), []);
     assert.equal(
-      await store.writeTold(lease, [
+      await store.writeLog(lease, [
         { id, told: TOLD, message: MESSAGE },
         { id: 'service', told: TOLD, message: MESSAGE },
       ]),
@@ -155,7 +155,7 @@ export function webhookConformance(driver: StoreDriver): void {
     assert.ok(await store.writeDeliveries(lease, [{ id, waits: null, delivery: { ...delivery, outcome: 'delivered' } }]));
     assert.equal((await store.webhookStates(workspace.id))[0]!.isWaiting, false);
     await store.deleteWebhook(workspace.id, id);
-    assert.ok(await store.writeTold(lease, [{ id, told: TOLD, message: MESSAGE }]));
+    assert.ok(await store.writeLog(lease, [{ id, told: TOLD, message: MESSAGE }]));
     assert.deepEqual([await store.webhookStates(workspace.id), await store.webhookDeliveries(id)], [[], []]);
     const at = await store.ping();
     await store.reportProcess('a', '{"n":1}');

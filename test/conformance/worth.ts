@@ -5,7 +5,7 @@ import { formatNetwork } from '@weir/network/format.ts';
 import type { Network } from '@weir/network/network.ts';
 import { NO_SETTINGS } from '../../src/account/list.ts';
 import { systemClock } from '../../src/clock.ts';
-import { worthOf } from '../../src/document/worth/worth.ts';
+import { overlapOf } from '../../src/feed/whatif/overlap/overlap.ts';
 import { newBatchId } from '../../src/signal/message/signal-id.ts';
 import { GEO } from '../support/feed-world.ts';
 import { seededRandom } from '../support/random.ts';
@@ -99,7 +99,7 @@ export function worthConformance(driver: StoreDriver): void {
         );
       }
       now += 1000;
-      const found = await worthOf(workspace.id, undefined, { store: reads, geo: GEO, clock });
+      const found = await overlapOf(workspace.id, undefined, { store: reads, geo: GEO, clock });
       const sets = lists.map(({ stays }) => new Set(active(stays).flatMap(addressesOf)));
       const share = (place: number, set: ReadonlySet<string>) => {
         const both = [...sets[place]!].filter((each) => set.has(each));

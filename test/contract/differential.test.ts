@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { FORMAT_NAMES } from '../../src/document/formats/table.ts';
+import { FORMAT_NAMES } from '../../src/feed/formats/table.ts';
 import { KINDS } from '../../src/rule.ts';
 import { commandJson, commandText, newTenant } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';

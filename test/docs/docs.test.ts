@@ -6,7 +6,7 @@ import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { runCommandLine } from '../../src/cli/program.ts';
-import { FORMAT_NAMES, FORMATS } from '../../src/document/formats/table.ts';
+import { FORMAT_NAMES, FORMATS } from '../../src/feed/formats/table.ts';
 import { OPERATIONS } from '../../src/manage/table.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));

@@ -8,7 +8,7 @@ import { parseNetwork } from '../../packages/network/parse.ts';
 import { rangeNetworks } from '../../packages/network/range.ts';
 import { recoalesceV4 } from '../../packages/network/recoalesce.ts';
 import { renderCidrs } from '../../packages/network/render.ts';
-import { agreedV4, agreedV6 } from '../../packages/network/sets/agree.ts';
+import { quorumV4, quorumV6 } from '../../packages/network/sets/agree.ts';
 import { BITS, type Family, type SlowRange, slowCoalesce, slowParse } from '../support/slow-networks.ts';
 
 /** One text: the network that the slow reader finds, or none; written, it is read again as the same. */
@@ -56,11 +56,11 @@ export function setsOfNetworks(text: string): void {
   for (let least = 1; least <= lists.length; least++) {
     const quorum = { least, always: lists.map((_, i) => i === 3), copies: lists.map((_, i) => (i === 2 ? [0] : [])) };
     const [v4, v6] = [
-      agreedV4(
+      quorumV4(
         sets().map((set) => set.v4),
         quorum,
       ),
-      agreedV6(
+      quorumV6(
         sets().map((set) => set.v6),
         quorum,
       ),

@@ -6,12 +6,12 @@ import type { Network } from '@weir/network/network.ts';
 import { parseNetwork } from '@weir/network/parse.ts';
 import type { GeoData } from '../../src/geo/data.ts';
 import { loadGeo } from '../../src/geo/load.ts';
+import { locate } from '../../src/geo/locate.ts';
 import { nameOf } from '../../src/geo/names.ts';
-import { whereabouts } from '../../src/geo/whereabouts.ts';
 import { compileFiles, folderOf } from '../support/geo.ts';
 import { mmdb } from '../support/mmdb.ts';
 
-const at = (data: GeoData, address: string) => whereabouts(data, { kind: 'ip', network: parseNetwork(address) as Network });
+const at = (data: GeoData, address: string) => locate(data, { kind: 'ip', network: parseNetwork(address) as Network });
 
 test('D18.100 every format that has names of ASNs gives them; one without has none', async (t) => {
   const cases: Record<string, [content: string | Uint8Array, names: (string | null)[]]> = {
@@ -54,8 +54,8 @@ test('D18.100 names are as they were after a start from the cache, and are of ad
     assert.deepEqual(at(data, '1.0.0.7'), { country: 'AU', asn: 13335, asnName: 'Cloudflare, Inc.', attribution: null });
     assert.deepEqual(at(data, '2001:db8::1'), { country: null, asn: 64500, asnName: 'Example', attribution: null });
     assert.deepEqual(at(data, '192.0.2.1'), { country: null, asn: null, asnName: null, attribution: null });
-    assert.deepEqual(whereabouts(data, { kind: 'asn', asn: 64500 }), { country: null, asn: 64500, asnName: 'Example', attribution: null });
-    assert.equal(whereabouts(data, { kind: 'country', country: 'AU' }), null);
+    assert.deepEqual(locate(data, { kind: 'asn', asn: 64500 }), { country: null, asn: 64500, asnName: 'Example', attribution: null });
+    assert.equal(locate(data, { kind: 'country', country: 'AU' }), null);
   }
 });
 

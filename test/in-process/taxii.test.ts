@@ -222,7 +222,7 @@ test('D23.34 what was added since and what was known are the list; anew once a d
   objects = [indicator(1, { modified: '2026-03-01T00:00:00Z', revoked: true }), indicator(3)];
   const second = await pulled(origin + COLLECTION, { known: first.known });
   assert.deepEqual(networks(second), ['192.0.2.2', '192.0.2.3']);
-  assert.deepEqual([second.known.wholeAt, second.known.cursor], [NOW, '2026-11-01T00:00:02.000123Z']);
+  assert.deepEqual([second.known.completeAt, second.known.cursor], [NOW, '2026-11-01T00:00:02.000123Z']);
 
   // What is kept is what comes back; of another address, or damaged, it is nothing.
   const of = pulledOf(origin + COLLECTION, undefined);

@@ -4,15 +4,15 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { after, suite, test } from 'node:test';
+import { sealSecret } from '../../src/account/encrypted-secret.ts';
 import { NO_GUARD_RAILS } from '../../src/account/guard-rails.ts';
-import { sealSecret } from '../../src/account/sealed.ts';
 import type { WebhookMessage } from '../../src/account/webhook.ts';
 import { readConfig } from '../../src/config.ts';
 import { post } from '../../src/fetch/post.ts';
 import { sourceReach } from '../../src/fetch/reach.ts';
 import { webhooksOf } from '../../src/roles/webhooks.ts';
-import { tellAway } from '../../src/runtime/webhooks/away.ts';
-import { lookAt } from '../../src/runtime/webhooks/looks.ts';
+import { reportOutage } from '../../src/runtime/webhooks/outage.ts';
+import { lookAt } from '../../src/runtime/webhooks/poller.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { bodyOf } from '../../src/webhook/message.ts';
 import { nextTry } from '../../src/webhook/schedule.ts';
@@ -219,7 +219,7 @@ test('D27.9 a store that is away for a minute is told from memory, until it is t
       return hand(request.url, request);
     },
   };
-  const away = tellAway({ url: `${receiver.url}/own`, style: 'weir', secret: null }, send, new AbortController().signal);
+  const away = reportOutage({ url: `${receiver.url}/own`, style: 'weir', secret: null }, send, new AbortController().signal);
   const fail = async (ms: number) => {
     now += ms;
     await away.failed(new Error('no answer'));

@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { FORMAT_NAMES } from '../../src/document/formats/table.ts';
+import { FORMAT_NAMES } from '../../src/feed/formats/table.ts';
 import { type Deployment, deploy } from '../support/deployment.ts';
 import { getFeed, postSignals } from '../support/http.ts';
 import { startKafka } from '../support/kafka.ts';
@@ -53,7 +53,7 @@ async function poll(url: string, view: string, key: string): Promise<Polled> {
 }
 
 /** Changes rules and polls for `seconds` at least, then waits one interval and compares. Returns how much was seen. */
-export async function agreement(deployment: Deployment, seconds: number, interval: number): Promise<{ polls: number; contents: number }> {
+export async function quorum(deployment: Deployment, seconds: number, interval: number): Promise<{ polls: number; contents: number }> {
   const random = seededRandom(20_261_121);
   const [{ key }] = await deployment.tenants();
   const settings = { FEED_REBUILD_SECONDS: String(interval) };
@@ -149,9 +149,9 @@ const isAgreed = ([first, ...others]: Round): boolean =>
 if (import.meta.main) {
   const { values } = parseArgs({ options: { seconds: { type: 'string', default: '120' }, interval: { type: 'string', default: '30' } } });
   const [postgres, kafka] = [await startOwnPostgres(), await startKafka()];
-  const deployment = await deploy(postgres, kafka, 'agreement');
+  const deployment = await deploy(postgres, kafka, 'quorum');
   try {
-    console.log(await agreement(deployment, Number(values.seconds), Number(values.interval)));
+    console.log(await quorum(deployment, Number(values.seconds), Number(values.interval)));
   } finally {
     await deployment.stop();
     await kafka.stop();

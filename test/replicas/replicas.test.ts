@@ -8,7 +8,7 @@ import { kafkaForTests, noKafkaAtAll } from '../support/kafka.ts';
 import { noPostgres, type Postgres, startPostgres } from '../support/postgres.ts';
 import { passTime } from '../support/time-out.ts';
 import { eventually } from '../support/weir.ts';
-import { agreement } from './agreement.ts';
+import { quorum } from './agreement.ts';
 
 interface ReplacementTold {
   readonly id: string;
@@ -38,7 +38,7 @@ describe('D5 replicas', { skip: noPostgres() || noKafkaAtAll(), timeout: 600_000
   });
 
   test('D5 Last-Modified: on three replicas one ETag names one body, Last-Modified never goes back, and all agree in the end', async (t) => {
-    const { polls, contents } = await agreement(await newDeployment('agreement'), 8, 2);
+    const { polls, contents } = await quorum(await newDeployment('quorum'), 8, 2);
     t.diagnostic(`${polls} polls of ${contents} contents`);
   });
 

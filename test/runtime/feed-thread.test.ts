@@ -6,8 +6,8 @@ import { MessageChannel } from 'node:worker_threads';
 import type { Network } from '@weir/network/network.ts';
 import { parseNetwork } from '@weir/network/parse.ts';
 import { NO_GUARD_RAILS } from '../../src/account/guard-rails.ts';
-import type { BuildResult } from '../../src/document/builder.ts';
-import { DEFAULT_VARIANT } from '../../src/document/variant.ts';
+import type { BuildResult } from '../../src/feed/builder.ts';
+import { DEFAULT_VARIANT } from '../../src/feed/variant.ts';
 import { combine } from '../../src/geo/load.ts';
 import type { AccessRule, Target } from '../../src/rule.ts';
 import { startFeedThread } from '../../src/runtime/threads/feeds.ts';
@@ -41,7 +41,7 @@ async function fixture(t: TestContext, targets: readonly Target[]) {
   await store.apply({ streamId: randomUUID(), partition: 0, from: null, to: items.length, items, poison: [], now: 1 });
   const source = (dataDir: string) => () => {
     const { port1, port2 } = new MessageChannel();
-    serveCalls(port1, { recordTold: store.recordTold });
+    serveCalls(port1, { recordLog: store.recordLog });
     t.after(() => port1.close());
     return { dataDir, writes: port2 };
   };

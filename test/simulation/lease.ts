@@ -2,7 +2,7 @@
  * What one process of many does, under a seeded schedule: real holders of a lease, whose claims are early, late, lost or failed, also after they
  * had their effect, while processes work, end and are killed. Whoever is told that he has the lease has it, and what he writes later is refused.
  */
-import { type HeldLease, holdLease } from '../../src/runtime/sources/lease.ts';
+import { holdLease, type OwnedLease } from '../../src/runtime/sources/lease.ts';
 import { Schedule, type SimulatedClock, Violation } from './schedule.ts';
 
 const PROCESSES = 3;
@@ -12,7 +12,7 @@ const REST = 45_000;
 
 interface Process {
   readonly name: string;
-  readonly lease: HeldLease;
+  readonly lease: OwnedLease;
   readonly clock: SimulatedClock;
   isBusy: boolean;
   isGone: boolean;

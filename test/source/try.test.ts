@@ -5,11 +5,11 @@ import { after, test } from 'node:test';
 import { DEFAULT_GUARDS } from '../../src/account/source.ts';
 import { systemClock } from '../../src/clock.ts';
 import { readConfig } from '../../src/config.ts';
-import { listWorthJson, worthJson } from '../../src/manage/worth.ts';
+import { listOverlapJson, overlapJson } from '../../src/manage/overlap.ts';
 import { politeFetching } from '../../src/runtime/sources/fetching.ts';
 import { fetchTried, inTryFolder, runTrial } from '../../src/runtime/sources/try-job.ts';
+import { overlapCounter } from '../../src/runtime/threads/overlap.ts';
 import { sourceTrier } from '../../src/runtime/threads/source-try.ts';
-import { worthCounter } from '../../src/runtime/threads/worth.ts';
 import type { TryJob, TryReport } from '../../src/source/try-source.ts';
 import { command, commandJson } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
@@ -251,12 +251,12 @@ test('D23.41 one of a workspace is tried at a time, and two in all: the others w
 
 test('D30.1, D30.4 what lists are worth, from a thread of its own and at the command line', async () => {
   const { workspaceId } = world;
-  const count = worthCounter({ store, settings: config, guardRails, geo: () => geo.data() });
-  const all = await worthJson(store, workspaceId, await count.lists(workspaceId));
+  const count = overlapCounter({ store, settings: config, guardRails, geo: () => geo.data() });
+  const all = await overlapJson(store, workspaceId, await count.lists(workspaceId));
   const { entries, idle, copies, overlaps, unique } = all.lists.find(({ name }) => name === 'first')!;
   assert.ok(entries > 0);
   assert.deepEqual([idle, copies, overlaps, unique.entries], [true, [{ name: 'unknown', entries: 0 }], [], entries]);
-  const one = await listWorthJson(store, count, workspaceId, { id: first.listId, name: 'first' });
+  const one = await listOverlapJson(store, count, workspaceId, { id: first.listId, name: 'first' });
   assert.deepEqual(
     one!.feeds.map(({ kind, name, entries_without: without }) => (kind === 'list' ? [name, without] : kind)),
     [['first', 0], 'workspace'],

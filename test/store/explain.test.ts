@@ -5,11 +5,11 @@ import type { Network } from '@weir/network/network.ts';
 import { parseNetwork } from '@weir/network/parse.ts';
 import { blockGuards, NO_GUARD_RAILS } from '../../src/account/guard-rails.ts';
 import { NO_SETTINGS } from '../../src/account/list.ts';
-import { decisionBuilder } from '../../src/bouncers/make/decision-builder.ts';
 import { instantOf } from '../../src/clock.ts';
-import { explain } from '../../src/document/explain/explain.ts';
-import { documentBuilder } from '../../src/document/make/document-builder.ts';
-import { DEFAULT_VARIANT, storedVariant, variantOf } from '../../src/document/variant.ts';
+import { decisionBuilder } from '../../src/decisions/build/decision-builder.ts';
+import { documentBuilder } from '../../src/feed/build/document-builder.ts';
+import { DEFAULT_VARIANT, storedVariant, variantOf } from '../../src/feed/variant.ts';
+import { explain } from '../../src/feed/whatif/explain/explain.ts';
 import type { LandingItem } from '../../src/ports/landing.ts';
 import { ACCESS_ACTIONS, type AccessRule, type Target } from '../../src/rule.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
@@ -34,7 +34,7 @@ test('D10.1, D10.4 property: explain agrees with the bytes of every feed: rules 
     const { store, clock, workspace, geo, spans, options } = await world(random);
     const builder = documentBuilder({
       ...options,
-      versioned: decisionBuilder({ store, recordTold: store.recordTold, clock }).contents,
+      versioned: decisionBuilder({ store, recordLog: store.recordLog, clock }).contents,
       geo: () => geo,
       phaseOf: () => 'request',
       clock,

@@ -5,11 +5,11 @@ import type { Network } from '@weir/network/network.ts';
 import { parseNetwork } from '@weir/network/parse.ts';
 import { blockGuards, NO_GUARD_RAILS } from '../../src/account/guard-rails.ts';
 import { NO_SETTINGS } from '../../src/account/list.ts';
-import { decisionBuilder } from '../../src/bouncers/make/decision-builder.ts';
 import { instantOf } from '../../src/clock.ts';
-import { explain } from '../../src/document/explain/explain.ts';
-import { documentBuilder } from '../../src/document/make/document-builder.ts';
-import { storedVariant, variantOf } from '../../src/document/variant.ts';
+import { decisionBuilder } from '../../src/decisions/build/decision-builder.ts';
+import { documentBuilder } from '../../src/feed/build/document-builder.ts';
+import { storedVariant, variantOf } from '../../src/feed/variant.ts';
+import { explain } from '../../src/feed/whatif/explain/explain.ts';
 import { pathOf } from '../../src/manage/lookup/path.ts';
 import { namesIn } from '../../src/manage/rules/rule-json.ts';
 import type { LandingItem } from '../../src/ports/landing.ts';
@@ -41,7 +41,7 @@ test('D10.24, D10.25 property: the path of 1,000 addresses agrees with explain, 
   const options = { store, guard: blockGuards({ ...NO_GUARD_RAILS, self: [] }) };
   const builder = documentBuilder({
     ...options,
-    versioned: decisionBuilder({ store, recordTold: store.recordTold, clock }).contents,
+    versioned: decisionBuilder({ store, recordLog: store.recordLog, clock }).contents,
     geo: () => geo,
     phaseOf: () => 'request',
     clock,
@@ -56,7 +56,7 @@ test('D10.24, D10.25 property: the path of 1,000 addresses agrees with explain, 
     const built = await builder.build({ workspaceId, feedId, variant, sequence, offline: false, before: undefined });
     assert.ok(built.kind === 'document');
     const key = { feedId, format: 'plain', family: 'both', action: 'block' };
-    const { since } = await store.recordDocument(workspaceId, key, { hash: built.hash, snapshotAt: built.takenAt, second: built.asOf });
+    const { since } = await store.recordDocument(workspaceId, key, { hash: built.hash, snapshotAt: built.readAt, second: built.asOf });
     const lines = new TextDecoder().decode(built.bytes).split('\n').filter(Boolean);
     return { key, since, hash: built.hash, set: flags(lines.map((line) => spanOf(parseNetwork(line) as Network))) };
   };
@@ -119,9 +119,9 @@ test('D10.24, D10.25 property: the path of 1,000 addresses agrees with explain, 
       const target: Target = { kind: 'ip', network: networkAt(at, 0) };
       const asked = { workspace, target, action: 'block', counts: false, outlook: { listId: lists[0]! } } as const;
       const explained = await explain(asked, { store, geo, guard: options.guard, now: instantOf(clock) });
-      const whereabouts = () => ({ country: null, asn: null, asnName: null, attribution: null });
+      const locate = () => ({ country: null, asn: null, asnName: null, attribution: null });
       const step = <T>(work: () => Promise<T>) => work();
-      const path = await pathOf({ store, workspaceId, whereabouts, now: () => clock.now(), step }, asked, explained, names);
+      const path = await pathOf({ store, workspaceId, locate, now: () => clock.now(), step }, asked, explained, names);
       const enforcing = new Map<string, boolean>();
       for (const [place, told] of path.feeds) {
         const { source, explanation } = explained.feeds[place]!;

@@ -43,7 +43,7 @@ test('D33.5 rules are looked at in steps, one selection of a workspace at a time
   };
 
   const first = await find(one.id, BY_TARGET, 'a');
-  assert.deepEqual([first.total, first.isWhole, first.ids.length], [RULES, true, RULES]);
+  assert.deepEqual([first.total, first.isComplete, first.ids.length], [RULES, true, RULES]);
   assert.ok(steps.length >= Math.ceil(RULES / 1000), `${steps.length} steps`);
 
   // It took the steps between its first pause, behind which it is looked for, and its last, behind which it is told.

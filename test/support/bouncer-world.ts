@@ -1,8 +1,8 @@
 /** Bouncers over feeds in memory: what they are told, and clients that apply it as the real ones do. */
 import type { Caller } from '../../src/account/caller.ts';
 import { NO_GUARD_RAILS } from '../../src/account/guard-rails.ts';
-import { Bouncers } from '../../src/bouncers/serve/bouncers.ts';
-import { findDecisions } from '../../src/bouncers/serve/find-decisions.ts';
+import { Bouncers } from '../../src/decisions/serve/bouncers.ts';
+import { findDecisions } from '../../src/decisions/serve/find-decisions.ts';
 import { bouncerEndpoints } from '../../src/http/bouncers/answer.ts';
 import { type ManualClock, Replica, WORKSPACE } from './feed-world.ts';
 

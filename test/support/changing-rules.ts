@@ -3,9 +3,9 @@
 import { addressSet } from '@weir/network/address-set.ts';
 import type { Network } from '@weir/network/network.ts';
 import fc from 'fast-check';
-import { ruleTables, type SharedRules, type SnapshotPart } from '../../src/document/held/snapshot.ts';
-import { levelCode } from '../../src/document/levels.ts';
-import { FAMILIES } from '../../src/document/variant.ts';
+import { ruleTables, type SharedRules, type SnapshotPart } from '../../src/feed/index/snapshot.ts';
+import { levelCode } from '../../src/feed/levels.ts';
+import { FAMILIES } from '../../src/feed/variant.ts';
 import type { GeoDatabase } from '../../src/ports/geo.ts';
 import { RULE_ROLES } from '../../src/rule.ts';
 
@@ -73,7 +73,7 @@ export interface AskedOf {
 }
 
 /** Calls what `newCheck` gives, once for each run, with the lists of a feed after each of some random steps. */
-export function whateverChanges(newCheck: () => (parts: readonly SnapshotPart[], asked: AskedOf) => void): void {
+export function anyChange(newCheck: () => (parts: readonly SnapshotPart[], asked: AskedOf) => void): void {
   fc.assert(
     fc.property(fc.array(rule, { minLength: 40, maxLength: 60 }), fc.array(step, { maxLength: 12 }), (rules, steps) => {
       const check = newCheck();

@@ -7,16 +7,16 @@ import { type FeedKind, feedRevision, NO_MAKING } from '../../src/account/feed.t
 import { blockGuards, NO_GUARD_RAILS, type ServiceGuardRails } from '../../src/account/guard-rails.ts';
 import { type AccessList, type ListSettings, NO_SETTINGS } from '../../src/account/list.ts';
 import { NO_WORKSPACE_SETTINGS, type WorkspaceSettings } from '../../src/account/workspace.ts';
-import { type DecisionAnswers, decisionBuilder } from '../../src/bouncers/make/decision-builder.ts';
-import { MOST_NETWORKS, type NetworkBounds } from '../../src/bouncers/make/kept-feeds.ts';
 import type { Clock } from '../../src/clock.ts';
-import type { DocumentBuilder } from '../../src/document/builder.ts';
-import { levelCode } from '../../src/document/levels.ts';
-import { documentBuilder } from '../../src/document/make/document-builder.ts';
-import { DocumentCache } from '../../src/document/serve/cache.ts';
-import type { DocumentCacheOptions } from '../../src/document/serve/context.ts';
-import { storedVariant } from '../../src/document/variant.ts';
-import { FeedWatch } from '../../src/document/watch/feed-watch.ts';
+import { type DecisionAnswers, decisionBuilder } from '../../src/decisions/build/decision-builder.ts';
+import { MOST_NETWORKS, type NetworkBounds } from '../../src/decisions/build/decision-feeds.ts';
+import { documentBuilder } from '../../src/feed/build/document-builder.ts';
+import type { DocumentBuilder } from '../../src/feed/builder.ts';
+import { levelCode } from '../../src/feed/levels.ts';
+import { FeedWatch } from '../../src/feed/monitor/feed-watch.ts';
+import { DocumentCache } from '../../src/feed/serve/cache.ts';
+import type { DocumentCacheOptions } from '../../src/feed/serve/context.ts';
+import { storedVariant } from '../../src/feed/variant.ts';
 import type { Call } from '../../src/http/call.ts';
 import type { HttpFault } from '../../src/http/errors.ts';
 import { documentEndpoint } from '../../src/http/feeds/document.ts';
@@ -25,7 +25,7 @@ import { router } from '../../src/http/router.ts';
 import type { GeoDatabase, GeoRanges } from '../../src/ports/geo.ts';
 import { EXCEPTIONS_KEY, type FoundFeed, type RuleSink, type WholeRules } from '../../src/ports/snapshot.ts';
 import type { StoreReads, StoreWrites } from '../../src/ports/store.ts';
-import type { NewToldRow } from '../../src/ports/stored/bouncer-store.ts';
+import type { NewLogRow } from '../../src/ports/stored/bouncer-store.ts';
 import type { DocumentRecordKey } from '../../src/ports/stored/rule-store.ts';
 import type { RuleState, StoredRule as WholeRule } from '../../src/ports/stored/stored-rule.ts';
 import type { AccessAction, ExpressionRule, Kind, Level, RuleRole, Target } from '../../src/rule.ts';
@@ -111,7 +111,7 @@ type MemoryFeed = FoundFeed & { readonly lists: readonly string[] | null };
 export class MemoryStore
   implements
     Pick<StoreReads, 'findNamed' | 'directory' | 'feeds' | 'snapshot' | 'ruleStates' | 'rulesById' | 'told'>,
-    Pick<StoreWrites, 'recordDocument' | 'recordTold'>
+    Pick<StoreWrites, 'recordDocument' | 'recordLog'>
 {
   down = false;
   readOnly = false;
@@ -258,14 +258,14 @@ export class MemoryStore
       name: 'acme',
       revision: this.#revision,
       expressionRevision: this.#expressionRevision,
-      takenAt: this.#clock.now(),
+      readAt: this.#clock.now(),
       lists,
       feeds,
     };
   }
 
   async directory() {
-    return { id: WORKSPACE, name: 'acme', revision: this.#revision, takenAt: this.#clock.now(), lists: this.#lists };
+    return { id: WORKSPACE, name: 'acme', revision: this.#revision, readAt: this.#clock.now(), lists: this.#lists };
   }
 
   async feeds() {
@@ -324,12 +324,12 @@ export class MemoryStore
         key: id,
         levels: 0,
       })),
-      agreement: undefined,
+      quorum: undefined,
       change: 0,
       revision: feedRevision(profile, found?.revision ?? this.#revision, this.#revision),
       expressionRevision: this.#expressionRevision,
       workspaceCreatedAt: START,
-      takenAt: this.#clock.now(),
+      readAt: this.#clock.now(),
     };
   }
 
@@ -386,10 +386,10 @@ export class MemoryStore
     return (this.toldRows.get(feedId) ?? []).filter(({ seq }) => seq > after);
   }
 
-  async recordTold(_workspaceId: string, feedId: string | null, { bytes, isWhole, through }: NewToldRow) {
+  async recordLog(_workspaceId: string, feedId: string | null, { bytes, isComplete, through }: NewLogRow) {
     await new Promise(setImmediate);
     if (this.down || this.readOnly) throw new Error('the store takes no writes');
-    const rows = (this.toldRows.get(feedId) ?? []).filter(({ seq }) => !isWhole || seq > through);
+    const rows = (this.toldRows.get(feedId) ?? []).filter(({ seq }) => !isComplete || seq > through);
     const seq = Math.max(through, ...rows.map((row) => row.seq)) + 1;
     this.toldRows.set(feedId, [...rows, { seq, bytes }]);
     return { seq, forgotten: [] };
@@ -453,7 +453,7 @@ export class Replica {
     const report = (error: Error) => this.errors.push(error);
     const { decisions, contents } = decisionBuilder({
       store,
-      recordTold: (workspaceId, feedId, row) => store.recordTold(workspaceId, feedId, row),
+      recordLog: (workspaceId, feedId, row) => store.recordLog(workspaceId, feedId, row),
       clock,
       most: options.mostNetworks ?? MOST_NETWORKS,
     });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const TABLE = 'src/document/formats/table.ts';
+const TABLE = 'src/feed/formats/table.ts';
 const END_OF_TABLE = '} satisfies Readonly<Record<string, FeedFormat>>;';
 /** Own header line with the instant, own layout, own content type, two aliases. */
 const ROW = `
@@ -46,5 +46,5 @@ export function addFormats(copy: string): void {
   assert.equal(table.split(END_OF_TABLE).length, 2);
   const rows = table.replace(END_OF_TABLE, () => `${ROW}${OWN_ROW}${END_OF_TABLE}`);
   writeFileSync(join(copy, TABLE), `import { renderAcme } from './acme.ts';\n${rows}`);
-  writeFileSync(join(copy, 'src/document/formats/acme.ts'), OWN_RENDERER);
+  writeFileSync(join(copy, 'src/feed/formats/acme.ts'), OWN_RENDERER);
 }

@@ -24,7 +24,7 @@ const LIMIT = 200;
 export function Page({ session, place }) {
   const names = useNames(session);
   const conditions = auditConditions(place.query);
-  const { items, isWhole, error, refresh, onSight } = useKeyset('/audit', 'entries', conditions, {
+  const { items, isComplete, error, refresh, onSight } = useKeyset('/audit', 'entries', conditions, {
     limit: LIMIT,
     keyOf: (/** @type {any} */ { id }) => id,
   });
@@ -36,9 +36,9 @@ export function Page({ session, place }) {
     <${AuditFilter} query=${place.query} names=${names} />
     <${Shown} live=${{ value: acts, error, refresh }}>${(/** @type {Act[]} */ read) =>
       read.length === 0
-        ? html`<${Empty} icon="audit" title=${!isWhole ? 'Looking…' : isFiltered ? 'Nothing of this kind was changed' : 'Nothing was changed yet'}><p>Changes of lists, feeds, keys, settings and rules show here, with the person who made them.</p><//>`
+        ? html`<${Empty} icon="audit" title=${!isComplete ? 'Looking…' : isFiltered ? 'Nothing of this kind was changed' : 'Nothing was changed yet'}><p>Changes of lists, feeds, keys, settings and rules show here, with the person who made them.</p><//>`
         : html`<${LongList} label="Audit log" columns=${columns(names)} rows=${read} keyOf=${keyOf} onSight=${onSight}
-        total=${isWhole ? read.length : -1} onRow=${setShown} />`}<//>
+        total=${isComplete ? read.length : -1} onRow=${setShown} />`}<//>
     ${shown !== undefined && html`<${EntryDialog} act=${shown} names=${names} onClose=${() => setShown(undefined)} />`}
   `;
 }

@@ -59,14 +59,14 @@ export function Page({ session, place }) {
 
 /** @param {{ names: Names }} props */
 function Batches({ names }) {
-  const { items, isWhole, error, refresh, onSight } = useKeyset('/batches', 'batches', {}, { limit: LIMIT, keyOf });
+  const { items, isComplete, error, refresh, onSight } = useKeyset('/batches', 'batches', {}, { limit: LIMIT, keyOf });
   return html`
     <${PageHead} title="Batches">What was sent in the last seven days, newest first. A batch is undone as a whole. A change of rules in place has an entry for each list, however many rules that are.<//>
     <${Shown} live=${{ value: items, error, refresh }}>${(/** @type {Batch[]} */ read) =>
       read.length === 0
         ? html`<${Empty} icon="batches" title="No batch in the last seven days"><p>Each request to POST /v1/signal or /v2/signal that is accepted is a batch, and so is each change of rules made here.</p><//>`
         : html`<${LongList} label="Batches" columns=${columns(names)} rows=${read} keyOf=${keyOf} onSight=${onSight}
-        total=${isWhole ? read.length : -1} onRow=${(/** @type {Batch} */ batch) => go(link('/batches', batch.id))} />`}<//>
+        total=${isComplete ? read.length : -1} onRow=${(/** @type {Batch} */ batch) => go(link('/batches', batch.id))} />`}<//>
   `;
 }
 

@@ -27,7 +27,7 @@ export function Page({ place }) {
   const shownWindow = windowOf(place.query);
   const { feed, kind } = shownWindow;
   const feeds = useLiveWork('feeds', readFeeds, { every: 60_000 }).value ?? [];
-  const { items, isWhole, error, refresh, onSight } = useKeyset('/changes', 'changes', { ...shownWindow }, { limit: LIMIT, keyOf });
+  const { items, isComplete, error, refresh, onSight } = useKeyset('/changes', 'changes', { ...shownWindow }, { limit: LIMIT, keyOf });
   const [shown, setShown] = useState(/** @type {Change | undefined} */ (undefined));
   return html`
     <${PageHead} title="What changed">Rules, sources, settings, lists and keys, newest first. Counted by the minute, one entry for what one key, person or source did to one list.<//>
@@ -35,12 +35,12 @@ export function Page({ place }) {
     <${Known} window=${shownWindow} />
     ${feed !== undefined && html`<${DifferenceCard} window=${shownWindow} name=${feeds.find((/** @type {any} */ { id }) => id === feed)?.name ?? ''} />`}
     <${Shown} live=${{ value: items, error, refresh }}>${(/** @type {Change[]} */ read) => html`
-      ${read.length > 0 && html`<p class="small soft" role="status">${totalOf(read)}${!isWhole && ' There is more below.'}</p>`}
+      ${read.length > 0 && html`<p class="small soft" role="status">${totalOf(read)}${!isComplete && ' There is more below.'}</p>`}
       ${
-        read.length === 0 && isWhole
+        read.length === 0 && isComplete
           ? html`<${Empty} icon="changes" title="Nothing is known to have changed"><p>Not in this time${feed !== undefined && ', not in this feed'}${kind !== undefined && ', not of this kind'}. Choose a longer one above.</p><//>`
           : html`<${LongList} label="Changes" columns=${COLUMNS} rows=${read} keyOf=${keyOf} onSight=${onSight}
-              total=${isWhole ? read.length : -1} onRow=${setShown} />`
+              total=${isComplete ? read.length : -1} onRow=${setShown} />`
       }
     `}<//>
     ${shown !== undefined && html`<${EntryDialog} change=${shown} onClose=${() => setShown(undefined)} />`}

@@ -74,7 +74,7 @@ const LIMIT = 50;
 
 /** @param {import('../pages.js').PageProps} _props */
 export function Page(_props) {
-  const { items, isWhole, error, refresh, onSight } = useKeyset('/dead-letters', 'dead_letters', {}, { limit: LIMIT, keyOf });
+  const { items, isComplete, error, refresh, onSight } = useKeyset('/dead-letters', 'dead_letters', {}, { limit: LIMIT, keyOf });
   const [chosen, setChosen] = useState(/** @type {ReadonlySet<number>} */ (new Set()));
   const [shown, setShown] = useState(/** @type {number | undefined} */ (undefined));
   const [asked, setAsked] = useState(/** @type {Asked | undefined} */ (undefined));
@@ -109,7 +109,7 @@ export function Page(_props) {
             </div>
           </div>
           <${LongList} label="Dead letters" columns=${columns(chosen, choose)} rows=${there} keyOf=${keyOf} onSight=${onSight}
-            total=${isWhole ? there.length : -1} onRow=${(/** @type {Letter} */ { id }) => setShown(id)} />
+            total=${isComplete ? there.length : -1} onRow=${(/** @type {Letter} */ { id }) => setShown(id)} />
         </div>
       `
     }

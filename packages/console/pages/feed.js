@@ -26,7 +26,7 @@ import { seeChanges } from './changes/see.js';
 import { isFeed } from './devices/documents.js';
 import { DeleteFeed } from './feeds/delete-feed.js';
 import { FeedForm } from './feeds/feed-form.js';
-import { familiesText, leftOutText, nameOfKind, stateOf, WORKSPACE_FEED } from './feeds/feed-state.js';
+import { familiesText, nameOfKind, stateOf, trimmedText, WORKSPACE_FEED } from './feeds/feed-state.js';
 import { readFeed } from './feeds/read-feeds.js';
 import { SetUpCard } from './feeds/set-up-card.js';
 
@@ -108,7 +108,7 @@ function SizeCard({ feed, tag }) {
             <${Figure} label="Rules for addresses" value=${count(measure.address_rules)} />
           <//>
           <${Gauge} value=${entries} most=${measure.entry_limit} label="Entries" />
-          ${measure.left_out !== null && html`<${Notice} kind="warn"><span class="text">Left out to keep within the cap: ${leftOutText(measure.left_out)}.</span><//>`}
+          ${measure.left_out !== null && html`<${Notice} kind="warn"><span class="text">Left out to keep within the cap: ${trimmedText(measure.left_out)}.</span><//>`}
           ${
             measure.costs.length === 0
               ? html`<p class="small soft">No rule for a country or an ASN is in it.</p>`

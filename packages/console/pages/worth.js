@@ -12,7 +12,7 @@ import { Notice } from '../ui/states.js';
 import { Table } from '../ui/table.js';
 import { Ago } from '../ui/time.js';
 import { Counted } from './worth/counting.js';
-import { ListWorth } from './worth/list-worth.js';
+import { ListOverlap } from './worth/list-worth.js';
 import { Matrix } from './worth/matrix.js';
 import { earlierText, linkToWorth } from './worth/worth-words.js';
 
@@ -25,7 +25,7 @@ const EVERY = 60_000;
 /** @param {import('../pages.js').PageProps} props */
 export function Page({ place }) {
   const [id] = place.parts;
-  return id === undefined ? html`<${Lists} />` : html`<${ListWorth} key=${id} id=${id} />`;
+  return id === undefined ? html`<${Lists} />` : html`<${ListOverlap} key=${id} id=${id} />`;
 }
 
 function Lists() {

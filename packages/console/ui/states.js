@@ -1,7 +1,7 @@
 /** What stands where data are not, or not yet; and what somebody has to be told. */
 import { html } from 'htm/preact';
 import { ApiError } from '../api.js';
-import { isTrouble } from '../data.js';
+import { isUnavailable } from '../data.js';
 import { sentence } from '../format.js';
 import { link } from '../router.js';
 import { Button } from './button.js';
@@ -44,7 +44,7 @@ const isGone = (error) => error instanceof ApiError && error.status === 404;
  */
 export function Shown({ live, children }) {
   const { value, error, refresh } = live;
-  const isToldAbove = error !== undefined && isTrouble(error);
+  const isToldAbove = error !== undefined && isUnavailable(error);
   if (value === undefined) {
     if (isToldAbove) return html`<p class="soft">Not read yet.</p>`;
     if (isGone(error))

@@ -55,8 +55,8 @@ const WHOLE = new Set(['http.request.method', 'http.request.scheme', 'http.reque
 /** A plain word or name that is found anywhere in a value. */
 function notAnchored(left: Value, pattern: string): string | null {
   const isHost = left.source.kind === 'field' && left.source.name === 'http.request.headers' && left.indexes[0] === 'host';
-  const isWhole = left.source.kind === 'field' && left.indexes.length === 0 && WHOLE.has(left.source.name);
-  if (!isHost && !isWhole) return null;
+  const isComplete = left.source.kind === 'field' && left.indexes.length === 0 && WHOLE.has(left.source.name);
+  if (!isHost && !isComplete) return null;
   if (!/^(?:\(\?i\))?(?:[A-Za-z0-9_-]|\\\.|[()|])+$/.test(pattern)) return null;
   return `the regular expression is found anywhere in ${printValue(left)}, also in a longer one: anchor it with ^ and $`;
 }

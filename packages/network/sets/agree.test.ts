@@ -4,7 +4,7 @@ import { type Random, seededRandom } from '../../../test/support/random.ts';
 import { BITS, type Family, type SlowRange } from '../../../test/support/slow-networks.ts';
 import { V4Ranges, V6Ranges } from '../ranges.ts';
 import { randomRanges } from '../test/random-ranges.ts';
-import { agreedAgain, agreedV4, agreedV6, type Quorum } from './agree.ts';
+import { agreedAgain, type Quorum, quorumV4, quorumV6 } from './agree.ts';
 
 /** Worlds that are tried, and the seed of the first: a long run gives others. */
 const WORLDS = Number(process.env.TEST_AGREE_WORLDS ?? 60);
@@ -23,7 +23,7 @@ const OF_FAMILY = {
     },
     read: (ranges: V4Ranges): SlowRange[] =>
       Array.from({ length: ranges.length }, (_, i) => ({ start: BigInt(ranges.pairs[2 * i]), end: BigInt(ranges.pairs[2 * i + 1]) })),
-    agreed: agreedV4,
+    agreed: quorumV4,
     create: () => new V4Ranges(),
   },
   6: {
@@ -34,7 +34,7 @@ const OF_FAMILY = {
     },
     read: (ranges: V6Ranges): SlowRange[] =>
       Array.from({ length: ranges.length }, (_, i) => ({ start: numberOf(ranges.words, 8 * i), end: numberOf(ranges.words, 8 * i + 4) })),
-    agreed: agreedV6,
+    agreed: quorumV6,
     create: () => new V6Ranges(),
   },
 };

@@ -15,7 +15,7 @@ export interface Quorum {
 }
 
 /** The IPv4 addresses on which the sets agree. Merges them in place. */
-export function agreedV4(sets: readonly V4Ranges[], quorum: Quorum): V4Ranges {
+export function quorumV4(sets: readonly V4Ranges[], quorum: Quorum): V4Ranges {
   for (const each of sets) each.merge();
   const ends = sets.map(({ pairs }) => pairs);
   const agreed = new V4Ranges();
@@ -39,7 +39,7 @@ export function agreedV4(sets: readonly V4Ranges[], quorum: Quorum): V4Ranges {
 }
 
 /** The same of IPv6 addresses. */
-export function agreedV6(sets: readonly V6Ranges[], quorum: Quorum): V6Ranges {
+export function quorumV6(sets: readonly V6Ranges[], quorum: Quorum): V6Ranges {
   for (const each of sets) each.merge();
   const ends = sets.map(({ words }) => words);
   const agreed = new V6Ranges();

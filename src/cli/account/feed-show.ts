@@ -1,16 +1,16 @@
 /** `weir feed show`: a feed made of lists, with what it has now and what it leaves out (SPEC D29.6). */
 import { FEED_SETTINGS } from '../../account/feed.ts';
 import { systemClock } from '../../clock.ts';
-import { countText } from '../../count-text.ts';
-import { leftOutText } from '../../document/left-out.ts';
-import { feedMeasurer } from '../../document/make/measure.ts';
 import { WeirError } from '../../errors.ts';
+import { trimmedText } from '../../feed/trim.ts';
+import { feedMeasurer } from '../../feed/whatif/measure.ts';
 import { findFeed } from '../../manage/find.ts';
 import { measureJson } from '../../manage/operations/content.ts';
 import { feedJson } from '../../manage/operations/feeds.ts';
+import { countText } from '../../text/count.ts';
 import type { AddCommand } from '../command.ts';
 import { printable, readsIn, table } from '../context.ts';
-import { servedParts } from '../served.ts';
+import { servedParts } from '../feed-parts.ts';
 import { inWorkspace } from '../usage.ts';
 
 export function feedShowCommand(add: AddCommand): void {
@@ -27,15 +27,15 @@ export function feedShowCommand(add: AddCommand): void {
         const size = await measurer.measure({ workspaceId: workspace, feed: feed.id });
         const head = await store.snapshot(workspace, feed.id, systemClock.now(), undefined);
         if (size === undefined || head === undefined) throw new WeirError('NOT_FOUND', `there is no feed "${name}"`);
-        const { lists, agreement } = head;
+        const { lists, quorum } = head;
         const members = lists.map((list, place) => ({
           id: list.id,
           name: list.name,
           always: feed.always.includes(list.id),
-          copies: (agreement?.copies[place] ?? []).map((copied) => lists[copied]!.name),
+          copies: (quorum?.copies[place] ?? []).map((copied) => lists[copied]!.name),
         }));
         const { by_list: _list, by_key: _key, of_rules: _rules, ...measure } = measureJson(size);
-        return { ...feedJson(feed), members, size: measure, left_out_text: size.leftOut === undefined ? null : leftOutText(size.leftOut) };
+        return { ...feedJson(feed), members, size: measure, left_out_text: size.leftOut === undefined ? null : trimmedText(size.leftOut) };
       },
       show: feedText,
     },

@@ -2,8 +2,8 @@
 import type { Command } from 'commander';
 import { LIST_SETTINGS, type ListPatch, type ListSetting, textFault } from '../../account/list.ts';
 import { TARGETS } from '../../account/target.ts';
-import { DEFAULT_ENTRY_LIMIT } from '../../document/variant.ts';
 import { WeirError } from '../../errors.ts';
+import { DEFAULT_ENTRY_LIMIT } from '../../feed/variant.ts';
 import { inWorkspace, oneOf, wholeNumber } from '../usage.ts';
 
 type Settings<K extends string = string> = Readonly<Record<K, ListSetting>>;

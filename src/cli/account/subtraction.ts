@@ -1,12 +1,12 @@
 /** What it costs to cut never-block rules out of a block feed (SPEC D7.9). */
 import { instantOf, secondOf } from '../../clock.ts';
-import { plural } from '../../count-text.ts';
-import { readSnapshot } from '../../document/held/snapshot.ts';
-import { entriesWithoutSubtraction, measureFeed } from '../../document/make/render-feed.ts';
-import { DEFAULT_VARIANT } from '../../document/variant.ts';
+import { entriesWithoutSubtraction, measureFeed } from '../../feed/build/render-feed.ts';
+import { readSnapshot } from '../../feed/index/snapshot.ts';
+import { DEFAULT_VARIANT } from '../../feed/variant.ts';
 import type { StoreReads } from '../../ports/store.ts';
+import { plural } from '../../text/count.ts';
 import type { Context } from '../context.ts';
-import { servedParts } from '../served.ts';
+import { servedParts } from '../feed-parts.ts';
 
 /** Entries of a block feed of both families, with what is cut out of it now and without. */
 export interface SubtractionCost {

@@ -3,7 +3,7 @@ import { firstAddressV4, maskHostBits } from '@weir/network/bounds.ts';
 import { formatAddress } from '@weir/network/format.ts';
 import type { Network } from '@weir/network/network.ts';
 import { parseNetwork } from '@weir/network/parse.ts';
-import { LISTS_ORIGIN, ORIGIN } from '../../bouncers/decisions.ts';
+import { LISTS_ORIGIN, ORIGIN } from '../../decisions/decisions.ts';
 import type { Counter } from './nft-sets.ts';
 
 interface HeldDecision {

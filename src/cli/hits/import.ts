@@ -2,11 +2,11 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { text } from 'node:stream/consumers';
-import { ORIGIN } from '../../bouncers/decisions.ts';
 import { secondOf } from '../../clock.ts';
-import { countText } from '../../count-text.ts';
+import { ORIGIN } from '../../decisions/decisions.ts';
 import { WeirError } from '../../errors.ts';
-import { parsedJson } from '../../json.ts';
+import { parsedJson } from '../../json/json.ts';
+import { countText } from '../../text/count.ts';
 import type { AddCommand } from '../command.ts';
 import { printable } from '../context.ts';
 import { openInput } from '../signals/input.ts';

@@ -1,6 +1,6 @@
 /** Counters of the elements of nftables sets, as `nft -j list` tells them (SPEC D31.7). */
 import { WeirError } from '../../errors.ts';
-import { parsedJson } from '../../json.ts';
+import { parsedJson } from '../../json/json.ts';
 
 export interface Counter {
   readonly packets: number;

@@ -1,8 +1,9 @@
 /** `weir changes`: what has changed in a workspace (SPEC D32). */
-import { countText } from '../../count-text.ts';
+
 import { type ChangesJson, changesJson } from '../../manage/changes/changes.ts';
 import { CHANGE_KINDS, type EntryJson } from '../../manage/changes/entry.ts';
 import type { Step } from '../../ports/stored/rule-store.ts';
+import { countText } from '../../text/count.ts';
 import type { AddCommand } from '../command.ts';
 import { readsIn, table } from '../context.ts';
 import { inWorkspace, oneOf, wholeNumber } from '../usage.ts';

@@ -1,16 +1,16 @@
 /** Which rules a command means: the options that `weir rule ls` and `weir rule delete` share (SPEC D9.6, D10.6). */
 import { type Command, Option } from 'commander';
 import { isoTime } from '../../clock.ts';
-import { readSince } from '../../duration.ts';
 import { WeirError } from '../../errors.ts';
 import { knownBatch } from '../../manage/batches.ts';
 import { findKeyNamed, findList } from '../../manage/find.ts';
 import { meeting, type RuleConditions } from '../../manage/rules/rule-search.ts';
-import { readInPieces } from '../../pieces.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { RuleMatch, RulePosition } from '../../ports/stored/rule-queries.ts';
 import type { StoredRule } from '../../ports/stored/stored-rule.ts';
 import { KINDS, type Kind } from '../../rule.ts';
+import { readInChunks } from '../../schedule/chunks.ts';
+import { readSince } from '../../text/duration.ts';
 import { inWorkspace, oneOf, targetOf } from '../usage.ts';
 
 const MATCHES = ['exact', 'covering', 'covered'] as const;
@@ -86,7 +86,7 @@ export async function* matchingRules(
 ): AsyncGenerator<StoredRule> {
   const { kind, listId, match } = conditions;
   const rules = store.rules(workspace, { kind, listId, match, after, now: Date.now() });
-  for await (const page of readInPieces(rules, PAGE)) yield* await meeting(store, workspace, conditions, page);
+  for await (const page of readInChunks(rules, PAGE)) yield* await meeting(store, workspace, conditions, page);
 }
 
 function collectLabel(text: string, before: [string, string][] = []): [string, string][] {

@@ -1,12 +1,13 @@
 /** `weir feed diff`: what a feed had more and less at one moment than at another (SPEC D32.6). */
-import { countText } from '../../count-text.ts';
-import { feedDifference } from '../../document/difference/difference.ts';
-import { FAMILIES } from '../../document/variant.ts';
+
+import { FAMILIES } from '../../feed/variant.ts';
+import { feedDifference } from '../../feed/whatif/difference/difference.ts';
 import { type DifferenceJson, differenceJson } from '../../manage/changes/difference.ts';
 import { ACCESS_ACTIONS } from '../../rule.ts';
+import { countText } from '../../text/count.ts';
 import type { AddCommand } from '../command.ts';
 import { printable, readsIn } from '../context.ts';
-import { servedParts } from '../served.ts';
+import { servedParts } from '../feed-parts.ts';
 import { inWorkspace, oneOf, wholeNumber } from '../usage.ts';
 import { inSpan } from './conditions.ts';
 

@@ -1,23 +1,23 @@
 /** `weir lookup`: which feeds have an address, and why (SPEC D10). */
 import type { Command } from 'commander';
 import { instantOf } from '../../clock.ts';
-import { countText } from '../../count-text.ts';
-import { explain } from '../../document/explain/explain.ts';
-import type { FeedSource, Idle, Relation } from '../../document/explain/explanation.ts';
 import { WeirError } from '../../errors.ts';
-import { whereabouts } from '../../geo/whereabouts.ts';
+import { explain } from '../../feed/whatif/explain/explain.ts';
+import type { FeedSource, Idle, Relation } from '../../feed/whatif/explain/explanation.ts';
+import { locate } from '../../geo/locate.ts';
 import { findFeed, findList } from '../../manage/find.ts';
 import { droppedOf, type ListDropped } from '../../manage/hits.ts';
-import { subtractionCommand } from '../../manage/kept-blocked.ts';
 import { explanationJson, type FeedJson, type RuleJson } from '../../manage/lookup/explanation.ts';
 import { whereJson } from '../../manage/lookup/path.ts';
+import { subtractionCommand } from '../../manage/remaining-blocks.ts';
 import { namesIn, type RuleSource } from '../../manage/rules/rule-json.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { ACCESS_ACTIONS, type AccessAction } from '../../rule.ts';
 import { formatTarget } from '../../signal/target.ts';
+import { countText } from '../../text/count.ts';
 import type { AddCommand } from '../command.ts';
 import { printable } from '../context.ts';
-import { servedParts } from '../served.ts';
+import { servedParts } from '../feed-parts.ts';
 import { inWorkspace, oneOf, pick, targetOf } from '../usage.ts';
 
 const lookupOptions = (c: Command): Command =>
@@ -41,7 +41,7 @@ export function lookupCommand(add: AddCommand): void {
       const names = await namesIn(store, workspace.id);
       const feeds = explanationJson(explained, names);
       const dropped = await droppedOf(store, workspace.id, explained, names, clock.now());
-      const where = whereJson(whereabouts(geoData, target));
+      const where = whereJson(locate(geoData, target));
       return { target: formatTarget(target), where, workspace_id: workspace.id, workspace: workspace.name, action, feeds, dropped };
     },
     show: explanationText,
@@ -117,9 +117,9 @@ function feedLine(feed: FeedJson): string {
 }
 
 /** How many lists have it, where lists have to agree. */
-function agreementLines({ agreement }: FeedJson): string[] {
-  if (agreement === null) return [];
-  const { min_sources: least, found, lists } = agreement;
+function agreementLines({ quorum }: FeedJson): string[] {
+  if (quorum === null) return [];
+  const { min_sources: least, found, lists } = quorum;
   const named = lists.map(({ name, always, copies }) => {
     const note = always ? 'is enough by itself' : copies.length > 0 ? `copies ${copies.join(', ')}` : '';
     return note === '' ? name : `${name} (${note})`;

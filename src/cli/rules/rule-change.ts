@@ -2,8 +2,7 @@
 
 import type { Command } from 'commander';
 import { blockGuards } from '../../account/guard-rails.ts';
-import { requireOwnList } from '../../account/kept-list.ts';
-import { plural } from '../../count-text.ts';
+import { requireOwnList } from '../../account/managed-list.ts';
 import { WeirError } from '../../errors.ts';
 import { findList } from '../../manage/find.ts';
 import { changeRules, MOST_CHANGED } from '../../manage/rules/rule-change.ts';
@@ -11,6 +10,7 @@ import { type EditPlan, planEdit, type RuleEdit, readExpiry } from '../../manage
 import { ruleName } from '../../manage/rules/rule-json.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { servedSettings } from '../../runtime/served-settings.ts';
+import { plural } from '../../text/count.ts';
 import type { AddCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { printable } from '../context.ts';

@@ -1,9 +1,9 @@
 /** `weir rule delete`: the rules that meet every given condition. */
 
 import type { Command } from 'commander';
-import { plural } from '../../count-text.ts';
 import { operate } from '../../manage/operate.ts';
 import { deletions } from '../../manage/rules/rule-deletion.ts';
+import { plural } from '../../text/count.ts';
 import type { AddCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { operatedJson } from './batches.ts';

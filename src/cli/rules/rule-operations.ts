@@ -1,10 +1,10 @@
 /** How commands operate over rules: on the stream beside a server. */
 
 import type { Workspace } from '../../account/workspace.ts';
-import { plural } from '../../count-text.ts';
 import { WeirError } from '../../errors.ts';
 import type { Operator, RulePorts } from '../../manage/operate.ts';
-import { deletable } from '../../manage/sources/kept-lists.ts';
+import { deletable } from '../../manage/sources/managed-lists.ts';
+import { plural } from '../../text/count.ts';
 import type { Context } from '../context.ts';
 import { untilLanded } from '../landed.ts';
 import { publish } from '../publish.ts';

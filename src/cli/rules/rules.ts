@@ -5,11 +5,11 @@ import { WeirError } from '../../errors.ts';
 import { findList } from '../../manage/find.ts';
 import { type Names, namesIn, originRuleJson } from '../../manage/rules/rule-json.ts';
 import { type OriginRule, withOrigins } from '../../manage/rules/rule-search.ts';
-import { readInPieces } from '../../pieces.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { RulePosition } from '../../ports/stored/rule-queries.ts';
 import type { StoredRule } from '../../ports/stored/stored-rule.ts';
 import type { ExpressionRule, Kind } from '../../rule.ts';
+import { readInChunks } from '../../schedule/chunks.ts';
 import { warningOf } from '../../signal/rate-limit.ts';
 import { formatTarget } from '../../signal/target.ts';
 import type { AddCommand } from '../command.ts';
@@ -96,7 +96,7 @@ async function* originPages(
   rules: AsyncIterable<StoredRule>,
   progress: { read: number },
 ): AsyncGenerator<OriginRule[]> {
-  for await (const page of readInPieces(rules, PAGE)) {
+  for await (const page of readInChunks(rules, PAGE)) {
     progress.read += page.length;
     yield await withOrigins(store, workspace, page);
   }

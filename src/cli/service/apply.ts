@@ -72,7 +72,7 @@ export function applyCommand(add: AddCommand): void {
             ? applied
             : { ...applied, keys: applied.keys.map(({ name, id }) => ({ name, id, key: files.of(name) })) };
         } catch (error) {
-          files?.takeBack();
+          files?.revert();
           throw error;
         }
       },

@@ -8,11 +8,11 @@ import { isDeepStrictEqual } from 'node:util';
 import type { SavedSource } from '../../account/source-change.ts';
 import { NO_WORKSPACE_SETTINGS, type Workspace } from '../../account/workspace.ts';
 import { WeirError } from '../../errors.ts';
-import { readInPieces } from '../../pieces.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import { everyItem } from '../../ports/stored/every-item.ts';
+import { everyItem } from '../../ports/stored/paginate.ts';
 import type { StoredRule } from '../../ports/stored/stored-rule.ts';
 import { KINDS, type Kind, RULE_KINDS } from '../../rule.ts';
+import { readInChunks } from '../../schedule/chunks.ts';
 import type { AddCommand } from '../command.ts';
 import type { Context } from '../context.ts';
 import { untilLanded } from '../landed.ts';
@@ -120,7 +120,7 @@ async function* allRules(store: StoreReads, workspaceId: string, lists: readonly
     const places = RULE_KINDS[kind].scope === 'workspace' ? [null] : lists.map(({ id }) => id);
     for (const listId of places) {
       const rules = store.rules(workspaceId, { kind, ...(listId !== null && { listId }), now });
-      for await (const some of readInPieces(rules, SLICE)) yield* await withPast(store, workspaceId, { kind, listId }, some);
+      for await (const some of readInChunks(rules, SLICE)) yield* await withPast(store, workspaceId, { kind, listId }, some);
     }
   }
 }

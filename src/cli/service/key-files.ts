@@ -38,7 +38,7 @@ export function keyFiles(folder: string, isKnown: (hash: Uint8Array) => Promise<
       for (const { name, key } of keys) await write(of(name), key);
     },
     /** Removes what was written: no key was made. */
-    takeBack(): void {
+    revert(): void {
       for (const file of written) rmSync(file, { force: true });
     },
   };

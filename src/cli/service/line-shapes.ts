@@ -6,7 +6,7 @@ import { MOST_NETWORKS } from '../../account/key.ts';
 import { LIST_SETTINGS, type ListSetting } from '../../account/list.ts';
 import { PERMISSIONS } from '../../account/permission.ts';
 import { MOST_GROUP_ROLES } from '../../account/person.ts';
-import { nullable, Type } from '../../json-schema.ts';
+import { nullable, Type } from '../../json/schema.ts';
 import { ACCESS_ACTIONS, type JsonObject, LEVELS, RULE_TYPES } from '../../rule.ts';
 import { RULE_REF_PATTERN } from '../../signal/limits.ts';
 

@@ -3,7 +3,7 @@
 import { AUTH_KINDS, type Credential, GUARD_NAMES, SOURCE_GUARDS, SOURCE_PURPOSES, type SourceGuards } from '../../account/source.ts';
 import { type SavedSource, sourceSettingsJson } from '../../account/source-change.ts';
 import { isoTime } from '../../clock.ts';
-import { nullable, type Static, Type } from '../../json-schema.ts';
+import { nullable, type Static, Type } from '../../json/schema.ts';
 import { SOURCE_FORMATS, settingsFaults } from '../../manage/sources/source-settings.ts';
 import { reader } from '../../signal/validate.ts';
 import { type Line, oneOf, text, time, unchanged, uuid } from './line-shapes.ts';

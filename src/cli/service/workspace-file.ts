@@ -9,7 +9,7 @@ import type { SavedSource } from '../../account/source-change.ts';
 import type { Workspace, WorkspaceSettings } from '../../account/workspace.ts';
 import { DAY, isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
-import { parsedJson } from '../../json.ts';
+import { parsedJson } from '../../json/json.ts';
 import { ACCEPTANCE, LIMITS } from '../../signal/limits.ts';
 import { readLines, readUtf8 } from '../../source/readers/lines.ts';
 import type { Line } from './line-shapes.ts';

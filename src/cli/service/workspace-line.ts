@@ -11,7 +11,7 @@ import { nameFault } from '../../account/name.ts';
 import { type GroupRole, readGroupRole } from '../../account/person.ts';
 import { type WorkspaceSettings, workspaceSettingsJson } from '../../account/workspace.ts';
 import { isoTime } from '../../clock.ts';
-import { type Static, Type } from '../../json-schema.ts';
+import { type Static, Type } from '../../json/schema.ts';
 import { originJson } from '../../manage/rules/rule-json.ts';
 import type { RuleOrigin } from '../../ports/stored/rule-store.ts';
 import type { StoredRule } from '../../ports/stored/stored-rule.ts';

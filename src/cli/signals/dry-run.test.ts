@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ForecastFields } from '../../document/watch/forecast-fields.ts';
+import type { ForecastFields } from '../../feed/monitor/forecast-fields.ts';
 import { NOTHING_TRIED, sumLines, withBatch } from './dry-run.ts';
 
 const row = (name: string, before: number, after: number, more: object = {}) => ({

@@ -1,6 +1,7 @@
 /** What `weir send --dry-run` learns of feeds, over all batches of a file (SPEC D10.14). */
-import { plural } from '../../count-text.ts';
-import type { ForecastField, ForecastFields } from '../../document/watch/forecast-fields.ts';
+
+import type { ForecastField, ForecastFields } from '../../feed/monitor/forecast-fields.ts';
+import { plural } from '../../text/count.ts';
 
 /** One feed over all batches. */
 interface FeedSum extends Readonly<Omit<ForecastField, 'entries_after' | 'left_out' | 'warning'>> {

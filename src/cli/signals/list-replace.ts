@@ -1,14 +1,14 @@
 /** `weir send --replace`: the rules of a list become those of a file, over HTTP, whatever its size (SPEC D11.4). */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { plural } from '../../count-text.ts';
 import { WeirError } from '../../errors.ts';
 import { formatTarget } from '../../signal/target.ts';
-import type { EqualPlan } from '../../source/equal.ts';
 import type { PassedRow, PlacedEntry } from '../../source/readers/content.ts';
 import type { ListAction, ListEntry } from '../../source/readers/entry.ts';
 import type { LineFault } from '../../source/readers/items.ts';
+import type { SyncPlan } from '../../source/sync.ts';
+import { plural } from '../../text/count.ts';
 import { ask, SendFailure } from './post.ts';
-import { type Destination, type Sender, sayLeftOut } from './sender.ts';
+import { type Destination, reportTrimmed, type Sender } from './sender.ts';
 
 /** Lines and bytes of one part. */
 const LINES = 10_000;
@@ -35,8 +35,8 @@ interface Told {
   readonly batches: readonly string[];
 }
 
-interface Plan extends Omit<EqualPlan, 'faults' | 'isLarge'> {
-  readonly errors: EqualPlan['faults'];
+interface Plan extends Omit<SyncPlan, 'faults' | 'isLarge'> {
+  readonly errors: SyncPlan['faults'];
 }
 
 /**
@@ -92,7 +92,7 @@ async function report(sender: Sender, { id, list, batches }: Told, plan: Plan, r
     errors.map(({ place, message }) => `${place}: ${message}`),
     batches.length > 0 ? id : undefined,
   );
-  sayLeftOut(sender)({ expired, passed: new Map(Object.entries(passed)) });
+  reportTrimmed(sender)({ expired, passed: new Map(Object.entries(passed)) });
   if (refused === 'skip' && plan.refused > 0)
     sender.say(`refused by guard rails, and counted as absent: ${plural(plan.refused, 'entry', 'entries')}`);
   if (failed > 0) sender.say('nothing was removed from the list, because entries of the file failed');

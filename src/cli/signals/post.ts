@@ -1,8 +1,8 @@
 /** Posts one batch of signals for `weir send`, again and again where that helps. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ForecastFields } from '../../document/watch/forecast-fields.ts';
-import { parsedJson } from '../../json.ts';
+import type { ForecastFields } from '../../feed/monitor/forecast-fields.ts';
+import { parsedJson } from '../../json/json.ts';
 
 /** Tries of one batch on 429, 5xx and a connection that fails; the pauses double from the first on, ms. */
 const TRIES = 8;

@@ -1,19 +1,20 @@
 /** `weir send`: a file of signals, or a plain list of addresses, to the service. */
-import { plural } from '../../count-text.ts';
+
 import { WeirError } from '../../errors.ts';
 import type { JsonObject } from '../../rule.ts';
+import { withoutBroad } from '../../source/broad-targets.ts';
 import { entrySignals, NO_ENTRIES, type PlacedEntry, type Reading, readContent } from '../../source/readers/content.ts';
 import { LIST_ACTIONS, type ListDefaults, signalOf } from '../../source/readers/entry.ts';
 import { FORMS, type Form } from '../../source/readers/form.ts';
 import { faultlessSignals } from '../../source/readers/items.ts';
 import { type Condition, type Path, readCondition, readPath } from '../../source/readers/paths.ts';
-import { withoutWide } from '../../source/wide.ts';
+import { plural } from '../../text/count.ts';
 import type { AddCommand } from '../command.ts';
 import { duration, oneOf } from '../usage.ts';
 import { sumLines } from './dry-run.ts';
 import { openInput } from './input.ts';
 import { replaceList } from './list-replace.ts';
-import { jsonReport, type Sender, sayLeftOut, sending, textReport } from './sender.ts';
+import { jsonReport, reportTrimmed, type Sender, sending, textReport } from './sender.ts';
 import { readKey, readUrl } from './service.ts';
 import { lifted } from './still-blocked.ts';
 
@@ -82,15 +83,15 @@ export function sendCommand(add: AddCommand): void {
           const entries = lifts.noting(told(content.entries, sender));
           const held: PlacedEntry[] = [];
           if (options.replace) {
-            await replaceList(sender, options.yes ? entries : withoutWide(entries, held), {
+            await replaceList(sender, options.yes ? entries : withoutBroad(entries, held), {
               ...destination,
               action: options.action ?? 'block',
               isSure: options.yes === true,
               refused: options.refused ?? 'keep',
             });
           } else {
-            const meant = options.yes || options.dryRun ? entries : withoutWide(entries, held);
-            await sender.send(entrySignals(meant, sayLeftOut(sender)));
+            const meant = options.yes || options.dryRun ? entries : withoutBroad(entries, held);
+            await sender.send(entrySignals(meant, reportTrimmed(sender)));
           }
           if (held.length > 0) await sayHeld(sender, held);
           await lifts.say(sender, destination);

@@ -1,11 +1,11 @@
 /** Sends signals to the service batch by batch, and tells what became of them: the work of `weir send`. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { plural } from '../../count-text.ts';
 import { hasCode, WeirError } from '../../errors.ts';
 import { LIMITS } from '../../signal/limits.ts';
-import type { LeftOut } from '../../source/readers/content.ts';
+import type { Trimmed } from '../../source/readers/content.ts';
 import { arrayOf, type FileSignal, type LineFault, type Version } from '../../source/readers/items.ts';
+import { plural } from '../../text/count.ts';
 import { type Context, writeLine } from '../context.ts';
 import { startProgress } from '../progress.ts';
 import { type DryRunSum, NOTHING_TRIED, sumLines, withBatch } from './dry-run.ts';
@@ -87,9 +87,9 @@ export interface Sender {
 }
 
 /** Says which entries of a list ask for nothing. */
-export const sayLeftOut =
+export const reportTrimmed =
   ({ say }: Sender) =>
-  ({ expired, passed }: LeftOut): void => {
+  ({ expired, passed }: Trimmed): void => {
     if (expired > 0)
       say(
         `${plural(expired, 'entry', 'entries')} ${expired === 1 ? 'has' : 'have'} expired and ${expired === 1 ? 'was' : 'were'} left out`,

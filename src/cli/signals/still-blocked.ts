@@ -1,7 +1,8 @@
 /** What `weir send` tells of targets that it unblocks or puts on the never-block list: the block feeds that have them all the same (SPEC D10.18). */
-import { type Lift, liftOfEntry, liftOfSignal, liftsOnce } from '../../source/lift.ts';
+
 import type { PlacedEntry } from '../../source/readers/content.ts';
 import type { FileSignal } from '../../source/readers/items.ts';
+import { distinctUnblocks, type Unblock, unblockOfEntry, unblockOfSignal } from '../../source/unblock.ts';
 import { ask, SendFailure } from './post.ts';
 import type { Destination, Sender } from './sender.ts';
 
@@ -13,21 +14,21 @@ const MOST = 10;
  * still. Of unblocks it is told beforehand, in a dry run: afterwards nothing is to be asked of what is gone.
  */
 export function lifted(dryRun: boolean) {
-  const noted: Lift[] = [];
-  const note = (lift: Lift | undefined) => {
+  const noted: Unblock[] = [];
+  const note = (lift: Unblock | undefined) => {
     if (lift !== undefined && noted.length < MOST && (dryRun || lift.how === 'allow'))
-      noted.splice(0, MOST, ...liftsOnce([...noted, lift]));
+      noted.splice(0, MOST, ...distinctUnblocks([...noted, lift]));
   };
   return {
     async *noting<T extends object>(each: AsyncIterable<T | PlacedEntry>): AsyncGenerator<T | PlacedEntry> {
       for await (const one of each) {
-        if ('entry' in one) note(liftOfEntry(one.entry));
+        if ('entry' in one) note(unblockOfEntry(one.entry));
         yield one;
       }
     },
     async *notingSignals(each: AsyncIterable<FileSignal>): AsyncGenerator<FileSignal> {
       for await (const one of each) {
-        if (noted.length < MOST) note(liftOfSignal(one));
+        if (noted.length < MOST) note(unblockOfSignal(one));
         yield one;
       }
     },

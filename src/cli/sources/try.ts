@@ -1,6 +1,5 @@
 /** `weir source try`: what a source would do, before anything is kept (SPEC D23.41). */
 import { systemClock } from '../../clock.ts';
-import { countText } from '../../count-text.ts';
 import { hasCode, WeirError } from '../../errors.ts';
 import { sourceReach } from '../../fetch/reach.ts';
 import { findSource } from '../../manage/sources/sources.ts';
@@ -11,9 +10,10 @@ import { fetchTried, inTryFolder, runTrial, trialVisit } from '../../runtime/sou
 import { recallAll } from '../../runtime/sources/visits.ts';
 import { findCatalogue } from '../../source/catalogue.ts';
 import type { TryReport } from '../../source/try-source.ts';
+import { countText } from '../../text/count.ts';
 import type { AddCommand } from '../command.ts';
 import { printable, readsIn, table } from '../context.ts';
-import { servedParts } from '../served.ts';
+import { servedParts } from '../feed-parts.ts';
 import { type SourceOptions, secretGiven, settingsGiven, sourceOptions } from './options.ts';
 
 export function tryCommand(add: AddCommand): void {

@@ -4,7 +4,7 @@ import { type AuditNames, auditJson, auditNames } from '../../manage/audit-json.
 import { isWanted } from '../../manage/audit-search.ts';
 import { findKeyNamed } from '../../manage/find.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import { everyItem } from '../../ports/stored/every-item.ts';
+import { everyItem } from '../../ports/stored/paginate.ts';
 import type { AddCommand } from '../command.ts';
 import { table, workspaceId } from '../context.ts';
 import { sinceOf } from '../rules/conditions.ts';

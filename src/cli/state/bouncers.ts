@@ -1,8 +1,9 @@
 /** `weir bouncer`. */
-import { countText } from '../../count-text.ts';
+
 import { allBouncers } from '../../manage/devices/recent-use.ts';
 import { bouncerJson } from '../../manage/operations/bouncers.ts';
 import { feedNamesIn } from '../../manage/rules/rule-json.ts';
+import { countText } from '../../text/count.ts';
 import type { AddCommand } from '../command.ts';
 import { readsIn, table } from '../context.ts';
 import { inWorkspace } from '../usage.ts';

@@ -5,8 +5,8 @@ import { type StatsFs, statfsSync } from 'node:fs';
 const LEAST = 64 * 1024;
 
 /** Why nothing can be written there; undefined where it can. */
-export const roomFault = ({ bavail, bsize }: Pick<StatsFs, 'bavail' | 'bsize'>): string | undefined =>
+export const quotaFault = ({ bavail, bsize }: Pick<StatsFs, 'bavail' | 'bsize'>): string | undefined =>
   bavail * bsize < LEAST ? 'the disk of DATA_DIR is full' : undefined;
 
 /** The same of the disk that a folder is on. */
-export const diskFault = (folder: string): string | undefined => roomFault(statfsSync(folder));
+export const diskFault = (folder: string): string | undefined => quotaFault(statfsSync(folder));

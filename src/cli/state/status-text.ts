@@ -1,7 +1,7 @@
 /** The status for people. */
 
-import { sharesText } from '../../document/shares.ts';
-import type { Status } from '../../manage/attention.ts';
+import { sharesText } from '../../feed/shares.ts';
+import type { Status } from '../../manage/alerts.ts';
 import { type EngineStatus, engineFault } from '../../manage/status.ts';
 import { table } from '../context.ts';
 

@@ -6,9 +6,9 @@ import { isEnding } from '../../account/key.ts';
 import { WeirError } from '../../errors.ts';
 import { loadGeo } from '../../geo/load.ts';
 import { geoStatus } from '../../geo/status.ts';
-import { serviceStatus } from '../../manage/attention.ts';
+import { serviceStatus } from '../../manage/alerts.ts';
 import { fullDevices } from '../../manage/devices/device-caps.ts';
-import { type SourceTrouble, troubleOf } from '../../manage/sources/trouble.ts';
+import { type SourceAlert, sourceAlertOf } from '../../manage/sources/source-alerts.ts';
 import {
   type EngineStatus,
   endingKeyJson,
@@ -19,7 +19,7 @@ import {
   unusedKeyJson,
 } from '../../manage/status.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import { everyItem } from '../../ports/stored/every-item.ts';
+import { everyItem } from '../../ports/stored/paginate.ts';
 import { isStreamThere } from '../../runtime/engines.ts';
 import { readStatusFiles } from '../../runtime/ledgers/status-file.ts';
 import { servedSettings } from '../../runtime/served-settings.ts';
@@ -104,10 +104,10 @@ async function readStored({ config }: Context, store: StoreReads, processes: rea
 }
 
 /** The sources of all workspaces that somebody has to look at. */
-async function troubled(store: StoreReads, names: ReadonlyMap<string, string>, now: number): Promise<SourceTrouble[]> {
-  const found: SourceTrouble[] = [];
+async function troubled(store: StoreReads, names: ReadonlyMap<string, string>, now: number): Promise<SourceAlert[]> {
+  const found: SourceAlert[] = [];
   for await (const record of everyItem((page) => store.allSources(page))) {
-    const trouble = troubleOf(record, names.get(record.source.workspaceId) ?? '', now);
+    const trouble = sourceAlertOf(record, names.get(record.source.workspaceId) ?? '', now);
     if (trouble !== undefined) found.push(trouble);
   }
   return found;

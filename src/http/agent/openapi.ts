@@ -1,4 +1,4 @@
-import { exampleOf, type Fields, listOf, objectOf, Type } from '../../json-schema.ts';
+import { exampleOf, type Fields, listOf, objectOf, Type } from '../../json/schema.ts';
 import { EXPRESSION_KINDS, type ExpressionKind, RULE_KINDS } from '../../rule.ts';
 import { pathsOf } from '../address.ts';
 import { type About, type Api, BEARER, type Faults, headerParameter, jsonOf, queryParameters, reference } from '../docs/openapi.ts';

@@ -1,6 +1,6 @@
 /** How much of all request bodies together is read in one turn: other requests wait for no more than that. */
 import type { Readable } from 'node:stream';
-import { eachTurn } from '../../each-turn.ts';
+import { coalesced } from '../../schedule/coalesced.ts';
 
 /** Bytes that a body gives at least, once it is read on: a piece that waits, and the next one. */
 const PIECE = 64 * 1024;
@@ -13,7 +13,7 @@ function pace(bytesOfTurn: number, plan: (turn: () => void) => unknown): CountPi
   /** Bodies that wait for a turn, in the order in which they are read on. */
   const waiting = new Set<Readable>();
   let left = bytesOfTurn;
-  const planTurn = eachTurn(() => {
+  const planTurn = coalesced(() => {
     left = bytesOfTurn;
     for (const body of [...waiting].slice(0, bytesOfTurn / PIECE)) {
       waiting.delete(body);

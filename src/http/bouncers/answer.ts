@@ -1,17 +1,17 @@
 import type { Caller } from '../../account/caller.ts';
-import type { DecisionRequest } from '../../bouncers/decisions.ts';
-import type { BouncerName, Bouncers } from '../../bouncers/serve/bouncers.ts';
-import type { FindDecisions, NoDecisions } from '../../bouncers/serve/find-decisions.ts';
-import type { RecordHits } from '../../bouncers/serve/hit-recorder.ts';
-import { hitWindows } from '../../bouncers/serve/hits.ts';
-import { keptMetrics, usageReport } from '../../bouncers/serve/metrics.ts';
-import { BUSY, type SharedAnswer } from '../../bouncers/serve/shared-answers.ts';
+import type { DecisionRequest } from '../../decisions/decisions.ts';
+import type { BouncerName, Bouncers } from '../../decisions/serve/bouncers.ts';
+import type { FindDecisions, NoDecisions } from '../../decisions/serve/find-decisions.ts';
+import type { RecordHits } from '../../decisions/serve/hit-recorder.ts';
+import { hitWindows } from '../../decisions/serve/hits.ts';
+import { keptMetrics, usageReport } from '../../decisions/serve/metrics.ts';
+import { BUSY, type SharedAnswer } from '../../decisions/serve/shared-answers.ts';
 import { hasCode } from '../../errors.ts';
 import { type Answer, jsonAnswer, NO_SNIFFING } from '../answer.ts';
 import type { HttpFault } from '../errors.ts';
 import { negotiateCoding } from '../feeds/encoding.ts';
 import { hintOf, tellable } from '../feeds/refusals.ts';
-import { readHeldQuery, readStreamQuery } from './query.ts';
+import { readOnHoldQuery, readStreamQuery } from './query.ts';
 
 /** An authenticated request of a bouncer. */
 export interface BouncerRequest {
@@ -115,7 +115,7 @@ export function bouncerEndpoints({ decisions, bouncers, hits, now, monotonic, re
     },
     async held({ caller, query, acceptEncoding, ...who }) {
       const name = nameOf(caller, who);
-      const asked = readHeldQuery(query);
+      const asked = readOnHoldQuery(query);
       if ('status' in asked) return asked;
       const { network, isEmpty, filter } = asked;
       const found = await find({ workspaceId: name.workspaceId, feedId: name.feedId, filter, ask: { network } }, caller);

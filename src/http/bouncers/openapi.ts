@@ -1,9 +1,9 @@
-import { LISTS_ORIGIN, ORIGIN, SCOPES } from '../../bouncers/decisions.ts';
-import { exampleOf, type Fields, objectOf, Type } from '../../json-schema.ts';
+import { LISTS_ORIGIN, ORIGIN, SCOPES } from '../../decisions/decisions.ts';
+import { exampleOf, type Fields, objectOf, Type } from '../../json/schema.ts';
 import { type About, type Api, type Faults, json, jsonOf, queryParameter, reference } from '../docs/openapi.ts';
 import type { HttpFault } from '../errors.ts';
 import { MANY_ANSWERS, MANY_REPORTS, NO_LIST, NO_OBJECT, refusalOf } from './answer.ts';
-import { readHeldQuery, readStreamQuery } from './query.ts';
+import { readOnHoldQuery, readStreamQuery } from './query.ts';
 
 const DECISION = {
   id: [206158463072, 'Always the same number for the same network.'],
@@ -103,7 +103,7 @@ const LOOK_UP: About = {
     ...NO_DECISIONS,
     400: {
       says: 'What is asked for is no address, or the filter is too long.',
-      examples: { malformed: readHeldQuery('ip=192.0.2.300') as HttpFault },
+      examples: { malformed: readOnHoldQuery('ip=192.0.2.300') as HttpFault },
     },
   },
 };

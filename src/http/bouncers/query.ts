@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { Network } from '@weir/network/network.ts';
 import { parseNetwork } from '@weir/network/parse.ts';
-import { type DecisionFilter, SCOPES, type Scope } from '../../bouncers/decisions.ts';
+import { type DecisionFilter, SCOPES, type Scope } from '../../decisions/decisions.ts';
 import type { HttpFault } from '../errors.ts';
 
 /** A pull of what has changed. */
@@ -57,7 +57,7 @@ export function readStreamQuery(query: string): StreamQuery | HttpFault {
 }
 
 /** Reads the raw query of a look-up (without its question mark), or tells what is wrong with it. */
-export function readHeldQuery(query: string): HeldQuery | HttpFault {
+export function readOnHoldQuery(query: string): HeldQuery | HttpFault {
   const given = new URLSearchParams(query);
   const filter = filterOf(given);
   if ('status' in filter) return filter;

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { FORMAT_NAMES } from '../../document/formats/table.ts';
+import { FORMAT_NAMES } from '../../feed/formats/table.ts';
 import { type File, fileOf } from '../files.ts';
 import { pageAt, pageModules, withoutComments } from './modules.ts';
 import { packOf, packsOf } from './packs.ts';

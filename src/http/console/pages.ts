@@ -1,5 +1,5 @@
 /** The console at /console/: one page for all its addresses, its files, and signing in and out (SPEC D18). */
-import { parsedJson } from '../../json.ts';
+import { parsedJson } from '../../json/json.ts';
 import { type Answer, jsonAnswer, movedTo } from '../answer.ts';
 import type { BodyLimit } from '../bodies/body.ts';
 import type { Answered, Call } from '../call.ts';

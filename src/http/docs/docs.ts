@@ -2,7 +2,7 @@
 import { jsonAnswer, movedTo } from '../answer.ts';
 import type { Answered, Call } from '../call.ts';
 import { GROUP_NAMES, GROUPS } from '../groups.ts';
-import type { Docs } from '../served.ts';
+import type { Docs } from '../handlers.ts';
 
 const PAGES = Object.fromEntries(GROUP_NAMES.map((group) => [GROUPS[group].docs, `/docs/${GROUPS[group].docs}/swagger/`]));
 

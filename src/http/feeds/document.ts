@@ -1,9 +1,9 @@
 /** Answering a request for a document, whichever it is: 200 with its bytes, 304, 412, or the fault that says why there is none. */
 import type { Caller } from '../../account/caller.ts';
 import type { Instant } from '../../clock.ts';
-import type { DocumentCache, DocumentQuery, Found } from '../../document/serve/cache.ts';
-import { type Representation, toldDate } from '../../document/serve/representation.ts';
 import { hasCode } from '../../errors.ts';
+import type { DocumentCache, DocumentQuery, Found } from '../../feed/serve/cache.ts';
+import { type Representation, toldDate } from '../../feed/serve/representation.ts';
 import type { HttpFault } from '../errors.ts';
 import { type Conditions, evaluate } from './conditional.ts';
 import { negotiateCoding } from './encoding.ts';

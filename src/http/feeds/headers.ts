@@ -1,8 +1,8 @@
 /** The headers of the answers of a feed or another document, made once for each representation and form. */
-import type { DocumentVariant } from '../../document/document.ts';
-import { FORMATS } from '../../document/formats/table.ts';
-import { leftOutHeader } from '../../document/left-out.ts';
-import { type Representation, toldDate } from '../../document/serve/representation.ts';
+import type { DocumentVariant } from '../../feed/document.ts';
+import { FORMATS } from '../../feed/formats/table.ts';
+import { type Representation, toldDate } from '../../feed/serve/representation.ts';
+import { trimmedHeader } from '../../feed/trim.ts';
 import { NO_SNIFFING } from '../answer.ts';
 import { formatHttpDate } from './conditional.ts';
 
@@ -60,7 +60,7 @@ function prepareAnswers(representation: Representation, form: AnswerForm): Prepa
     ['Vary', 'Accept-Encoding, Authorization'],
     NO_SNIFFING,
     ...entryHeaders(entryCount, entryLimit, staleSince),
-    ...(leftOut === undefined ? [] : ([['X-Feed-Left-Out', leftOutHeader(leftOut)]] as const)),
+    ...(leftOut === undefined ? [] : ([['X-Feed-Left-Out', trimmedHeader(leftOut)]] as const)),
   ];
   const type = form === 'md5' ? 'text/plain' : mediaTypeOf(variant);
   const own: Pairs = [['Content-Type', `${type}; charset=utf-8`], ...(form === 'gzip' ? ([['Content-Encoding', 'gzip']] as const) : [])];

@@ -1,7 +1,7 @@
-import { exampleBody } from '../../document/formats/example.ts';
-import { FORMAT_ALIASES, FORMAT_NAMES, FORMATS } from '../../document/formats/table.ts';
-import { DEFAULT_ENTRY_LIMIT, DEFAULT_VARIANT } from '../../document/variant.ts';
-import { Type } from '../../json-schema.ts';
+import { exampleBody } from '../../feed/formats/example.ts';
+import { FORMAT_ALIASES, FORMAT_NAMES, FORMATS } from '../../feed/formats/table.ts';
+import { DEFAULT_ENTRY_LIMIT, DEFAULT_VARIANT } from '../../feed/variant.ts';
+import { Type } from '../../json/schema.ts';
 import { MOST_DETAILS } from '../../signal/faults.ts';
 import type { Address } from '../address.ts';
 import { type About, type Api, BASIC, BEARER, type Faults, header, headerParameter, queryParameters } from '../docs/openapi.ts';

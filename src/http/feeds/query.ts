@@ -1,5 +1,5 @@
-import { FORMAT_NAMES, formatOf } from '../../document/formats/table.ts';
-import { FAMILIES, type Variant } from '../../document/variant.ts';
+import { FORMAT_NAMES, formatOf } from '../../feed/formats/table.ts';
+import { FAMILIES, type Variant } from '../../feed/variant.ts';
 import { ACCESS_ACTIONS } from '../../rule.ts';
 import type { HttpFault } from '../errors.ts';
 import { oneOf, readParameters } from './parameters.ts';

@@ -1,5 +1,5 @@
 import type { Caller } from '../../account/caller.ts';
-import type { DocumentQuery } from '../../document/serve/cache.ts';
+import type { DocumentQuery } from '../../feed/serve/cache.ts';
 import type { Call } from '../call.ts';
 import type { HttpFault } from '../errors.ts';
 import type { DocumentRequest } from './document.ts';

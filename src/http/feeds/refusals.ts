@@ -1,8 +1,8 @@
 /** What is answered when there is no feed to send (spec 7.3). */
 import type { Caller } from '../../account/caller.ts';
-import type { Found } from '../../document/serve/cache.ts';
-import type { Representation } from '../../document/serve/representation.ts';
-import { sharesText } from '../../document/shares.ts';
+import type { Found } from '../../feed/serve/cache.ts';
+import type { Representation } from '../../feed/serve/representation.ts';
+import { sharesText } from '../../feed/shares.ts';
 import { MOST_DETAILS } from '../../signal/faults.ts';
 import type { HttpFault } from '../errors.ts';
 import { GROUPS } from '../groups.ts';

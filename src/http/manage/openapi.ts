@@ -1,6 +1,6 @@
 /** The API document of management, from the table of operations. */
 import type { TSchema } from 'typebox';
-import { Type } from '../../json-schema.ts';
+import { Type } from '../../json/schema.ts';
 import type { Operation } from '../../manage/operation.ts';
 import { LATE } from '../../manage/operations/answers.ts';
 import type { Outcome } from '../../manage/outcome.ts';

@@ -6,7 +6,7 @@ import { WeirError } from '../../errors.ts';
 import type { ManageContext, ManagePorts } from '../../manage/context.ts';
 import type { Method, Operation } from '../../manage/operation.ts';
 import type { Outcome } from '../../manage/outcome.ts';
-import { requireRoom } from '../../manage/room.ts';
+import { requireQuota } from '../../manage/quota.ts';
 import { OPERATIONS } from '../../manage/table.ts';
 import { ANSWER_KEPT } from '../../ports/stored/account-store.ts';
 import { fewAtOnce } from '../../serial.ts';
@@ -88,12 +88,12 @@ export function done(operation: Operation, ports: ManagePorts): (asked: Asked) =
       return steps(work);
     };
     const work = () => perform(operation, { ...ports, ...about, inTurn, store, step, pause: () => step(async () => undefined) }, given);
-    const inLine = () =>
+    const fairQueue = () =>
       few(async () => {
         stay();
         return work();
       }, workspaceId);
-    const asOne = async () => asOutcome(await (isRead ? work() : inLine()));
+    const asOne = async () => asOutcome(await (isRead ? work() : fairQueue()));
     const outcome = operation.isLong ? await ports.late.inTime(about.caller, asOne) : await work();
     return 'body' in outcome ? outcomeAnswer(outcome, takes, MANAGE) : outcome;
   };
@@ -171,7 +171,7 @@ async function doOrRefuse(operation: Operation, context: ManageContext, given: G
 
 async function doNow(operation: Operation, context: ManageContext, given: GivenInput): Promise<Outcome> {
   const isPreview = (given.body as { preview?: unknown }).preview === true || (given.query as { preview?: unknown }).preview === true;
-  if (!isPreview) await requireRoom(operation, context);
+  if (!isPreview) await requireQuota(operation, context);
   const value = await operation.run(context, given);
   // A preview changes nothing: it may be done again.
   if (context.once !== undefined && operation.creates === 'elsewhere' && !isPreview) {

@@ -1,4 +1,4 @@
-import { exampleOf, type Fields, nullable, objectOf, Type } from '../../json-schema.ts';
+import { exampleOf, type Fields, nullable, objectOf, Type } from '../../json/schema.ts';
 import { RULE } from '../../manage/operations/rules/rule-schema.ts';
 import { isExpressionKind, KINDS, type Kind, RULE_KINDS } from '../../rule.ts';
 import type { Address } from '../address.ts';

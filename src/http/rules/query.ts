@@ -1,4 +1,4 @@
-import type { RulePlace, RulesVariant } from '../../document/document.ts';
+import type { RulePlace, RulesVariant } from '../../feed/document.ts';
 import { isExpressionKind, KINDS, type Kind, perKind, RULE_KINDS, RULE_TYPES, readLabel } from '../../rule.ts';
 import type { HttpFault } from '../errors.ts';
 import { oneOf, type Parameter, readParameters } from '../feeds/parameters.ts';

@@ -6,7 +6,7 @@ import { type Answer, jsonAnswer } from '../answer.ts';
 import type { BodyLimit } from '../bodies/body.ts';
 import type { Call } from '../call.ts';
 import { badRequest, type HttpFault } from '../errors.ts';
-import { namedTrace, type TraceOf } from '../watch/traces.ts';
+import { namedTrace, type TraceOf } from '../monitor/traces.ts';
 import type { SignalAnswer, SignalRequest, SubmitSignals } from './submit.ts';
 
 /** The body of a batch. */

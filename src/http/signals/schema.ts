@@ -1,4 +1,4 @@
-import { type Static, Type } from '../../json-schema.ts';
+import { type Static, Type } from '../../json/schema.ts';
 import { feedFields } from '../../manage/operations/feed-fields.ts';
 import { MOST_DETAILS } from '../../signal/faults.ts';
 

@@ -1,4 +1,4 @@
-import { eachTurn } from '../../each-turn.ts';
+import { coalesced } from '../../schedule/coalesced.ts';
 
 /** Runs a generator to its end and returns its value. */
 type RunSlices = <T>(work: Generator<undefined, T>) => Promise<T>;
@@ -14,7 +14,7 @@ function slices(plan: (turn: () => void) => unknown): RunSlices {
   const waiting: (() => boolean)[] = [];
   /** Work of this turn so far, ms. */
   let spent = 0;
-  const planTurn = eachTurn(() => {
+  const planTurn = coalesced(() => {
     while (waiting.length > 0 && spent < TURN) {
       const advance = waiting.shift()!;
       if (advance()) waiting.push(advance);

@@ -1,6 +1,6 @@
 import type { Caller } from '../../account/caller.ts';
-import type { FeedForecast } from '../../document/watch/forecast.ts';
-import { type ForecastFields, forecastFields, unknownFeeds } from '../../document/watch/forecast-fields.ts';
+import type { FeedForecast } from '../../feed/monitor/forecast.ts';
+import { type ForecastFields, forecastFields, unknownFeeds } from '../../feed/monitor/forecast-fields.ts';
 import { type Accept, type Foreseen, TOO_MANY_ENTRIES } from '../../signal/accept.ts';
 import { type BatchFault, type EntryFault, errorTexts } from '../../signal/faults.ts';
 import type { Refusal } from '../../signal/refusal.ts';

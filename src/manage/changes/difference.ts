@@ -1,7 +1,7 @@
 /** `weir feed diff`, `GET /v1/manage/difference`: what both ask and answer (SPEC D32.6). */
 import { isoTime } from '../../clock.ts';
-import type { DifferenceAsked, FeedDiffer } from '../../document/difference/difference.ts';
 import { WeirError } from '../../errors.ts';
+import type { DifferenceAsked, FeedDiffer } from '../../feed/whatif/difference/difference.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { auditNames } from '../audit-json.ts';
 import { anyFeedId } from '../find.ts';

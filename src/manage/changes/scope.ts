@@ -46,7 +46,7 @@ async function scope(store: ScopeStore, workspaceId: string, id: string): Promis
   };
 }
 
-type KeptStore = Pick<StoreReads, 'changesKept' | 'workspace' | 'takenBytes' | 'allRuns'>;
+type KeptStore = Pick<StoreReads, 'changesKept' | 'workspace' | 'usedBytesOf' | 'allRuns'>;
 
 /** How long changes of rules, and rows of the audit log, are kept, ms. */
 export const RULES_KEPT = 7 * DAY;
@@ -64,7 +64,7 @@ export async function knownSince(
   const [kept, workspace, taken, runs] = await Promise.all([
     store.changesKept(workspaceId),
     store.workspace(workspaceId),
-    store.takenBytes(workspaceId),
+    store.usedBytesOf(workspaceId),
     store.allRuns(workspaceId),
   ]);
   const known = (from: number) => isoTime(from <= (workspace?.createdAt ?? 0) ? Math.min(from, since) : from)!;

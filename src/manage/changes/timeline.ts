@@ -2,7 +2,7 @@
 import type { StoreReads } from '../../ports/store.ts';
 import type { NamedRun } from '../../ports/stored/changes.ts';
 import type { Step } from '../../ports/stored/rule-store.ts';
-import { sortedInTurns } from '../../sorted-in-turns.ts';
+import { chunkedSort } from '../../schedule/chunked-sort.ts';
 import { type AuditNames, auditNames } from '../audit-json.ts';
 import {
   auditEntry,
@@ -98,7 +98,7 @@ async function rulesBefore(
       .filter((sum) => !isRenewal(sum) && (scope?.hasRules(sum) ?? true))
       .map((sum) => ({ ...rulePlace(sum), sum }))
       .filter((place) => newer(place, before) < 0);
-    const sorted = await sortedInTurns(
+    const sorted = await chunkedSort(
       places,
       (a, b) => newer(b, a),
       () => step(async () => undefined),

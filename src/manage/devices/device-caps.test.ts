@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DeviceDocument } from '../../account/device.ts';
 import { DAY } from '../../clock.ts';
-import type { WatchedFeed } from '../../document/watch/feed-watch.ts';
+import type { WatchedFeed } from '../../feed/monitor/feed-watch.ts';
 import type { Device } from '../../ports/devices.ts';
 import { fullDevice } from './device-caps.ts';
 

@@ -5,8 +5,8 @@
 import { documentKey } from '../../account/device.ts';
 import { TARGETS } from '../../account/target.ts';
 import { DAY } from '../../clock.ts';
-import { FORMATS, formatOf } from '../../document/formats/table.ts';
-import type { WatchedFeed } from '../../document/watch/feed-watch.ts';
+import { FORMATS, formatOf } from '../../feed/formats/table.ts';
+import type { WatchedFeed } from '../../feed/monitor/feed-watch.ts';
 import type { Device } from '../../ports/devices.ts';
 import type { StoreReads } from '../../ports/store.ts';
 

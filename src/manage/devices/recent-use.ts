@@ -1,11 +1,11 @@
 /** Who has used a key, or pulled a feed, in the last ten minutes: devices, agents and bouncers, as far as they are written (SPEC D16.12). */
 
 import { isoTime } from '../../clock.ts';
-import { type Fields, listOf, nullable, Type } from '../../json-schema.ts';
+import { type Fields, listOf, nullable, Type } from '../../json/schema.ts';
 import type { Device } from '../../ports/devices.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { Bouncer } from '../../ports/stored/bouncer-store.ts';
-import { everyItem } from '../../ports/stored/every-item.ts';
+import { everyItem } from '../../ports/stored/paginate.ts';
 
 /** Who has pulled within this time uses what he pulls, ms. */
 export const LATELY = 600_000;

@@ -3,14 +3,14 @@ import { randomUUID } from 'node:crypto';
 import type { Author } from '../../account/caller.ts';
 import { hasCode, WeirError } from '../../errors.ts';
 import type { StoreReads, StoreWrites } from '../../ports/store.ts';
-import type { WorkspaceState } from '../../ports/stored/together-store.ts';
+import type { WorkspaceState } from '../../ports/stored/transaction-store.ts';
 import type { FieldFault } from '../../signal/validate.ts';
 import { type Most, NO_LIMIT } from '../context.ts';
 import { fieldFaults } from '../operation.ts';
+import { changeText, type Loss, losses, lossText } from './change-text.ts';
 import type { About, Doing, FileKind } from './kind.ts';
 import { type FieldChange, type PlannedChange, planFile } from './plan.ts';
 import type { WorkspaceFile } from './schema.ts';
-import { changeText, type Loss, losses, lossText } from './told.ts';
 
 /** What a file is applied with. */
 export interface FileContext extends Omit<About, 'prune' | 'now'> {
@@ -115,7 +115,7 @@ async function applyOnce(context: FileContext, file: WorkspaceFile, request: App
   if (dryRun || changes.length === 0) return { ...nothing, applied: !dryRun, act: null };
   const { calls, keys, act } = callsOf(context, about, state, changes);
   await onKeys?.(keys);
-  await store.changeTogether(workspaceId, state.tag, calls, { ...context.by, act });
+  await store.changeInOneTransaction(workspaceId, state.tag, calls, { ...context.by, act });
   return { ...nothing, applied: true, act, keys };
 }
 

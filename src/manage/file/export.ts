@@ -1,5 +1,5 @@
 /** What is set in a workspace, as its file (SPEC D28.1). */
-import type { WorkspaceState } from '../../ports/stored/together-store.ts';
+import type { WorkspaceState } from '../../ports/stored/transaction-store.ts';
 import { type About, deep, type Entry, type FileKind, isSame, type Thing } from './kind.ts';
 import { FILE_VERSION, type WorkspaceFile } from './schema.ts';
 import { FILE_KINDS } from './table.ts';
@@ -15,14 +15,14 @@ export function exportFile(state: WorkspaceState, about: About): Exported {
   const all = FILE_KINDS.map((kind) => ({ kind, things: kind.things(state, about) }));
   const told = all.map(({ kind, things }) => {
     const counts = Map.groupBy(things, ({ name }) => name);
-    const isTold = ({ name }: Thing) => name !== null && counts.get(name)!.length === 1;
+    const isPublished = ({ name }: Thing) => name !== null && counts.get(name)!.length === 1;
     return {
       kind,
       entries: things
-        .filter(isTold)
+        .filter(isPublished)
         .toSorted(byName)
         .map((thing) => entryOf(kind, thing, about)),
-      left: things.filter((each) => !isTold(each)),
+      left: things.filter((each) => !isPublished(each)),
     };
   });
   return {

@@ -1,8 +1,8 @@
 /** What a kind of thing in the file of a workspace is: a row of its table (table.ts), from which schema, export and plan follow (SPEC D28). */
 import type { TSchema } from 'typebox';
 import type { Author } from '../../account/caller.ts';
-import type { SecretKeys } from '../../account/sealed.ts';
-import type { ChangeCall, WorkspaceState } from '../../ports/stored/together-store.ts';
+import type { SecretKeys } from '../../account/encrypted-secret.ts';
+import type { ChangeCall, WorkspaceState } from '../../ports/stored/transaction-store.ts';
 import type { Most } from '../context.ts';
 import { fieldFault } from '../operation.ts';
 import type { Reach } from '../sources/source-settings.ts';

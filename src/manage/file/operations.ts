@@ -1,5 +1,5 @@
 /** The workspace as a file: what is set in it, and making it so (SPEC D28). */
-import { answerOf, type Fields, flagField, listOf, nullable, Type } from '../../json-schema.ts';
+import { answerOf, type Fields, flagField, listOf, nullable, Type } from '../../json/schema.ts';
 import type { FieldFault } from '../../signal/validate.ts';
 import type { ManageContext } from '../context.ts';
 import { fieldFaults, type Operation, operation } from '../operation.ts';

@@ -1,6 +1,6 @@
 /** What has to change so that a workspace is as a file says: a pure function of both (SPEC D28.2, D28.3, D28.6). */
 import { hasCode } from '../../errors.ts';
-import type { WorkspaceState } from '../../ports/stored/together-store.ts';
+import type { WorkspaceState } from '../../ports/stored/transaction-store.ts';
 import type { FieldFault } from '../../signal/validate.ts';
 import { type About, ANOTHER, type Entry, type FileKind, flat, isSame, type Thing, type Wanted } from './kind.ts';
 import type { WorkspaceFile } from './schema.ts';

@@ -1,6 +1,6 @@
 /** What the file of a workspace may be, from the table of its kinds, and what is wrong with one (SPEC D28.3, D28.10). */
 import type { TSchema } from 'typebox';
-import { Type } from '../../json-schema.ts';
+import { Type } from '../../json/schema.ts';
 import { compile, type FieldFault } from '../../signal/validate.ts';
 import { Name } from '../operations/settings.ts';
 import type { FileKind } from './kind.ts';

@@ -1,18 +1,18 @@
 /** An import that makes a list equal to its file (SPEC D11.4, D15.41). */
 
-import { requireOwnList } from '../../account/kept-list.ts';
-import { type ForecastFields, forecastFields } from '../../document/watch/forecast-fields.ts';
+import { requireOwnList } from '../../account/managed-list.ts';
 import { WeirError } from '../../errors.ts';
+import { type ForecastFields, forecastFields } from '../../feed/monitor/forecast-fields.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { Message } from '../../ports/stream.ts';
 import type { AccessRule } from '../../rule.ts';
 import { encodeMessage } from '../../signal/message/encode.ts';
 import { writeTarget } from '../../signal/target.ts';
-import { type EqualPlan, type EqualTask, planEqual } from '../../source/equal.ts';
+import { planSync, type SyncPlan, type SyncTask } from '../../source/sync.ts';
 import { findList } from '../find.ts';
 import type { RuleManagement } from '../rules/rule-ports.ts';
 import type { ImportContent, ImportRequest } from './import-content.ts';
-import { equalPorts, giveUp, openReplacement, planReplacement, type ReplacementPorts, runReplacement } from './replacements.ts';
+import { giveUp, openReplacement, planReplacement, type ReplacementPorts, runReplacement, syncPorts } from './replacements.ts';
 
 /** What it works with. */
 export interface ImportReplacePorts extends ReplacementPorts, Pick<RuleManagement, 'forecast'> {
@@ -21,7 +21,7 @@ export interface ImportReplacePorts extends ReplacementPorts, Pick<RuleManagemen
 
 /** What it did, or would do. */
 export interface ReplacedBy {
-  readonly plan: EqualPlan;
+  readonly plan: SyncPlan;
   readonly batches: readonly string[];
   /** What all of it is undone by; undefined in a preview. */
   readonly id?: string;
@@ -29,7 +29,7 @@ export interface ReplacedBy {
 }
 
 /** Why a large replacement is not done that nobody is sure of; `how` is how to say that one is. */
-export const notSure = (list: string, { present, added, removed }: EqualPlan, how: string): string =>
+export const notSure = (list: string, { present, added, removed }: SyncPlan, how: string): string =>
   `of the ${present} rules of the list "${list}" ${removed} would be removed, and ${added} would be added: when that is meant, say so with ${how}`;
 
 /** Makes the list equal to what was read. Rejects with USAGE for signals, with REFUSED where nobody is sure. */
@@ -42,10 +42,10 @@ export async function replaceByImport(
   if (content.entries === undefined) throw new WeirError('USAGE', 'replace is for plain lists, and this file holds signals');
   const list = await findList(store, caller.workspaceId, ref ?? (await store.defaultList(caller.workspaceId))!);
   requireOwnList(list, caller.sourceId);
-  if (preview) return { ...(await previewEqual(ports, { caller, listId: list.id, action, refused }, all(content))), batches: [] };
+  if (preview) return { ...(await previewSync(ports, { caller, listId: list.id, action, refused }, all(content))), batches: [] };
   const id = await openReplacement(ports, caller, list, { action, refused }, 'planning');
   const before = { list: list.name, action, refused, steps: 0, batches: [] };
-  const head = await planReplacement(ports, equalPorts(ports, caller), { id, caller, listId: list.id, isSure }, before, all(content));
+  const head = await planReplacement(ports, syncPorts(ports, caller), { id, caller, listId: list.id, isSure }, before, all(content));
   if (head.plan!.isLarge && !isSure) {
     const why = new WeirError('REFUSED', notSure(list.name, head.plan!, 'confirmed'));
     await giveUp(ports, id, 'planned', head, why);
@@ -59,17 +59,17 @@ export async function replaceByImport(
 const MOST_CHANGES = 50_000;
 
 /** What making a list equal to these entries would do to it, and to feeds; nothing is changed. */
-export async function previewEqual(
+export async function previewSync(
   ports: ImportReplacePorts,
-  task: EqualTask,
-  entries: Parameters<typeof planEqual>[2],
-): Promise<{ readonly plan: EqualPlan; readonly feeds: ForecastFields }> {
+  task: SyncTask,
+  entries: Parameters<typeof planSync>[2],
+): Promise<{ readonly plan: SyncPlan; readonly feeds: ForecastFields }> {
   const { store, forecast, now, pause } = ports;
   const { workspaceId, organizationId } = task.caller;
   await ports.untilLanded();
   const messages: Message[] = [];
   let isTooMuch = false;
-  const plan = await planEqual(equalPorts(ports, task.caller), task, entries, async (step) => {
+  const plan = await planSync(syncPorts(ports, task.caller), task, entries, async (step) => {
     for (const message of step) {
       const ids = (JSON.parse(message.value) as { rule_ids?: number[] }).rule_ids;
       isTooMuch ||= messages.length + (ids?.length ?? 1) > MOST_CHANGES;

@@ -1,18 +1,18 @@
-import type { ForecastFields } from '../../document/watch/forecast-fields.ts';
 import { WeirError } from '../../errors.ts';
+import type { ForecastFields } from '../../feed/monitor/forecast-fields.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { Accept, Batch, Refused } from '../../signal/accept.ts';
 import { entryErrors } from '../../signal/faults.ts';
 import { LIMITS } from '../../signal/limits.ts';
 import type { Refusal } from '../../signal/refusal.ts';
-import type { EqualPlan } from '../../source/equal.ts';
-import { type Lift, liftOfEntry, liftOfSignal, liftsOnce } from '../../source/lift.ts';
-import { entrySignals, type LeftOut } from '../../source/readers/content.ts';
+import { type BroadTargets, broadOf, broadText } from '../../source/broad-targets.ts';
+import { entrySignals, type Trimmed } from '../../source/readers/content.ts';
 import { arrayOf, type FileSignal } from '../../source/readers/items.ts';
-import { type Wide, wideOf, wideText } from '../../source/wide.ts';
-import { type StillBlockedOfFields, stillBlockedOf } from '../kept-blocked.ts';
+import type { SyncPlan } from '../../source/sync.ts';
+import { distinctUnblocks, type Unblock, unblockOfEntry, unblockOfSignal } from '../../source/unblock.ts';
 import { type BatchResult, previewBatches } from '../preview.ts';
+import { type StillBlockedOfFields, stillBlockedOf } from '../remaining-blocks.ts';
 import type { RuleManagement } from '../rules/rule-ports.ts';
 import { type ImportContent, type ImportRequest, readImport } from './import-content.ts';
 import { type ImportReplacePorts, replaceByImport } from './import-replace.ts';
@@ -28,7 +28,7 @@ export interface ImportPorts extends ImportReplacePorts, Pick<RuleManagement, 'e
 }
 
 /** What an import that replaces does to the rules that the file does not have. */
-export interface Replaced extends Pick<EqualPlan, 'removed' | 'added' | 'changed' | 'unchanged' | 'kept' | 'refused'> {
+export interface Replaced extends Pick<SyncPlan, 'removed' | 'added' | 'changed' | 'unchanged' | 'kept' | 'refused'> {
   /** Undoes all of it in place of its batches; null in a preview. */
   readonly id: string | null;
   /** Whether more than half of the list would be removed, or added, which has to be confirmed. */
@@ -50,7 +50,7 @@ export interface Imported extends ForecastFields, StillBlockedOfFields {
   /** Rows that were passed over, by the reason. */
   readonly passed: readonly { readonly reason: string; readonly rows: number }[];
   /** Countries and ASNs among the entries, which has to be confirmed; absent without any. */
-  readonly wide?: Wide;
+  readonly wide?: BroadTargets;
   readonly errors: readonly ImportFault[];
   readonly errors_left_out: number;
   /** What agents would silently ignore; previews only. */
@@ -67,9 +67,9 @@ export async function importFile(ports: ImportPorts, request: ImportRequest): Pr
   const { pause } = ports;
   await pause();
   const content = await readImport(request, pause);
-  const wide = await wideOf(content.entries ?? [], ports.geo(), pause);
+  const wide = await broadOf(content.entries ?? [], ports.geo(), pause);
   if (wide !== undefined && !request.isSure && !request.preview)
-    throw new WeirError('REFUSED', `the file is about ${wideText(wide)}: when that is meant, say so with confirmed`);
+    throw new WeirError('REFUSED', `the file is about ${broadText(wide)}: when that is meant, say so with confirmed`);
   const done = await (request.replace ? replaced(ports, request, content) : sent(ports, request, content));
   if (done.refused !== undefined) return done;
   const kept = await stillBlockedOf({ ...ports, workspaceId: request.caller.workspaceId }, liftsOf(content, request), request.list);
@@ -77,9 +77,9 @@ export async function importFile(ports: ImportPorts, request: ImportRequest): Pr
 }
 
 /** The targets that the file puts on the never-block list or, in a preview, unblocks. */
-function liftsOf({ entries = [], signals = [] }: ImportContent, { preview }: ImportRequest): Lift[] {
-  const lifts = [...entries.map(liftOfEntry), ...signals.map((each) => ('fault' in each ? undefined : liftOfSignal(each)))];
-  return liftsOnce(lifts.filter((lift) => lift !== undefined && (preview || lift.how === 'allow')) as Lift[]);
+function liftsOf({ entries = [], signals = [] }: ImportContent, { preview }: ImportRequest): Unblock[] {
+  const lifts = [...entries.map(unblockOfEntry), ...signals.map((each) => ('fault' in each ? undefined : unblockOfSignal(each)))];
+  return distinctUnblocks(lifts.filter((lift) => lift !== undefined && (preview || lift.how === 'allow')) as Unblock[]);
 }
 
 /** Makes the list equal to the file. */
@@ -181,10 +181,10 @@ function faultsOf({ refused, faults = [] }: BatchResult, signals: readonly FileS
 async function inBatches(
   { found, signals }: ImportContent,
   pause: () => Promise<void>,
-): Promise<{ readonly batches: readonly (readonly FileSignal[])[]; readonly faults: readonly ImportFault[]; readonly left: LeftOut }> {
+): Promise<{ readonly batches: readonly (readonly FileSignal[])[]; readonly faults: readonly ImportFault[]; readonly left: Trimmed }> {
   const batches: FileSignal[][] = [];
   const faults: ImportFault[] = [];
-  let left: LeftOut = { expired: 0, passed: new Map() };
+  let left: Trimmed = { expired: 0, passed: new Map() };
   let count = 0;
   for await (const each of signals === undefined ? entrySignals(streamed(found), (told) => (left = told)) : streamed(signals)) {
     count += 1;

@@ -1,7 +1,7 @@
 /** The content of a replacement as it is sent: one JSON object a line, each an entry, what is wrong at its place, or why a row asks for nothing. */
 
 import { WeirError } from '../../errors.ts';
-import { parsedJson } from '../../json.ts';
+import { parsedJson } from '../../json/json.ts';
 import type { StoreReads, StoreWrites } from '../../ports/store.ts';
 import type { Replacement } from '../../ports/stored/replacement-store.ts';
 import { isObject } from '../../signal/normalize.ts';

@@ -4,16 +4,16 @@
  */
 import { v7 } from 'uuid';
 import type { Caller } from '../../account/caller.ts';
-import { requireOwnList } from '../../account/kept-list.ts';
 import type { AccessList } from '../../account/list.ts';
+import { requireOwnList } from '../../account/managed-list.ts';
 import { WeirError } from '../../errors.ts';
 import type { StoreReads, StoreWrites } from '../../ports/store.ts';
 import type { Replacement, ReplacementSlot } from '../../ports/stored/replacement-store.ts';
 import type { Message } from '../../ports/stream.ts';
 import { batchReader } from '../../signal/message/signal-id.ts';
-import { type EqualPlan, type EqualPorts, type EqualTask, needsConfirmation, planEqual } from '../../source/equal.ts';
 import type { PassedRow, PlacedEntry } from '../../source/readers/content.ts';
 import type { LineFault } from '../../source/readers/items.ts';
+import { needsConfirmation, planSync, type SyncPlan, type SyncPorts, type SyncTask } from '../../source/sync.ts';
 import { allLanded } from '../operate.ts';
 import type { RuleManagement } from '../rules/rule-ports.ts';
 import { pack, unpack } from './pack.ts';
@@ -37,9 +37,9 @@ export interface ReplacementPorts extends Pick<RuleManagement, 'accept' | 'block
 /** What is kept of a replacement as JSON. */
 export interface ReplacementHead {
   readonly list: string;
-  readonly action: EqualTask['action'];
-  readonly refused: EqualTask['refused'];
-  readonly plan?: EqualPlan;
+  readonly action: SyncTask['action'];
+  readonly refused: SyncTask['refused'];
+  readonly plan?: SyncPlan;
   /** Steps that go onto the stream, and the batches that they are. */
   readonly steps: number;
   readonly batches: readonly string[];
@@ -73,7 +73,7 @@ export async function openReplacement(
 }
 
 /** What the comparing of a caller's content works with. */
-export const equalPorts = (ports: ReplacementPorts, caller: Caller, wait?: EqualPorts['wait']): EqualPorts => ({
+export const syncPorts = (ports: ReplacementPorts, caller: Caller, wait?: SyncPorts['wait']): SyncPorts => ({
   reads: ports.store,
   accept: ports.accept,
   blockFaults: ports.blockFaults(caller),
@@ -89,7 +89,7 @@ export interface PlanTask {
   readonly listId: string;
   readonly isSure: boolean;
   /** Says why it is held back, when it is known what it would do, and keeps what it needs for that; undefined: it is not. */
-  readonly judge?: (plan: EqualPlan) => Promise<string | undefined>;
+  readonly judge?: (plan: SyncPlan) => Promise<string | undefined>;
 }
 
 /**
@@ -98,7 +98,7 @@ export interface PlanTask {
  */
 export async function planReplacement(
   ports: ReplacementPorts,
-  equal: EqualPorts,
+  equal: SyncPorts,
   { id, caller, listId, isSure, judge }: PlanTask,
   before: ReplacementHead,
   entries: AsyncIterable<PlacedEntry | LineFault | PassedRow>,
@@ -116,7 +116,7 @@ export async function planReplacement(
       held = now();
       if (!(await store.moveReplacement(id, { from: 'planning', to: 'planning', now: held, heldUntil: held + HOLD }))) throw takenAway();
     };
-    const plan = await planEqual({ ...equal, pause: hold }, { caller, listId, action, refused }, entries, async (messages) => {
+    const plan = await planSync({ ...equal, pause: hold }, { caller, listId, action, refused }, entries, async (messages) => {
       const body = await pack(JSON.stringify(messages));
       if (!(await store.keepReplacementPiece(id, 'step', steps, body, now()))) throw takenAway();
       steps += 1;
@@ -155,7 +155,7 @@ export async function runReplacement(ports: ReplacementPorts, workspaceId: strin
   const found = await store.replacement(workspaceId, id);
   if (found?.state !== 'running') return;
   const { steps } = headOf(found);
-  let { published, heldUntil: heldBefore } = found;
+  let { published, heldUntil: onHoldBefore } = found;
   const move = async (to: 'running' | 'done', next: number): Promise<boolean> => {
     const heldUntil = to === 'done' ? 0 : now() + HOLD;
     const isOurs = await store.moveReplacement(id, {
@@ -163,11 +163,11 @@ export async function runReplacement(ports: ReplacementPorts, workspaceId: strin
       to,
       published: next,
       expected: published,
-      heldBefore,
+      onHoldBefore,
       now: now(),
       heldUntil,
     });
-    [published, heldBefore] = [next, heldUntil];
+    [published, onHoldBefore] = [next, heldUntil];
     return isOurs;
   };
   if (!(await move('running', published))) return;

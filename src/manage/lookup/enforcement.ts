@@ -1,7 +1,7 @@
 /** Which devices and bouncers do what a feed says of a target now, from the ledger of what each has got (SPEC D10.25). Pure. */
-import { gapOf } from '../../bouncers/enforcement-gap.ts';
-import type { Explained } from '../../document/explain/explain.ts';
-import { FORMATS } from '../../document/formats/table.ts';
+import { gapOf } from '../../decisions/enforcement-gap.ts';
+import { FORMATS } from '../../feed/formats/table.ts';
+import type { Explained } from '../../feed/whatif/explain/explain.ts';
 import type { Device } from '../../ports/devices.ts';
 import type { Bouncer } from '../../ports/stored/bouncer-store.ts';
 import type { ChangeOrigin, RuleVersion } from '../../ports/stored/rule-store.ts';
@@ -61,7 +61,7 @@ export function settledAt(
       .filter((rule) => rule.effect === effect)
       .map(({ stored, relation }) => ({
         at: begunAt({ ...stored, ruleRef: stored.rule.ruleRef }, origins.get(stored.seq)),
-        isWhole: relation !== 'covered' && relation !== 'overlapping',
+        isComplete: relation !== 'covered' && relation !== 'overlapping',
       }));
   const holds = (listId: string | null) => source.lists === null || source.lists.has(listId!);
   const isCutOut = source.profile.subtractAllow === 'workspace';
@@ -71,7 +71,7 @@ export function settledAt(
       .filter(({ stored }) => ((stored.rule as { action: AccessAction }).action === 'allow') === isOut)
       .map(({ ended, stored }) => ended!.by?.landedAt ?? stored.updatedAt + LANDING);
   const putIn = begun('in');
-  const whole = putIn.filter(({ isWhole }) => isWhole).map(({ at }) => at);
+  const whole = putIn.filter(({ isComplete }) => isComplete).map(({ at }) => at);
   // One of several that put all of it in is enough; what kept it out must be gone for as long.
   // Where lists have to agree no rule is enough by itself.
   const isEnough = verdict === 'in' && whole.length > 0 && source.agreeing === undefined;

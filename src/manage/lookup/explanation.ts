@@ -1,15 +1,15 @@
 /** Why a target is in feeds, in the words of programs (SPEC D10). */
 
-import type { Explained, ExplainedTarget } from '../../document/explain/explain.ts';
+import type { Explained, ExplainedTarget } from '../../feed/whatif/explain/explain.ts';
 import type {
   ExplainedRule,
   FeedSource,
-  FoundAgreement,
+  FoundQuorum,
   Idle,
   Relation,
   Subtraction,
   Verdict,
-} from '../../document/explain/explanation.ts';
+} from '../../feed/whatif/explain/explanation.ts';
 import type { RuleOrigin } from '../../ports/stored/rule-store.ts';
 import type { AccessAction } from '../../rule.ts';
 import { ruleJson } from '../../signal/rule-json.ts';
@@ -50,7 +50,7 @@ export interface FeedJson {
   readonly rules: readonly RuleJson[];
   readonly protected_by: readonly string[];
   /** How many lists have it where lists have to agree (SPEC D29); null: they do not have to, or none has it. */
-  readonly agreement: { readonly min_sources: number; readonly found: number; readonly lists: FoundAgreement['lists'] } | null;
+  readonly quorum: { readonly min_sources: number; readonly found: number; readonly lists: FoundQuorum['lists'] } | null;
   readonly unblock: { readonly removes: readonly number[]; readonly verdict: Verdict };
   /** What cutting never-block rules out would do; null: no such rule concerns what the feed has of it. */
   readonly subtract_allow: Subtraction | null;
@@ -61,7 +61,7 @@ export const explanationJson = ({ feeds, origins }: ExplainedTarget, names: Name
   feeds.map((each) => feedJson(each, names, origins));
 
 function feedJson({ source, explanation, size }: Explained, names: Names, origins: ReadonlyMap<number, RuleOrigin>): FeedJson {
-  const { verdict, family, rules, protectedBy, agreement, unblock, subtract } = explanation;
+  const { verdict, family, rules, protectedBy, quorum, unblock, subtract } = explanation;
   return {
     kind: source.kind,
     id: source.id,
@@ -85,7 +85,7 @@ function feedJson({ source, explanation, size }: Explained, names: Names, origin
       } as RuleJson;
     }),
     protected_by: protectedBy,
-    agreement: agreement && { min_sources: agreement.minSources, found: agreement.found, lists: agreement.lists },
+    quorum: quorum && { min_sources: quorum.minSources, found: quorum.found, lists: quorum.lists },
     unblock: { removes: unblock.removes.map(({ id }) => id), verdict: unblock.verdict },
     subtract_allow: subtract,
   };

@@ -1,10 +1,10 @@
 /** The way of a target from who blocked it to the boxes that enforce that, for one picture (SPEC D10.24 to D10.27). */
 import { networksAround } from '@weir/network/sets/nesting.ts';
 import { isoTime } from '../../clock.ts';
-import type { Explained, ExplainedTarget } from '../../document/explain/explain.ts';
-import { nullable, Type } from '../../json-schema.ts';
+import type { Explained, ExplainedTarget } from '../../feed/whatif/explain/explain.ts';
+import { nullable, Type } from '../../json/schema.ts';
 import type { Device } from '../../ports/devices.ts';
-import type { Whereabouts } from '../../ports/geo.ts';
+import type { Locate } from '../../ports/geo.ts';
 import type { Bouncer } from '../../ports/stored/bouncer-store.ts';
 import type { RuleVersion } from '../../ports/stored/rule-store.ts';
 import type { AccessAction, Target } from '../../rule.ts';
@@ -27,16 +27,16 @@ export interface Path {
   readonly whole: object;
 }
 
-type Reads = Pick<ManageContext, 'store' | 'workspaceId' | 'whereabouts' | 'now' | 'step'>;
+type Reads = Pick<ManageContext, 'store' | 'workspaceId' | 'locate' | 'now' | 'step'>;
 
 /** Makes the path of what was explained, in steps: the ledger of a workspace may have thousands of devices. */
 export async function pathOf(
-  { store, workspaceId, whereabouts, now, step }: Reads,
+  { store, workspaceId, locate, now, step }: Reads,
   { target, action }: { readonly target: Target; readonly action: AccessAction },
   { feeds, origins }: ExplainedTarget,
   names: Names,
 ): Promise<Path> {
-  const where = whereabouts(target);
+  const where = locate(target);
   const around = (await store.listCount(workspaceId)) <= LISTS ? targetsAround(target, where) : [formatTarget(target)];
   const versions = await store.ruleVersions(workspaceId, around, EVENTS);
   const concerned = feeds.map((feed, place) => ({ feed, place })).filter(({ feed }) => isConcerned(feed, versions));
@@ -67,14 +67,14 @@ export async function pathOf(
 }
 
 /** Where a target is, as it is told. */
-export const whereJson = (where: Whereabouts | null) =>
+export const whereJson = (where: Locate | null) =>
   where && { country: where.country, asn: where.asn, asn_name: where.asnName, attribution: where.attribution };
 
 /** Lists of a workspace in which what was on the networks around a target is looked for, too: each is looked up for each of them. */
 const LISTS = 200;
 
 /** The targets whose rules concern all of a target: its own, the networks around it, its country and ASN. */
-function targetsAround(target: Target, where: Whereabouts | null): string[] {
+function targetsAround(target: Target, where: Locate | null): string[] {
   if (target.kind !== 'ip') return [formatTarget(target)];
   const networks = networksAround(target.network).map((network) => formatTarget({ kind: 'ip', network }));
   return [...networks, ...(where?.country ? [where.country] : []), ...(where?.asn ? [`AS${where.asn}`] : [])];

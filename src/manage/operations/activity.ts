@@ -1,7 +1,7 @@
 /** What happened: minute by minute in the last day, day by day before, and who pulls feeds. */
 
 import { dayOf, isoTime } from '../../clock.ts';
-import { answerOf, type Fields, listOf, nullable, Type, textField } from '../../json-schema.ts';
+import { answerOf, type Fields, listOf, nullable, Type, textField } from '../../json/schema.ts';
 import {
   ACTIVITY_FIELDS,
   ACTIVITY_MINUTES,

@@ -1,6 +1,6 @@
 /** Answers that took longer than a client waits (SPEC D15.55). */
 import { WeirError } from '../../errors.ts';
-import { answerOf } from '../../json-schema.ts';
+import { answerOf } from '../../json/schema.ts';
 import { type Operation, operation } from '../operation.ts';
 
 const ID = '0199f3c2-8a51-7c3e-9d0b-4f1e2a6b7002';

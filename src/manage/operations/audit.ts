@@ -1,7 +1,7 @@
 /** The audit log of the workspace. */
 
-import { readSince } from '../../duration.ts';
-import { type Fields, nullable, Type, textField } from '../../json-schema.ts';
+import { type Fields, nullable, Type, textField } from '../../json/schema.ts';
+import { readSince } from '../../text/duration.ts';
 import { auditNames } from '../audit-json.ts';
 import { auditSearch } from '../audit-search.ts';
 import { findKeyNamed } from '../find.ts';

@@ -3,7 +3,7 @@ import { faultLine } from '@weir/expression/fault.ts';
 import type { TestedRule } from '../../backtest/rule.ts';
 import { isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
-import { answerOf, exampleOf, type Fields, nullable, Type, textField, wordField } from '../../json-schema.ts';
+import { answerOf, exampleOf, type Fields, nullable, Type, textField, wordField } from '../../json/schema.ts';
 import type { StepPlace } from '../../ports/stored/rule-queries.ts';
 import { VIEWS, type View } from '../../recording/view.ts';
 import { EXPRESSION_KINDS, type ExpressionKind, type ExpressionRule } from '../../rule.ts';

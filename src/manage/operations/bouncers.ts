@@ -1,8 +1,8 @@
 /** Bouncers: programs that pull decisions. */
 
-import { gapOf } from '../../bouncers/enforcement-gap.ts';
 import { isoTime } from '../../clock.ts';
-import { type Fields, nullable, Type } from '../../json-schema.ts';
+import { gapOf } from '../../decisions/enforcement-gap.ts';
+import { type Fields, nullable, Type } from '../../json/schema.ts';
 import type { Bouncer } from '../../ports/stored/bouncer-store.ts';
 import { type Operation, operation } from '../operation.ts';
 import { PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../page.ts';

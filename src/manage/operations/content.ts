@@ -3,14 +3,14 @@
 import { NO_MAKING, type ProposedFeed, workspaceProfile } from '../../account/feed.ts';
 import { NO_SETTINGS } from '../../account/list.ts';
 import { isoTime, within } from '../../clock.ts';
-import type { FeedMeasure } from '../../document/builder.ts';
-import { FORMAT_NAMES, formatOf } from '../../document/formats/table.ts';
-import { leftOutJson } from '../../document/left-out.ts';
-import type { Representation, TooLarge } from '../../document/serve/representation.ts';
-import { sharesText } from '../../document/shares.ts';
-import { FAMILIES, type Family, storedVariant, type Variant, variantOf } from '../../document/variant.ts';
 import { hasCode, WeirError } from '../../errors.ts';
-import { answerOf, exampleOf, type Fields, listOf, nullable, objectOf, Type, textField } from '../../json-schema.ts';
+import type { FeedMeasure } from '../../feed/builder.ts';
+import { FORMAT_NAMES, formatOf } from '../../feed/formats/table.ts';
+import type { Representation, TooLarge } from '../../feed/serve/representation.ts';
+import { sharesText } from '../../feed/shares.ts';
+import { trimmedJson } from '../../feed/trim.ts';
+import { FAMILIES, type Family, storedVariant, type Variant, variantOf } from '../../feed/variant.ts';
+import { answerOf, exampleOf, type Fields, listOf, nullable, objectOf, Type, textField } from '../../json/schema.ts';
 import { ACCESS_ACTIONS, type AccessAction } from '../../rule.ts';
 import type { ManageContext } from '../context.ts';
 import { LEFT_OUT } from '../feed-state.ts';
@@ -142,7 +142,7 @@ export const measureJson = ({ entryLimit, leftOut, addressRules, shares, ...meas
   ...measure,
   entry_limit: entryLimit,
   over_cap: measure.entries > entryLimit,
-  left_out: leftOutJson(leftOut),
+  left_out: trimmedJson(leftOut),
   address_rules: addressRules,
   by_list: shares?.lists ?? null,
   by_key: shares?.keys ?? null,

@@ -1,5 +1,5 @@
 /** Messages of the workspace that could not be landed (SPEC D4.6, D15.39). */
-import { answerOf, type Fields, Type, textField } from '../../json-schema.ts';
+import { answerOf, type Fields, Type, textField } from '../../json/schema.ts';
 import type { ManageContext } from '../context.ts';
 import { deadLetterJson, dropLetters, findLetters, isOfWorkspace, replayLetters } from '../dead-letters.ts';
 import { type Operation, operation } from '../operation.ts';

@@ -1,6 +1,6 @@
 /** Lists and feeds that were deleted and can be brought back. */
 
-import { answerOf, type Fields, flagField, listOf, nullable, Type } from '../../json-schema.ts';
+import { answerOf, type Fields, flagField, listOf, nullable, Type } from '../../json/schema.ts';
 import type { RestoredFeed } from '../../ports/stored/account-store.ts';
 import { DELETION_PREVIEW, type Deletion, deletedJson, restoreNamed } from '../deletion.ts';
 import { type Operation, operation } from '../operation.ts';

@@ -2,7 +2,7 @@
 
 import { encodeText } from '@weir/expression/bytes.ts';
 import { faultExcerpt, faultLine } from '@weir/expression/fault.ts';
-import { answerOf, exampleOf, type Fields, listOf, nullable, objectOf, Type, wordField } from '../../json-schema.ts';
+import { answerOf, exampleOf, type Fields, listOf, nullable, objectOf, Type, wordField } from '../../json/schema.ts';
 import { EXPRESSION_KINDS, type ExpressionKind } from '../../rule.ts';
 import { judgeExpression } from '../expressions/check.ts';
 import { expressionNames } from '../expressions/names.ts';

@@ -1,5 +1,5 @@
 /** What dry runs and previews say of feeds, in their answers (SPEC D10.14). */
-import { nullable, Type } from '../../json-schema.ts';
+import { nullable, Type } from '../../json/schema.ts';
 import { LEFT_OUT } from '../feed-state.ts';
 
 const FeedForecast = Type.Object({

@@ -12,7 +12,7 @@ import {
 } from '../../account/feed.ts';
 import { NO_SETTINGS, settingsJson } from '../../account/list.ts';
 import { stateTag } from '../../account/tag.ts';
-import { answerOf, type Fields, flagField, Type } from '../../json-schema.ts';
+import { answerOf, type Fields, flagField, Type } from '../../json/schema.ts';
 import { type ChangeContext, changeOptions, type ManageContext } from '../context.ts';
 import { deleteNamed } from '../deletion.ts';
 import { FEED_STATE, feedStateJson } from '../feed-state.ts';

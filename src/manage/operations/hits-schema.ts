@@ -1,5 +1,5 @@
 /** What was dropped for a list, as the API tells it (SPEC D31.6). */
-import { type Fields, nullable, Type } from '../../json-schema.ts';
+import { type Fields, nullable, Type } from '../../json/schema.ts';
 
 export const HITS: Fields = {
   hits: [18_211, 'Packets and requests that bouncers told to have dropped in 30 days.'],

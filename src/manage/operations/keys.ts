@@ -6,7 +6,7 @@ import { ROLE_NAMES, ROLES, type RoleName, roleOf } from '../../account/role.ts'
 import { stateTag } from '../../account/tag.ts';
 import { isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
-import { answerOf, type Fields, flagField, nullable, Type, textField, wordField } from '../../json-schema.ts';
+import { answerOf, type Fields, flagField, nullable, Type, textField, wordField } from '../../json/schema.ts';
 import { LIMITS } from '../../signal/limits.ts';
 import { type ChangeContext, changeOptions } from '../context.ts';
 import { RECENT_USES, type RecentUses, recentUses } from '../devices/recent-use.ts';

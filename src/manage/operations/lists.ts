@@ -2,7 +2,7 @@
 
 import { type AccessList, LIST_SETTINGS, type ListPatch, listState, NO_SETTINGS, settingsJson } from '../../account/list.ts';
 import { stateTag } from '../../account/tag.ts';
-import { answerOf, type Fields, nullable, Type } from '../../json-schema.ts';
+import { answerOf, type Fields, nullable, Type } from '../../json/schema.ts';
 import { type ChangeContext, changeOptions, type ManageContext } from '../context.ts';
 import { deleteNamed } from '../deletion.ts';
 import { FEED_STATE, feedStateJson } from '../feed-state.ts';

@@ -1,9 +1,9 @@
 /** Why an address is in feeds, or is not (SPEC D10, D15.38). */
 
 import { within } from '../../clock.ts';
-import type { WatchedFeed } from '../../document/watch/feed-watch.ts';
 import { hasCode, WeirError } from '../../errors.ts';
-import { answerOf, flagField, listOf, nullable, objectOf, Type, textField, wordField } from '../../json-schema.ts';
+import type { WatchedFeed } from '../../feed/monitor/feed-watch.ts';
+import { answerOf, flagField, listOf, nullable, objectOf, Type, textField, wordField } from '../../json/schema.ts';
 import { ACCESS_ACTIONS, type AccessAction } from '../../rule.ts';
 import { formatTarget, targetNamed } from '../../signal/target.ts';
 import type { ManageContext } from '../context.ts';
@@ -43,7 +43,7 @@ const EXPLAINED = answerOf(
         ],
         rules_left_out: 0,
         protected_by: [[], Type.Array(Type.String())],
-        agreement: [
+        quorum: [
           null,
           nullable(
             objectOf({

@@ -1,7 +1,7 @@
 /** Who was seen in the workspace without a key: people whom a provider has named. */
 import { ROLE_NAMES } from '../../account/role.ts';
 import { isoTime } from '../../clock.ts';
-import { answerOf, type Fields, listOf, Type } from '../../json-schema.ts';
+import { answerOf, type Fields, listOf, Type } from '../../json/schema.ts';
 import type { SeenPerson } from '../../ports/stored/session-store.ts';
 import { type Operation, operation } from '../operation.ts';
 

@@ -2,7 +2,7 @@
 
 import { NO_SAMPLE, SAMPLE_RULES, type SampleInfo, type SampleLimit, sampleJson, sampleLimit } from '../../account/sample.ts';
 import { stateTag } from '../../account/tag.ts';
-import { answerOf, Type } from '../../json-schema.ts';
+import { answerOf, Type } from '../../json/schema.ts';
 import { changeOptions, type ManageContext } from '../context.ts';
 import { type Operation, operation } from '../operation.ts';
 

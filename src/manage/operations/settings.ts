@@ -1,7 +1,7 @@
 /** What can be set of lists and of feeds made of lists, in bodies and answers. */
 import type { TSchema } from 'typebox';
 import { LIST_SETTINGS, type ListPatch, type ListSetting } from '../../account/list.ts';
-import { type Fields, Type } from '../../json-schema.ts';
+import { type Fields, Type } from '../../json/schema.ts';
 
 type Nullable<T> = T | null;
 type Settings<K extends string = string> = Readonly<Record<K, ListSetting>>;

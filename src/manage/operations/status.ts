@@ -1,12 +1,12 @@
 /** The service as a workspace sees it: what runs, what needs attention, which geo data are in use. */
 
-import { answerOf, type Fields, listOf, nullable, objectOf, Type } from '../../json-schema.ts';
-import { attentionOf, type Status, serviceStatus } from '../attention.ts';
+import { answerOf, type Fields, listOf, nullable, objectOf, Type } from '../../json/schema.ts';
+import { alertsOf, type Status, serviceStatus } from '../alerts.ts';
 import { type Operation, operation } from '../operation.ts';
 import { keyNames } from '../rules/rule-json.ts';
 import { itemsWith } from '../snoozes.ts';
 import { workspaceParts } from '../workspace-status.ts';
-import { SNOOZE } from './attention.ts';
+import { SNOOZE } from './alerts.ts';
 
 /** The status without what is of no workspace: where processes listen. */
 function statusBody({ processes, ...status }: Status): object {
@@ -80,7 +80,7 @@ export const STATUS_OPERATIONS: readonly Operation[] = [
       const { attention, ...facts } = status;
       const snoozes = await store.snoozes(workspaceId, now());
       const keys = snoozes.length > 0 ? await keyNames(store, workspaceId) : new Map<string, string>();
-      return { attention, items: itemsWith(attentionOf(facts), snoozes, keys), ...facts };
+      return { attention, items: itemsWith(alertsOf(facts), snoozes, keys), ...facts };
     },
     show: (status) => ({ body: statusBody(status) }),
   }),

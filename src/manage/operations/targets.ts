@@ -1,6 +1,6 @@
 /** What feeds are made for (SPEC D25.1). */
 import { TARGETS, type Target } from '../../account/target.ts';
-import { nullable, Type } from '../../json-schema.ts';
+import { nullable, Type } from '../../json/schema.ts';
 import { type Operation, operation } from '../operation.ts';
 
 /** A row as JSON has it. */

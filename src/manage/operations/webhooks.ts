@@ -2,7 +2,7 @@
 import { stateTag } from '../../account/tag.ts';
 import { type Webhook, webhookState } from '../../account/webhook.ts';
 import { WeirError } from '../../errors.ts';
-import { answerOf, Type } from '../../json-schema.ts';
+import { answerOf, Type } from '../../json/schema.ts';
 import { type Operation, operation } from '../operation.ts';
 import type { Outcome } from '../outcome.ts';
 import {

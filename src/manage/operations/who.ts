@@ -3,7 +3,7 @@
 import { PERMISSIONS } from '../../account/permission.ts';
 import { ROLE_NAMES, roleOf } from '../../account/role.ts';
 import { WeirError } from '../../errors.ts';
-import { answerOf, nullable, Type } from '../../json-schema.ts';
+import { answerOf, nullable, Type } from '../../json/schema.ts';
 import { type Operation, operation } from '../operation.ts';
 
 export const WHO_OPERATIONS: readonly Operation[] = [

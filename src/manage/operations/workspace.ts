@@ -7,7 +7,7 @@ import { stateTag } from '../../account/tag.ts';
 import { type Workspace, type WorkspacePatch, workspaceSettingsJson } from '../../account/workspace.ts';
 import { isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
-import { answerOf, objectOf, Type } from '../../json-schema.ts';
+import { answerOf, objectOf, Type } from '../../json/schema.ts';
 import { type ChangeContext, changeOptions, type ManageContext } from '../context.ts';
 import { FEED_STATE, feedStateJson } from '../feed-state.ts';
 import { type Operation, operation } from '../operation.ts';

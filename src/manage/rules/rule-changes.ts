@@ -1,7 +1,7 @@
 /** Changes of rules that somebody manages: through the stream, and answered when they have landed (SPEC D15.33). */
 
 import { senderOf } from '../../account/caller.ts';
-import { type Fields, Type } from '../../json-schema.ts';
+import { type Fields, Type } from '../../json/schema.ts';
 import type { ManageContext } from '../context.ts';
 import type { Operator, RulePorts } from '../operate.ts';
 import type { Outcome } from '../outcome.ts';

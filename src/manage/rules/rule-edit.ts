@@ -3,12 +3,12 @@
 import type { Network } from '@weir/network/network.ts';
 import type { AccessList } from '../../account/list.ts';
 import { readInstant } from '../../clock.ts';
-import { readDuration } from '../../duration.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { StoredRule } from '../../ports/stored/stored-rule.ts';
 import type { AccessRule, ExpressionRule } from '../../rule.ts';
 import { LIMITS } from '../../signal/limits.ts';
 import { formatTarget } from '../../signal/target.ts';
+import { readDuration } from '../../text/duration.ts';
 
 /** What rules are given; what is absent stays. */
 export interface RuleEdit {

@@ -3,9 +3,9 @@
 import type { Schemes } from '@weir/expression/scheme.ts';
 import type { Network } from '@weir/network/network.ts';
 import type { Caller } from '../../account/caller.ts';
-import type { FeedExplainer } from '../../document/explain/explain.ts';
-import type { FeedForecast } from '../../document/watch/forecast.ts';
-import type { GeoDatabase, Whereabouts } from '../../ports/geo.ts';
+import type { FeedForecast } from '../../feed/monitor/forecast.ts';
+import type { FeedExplainer } from '../../feed/whatif/explain/explain.ts';
+import type { GeoDatabase, Locate } from '../../ports/geo.ts';
 import type { Step } from '../../ports/stored/rule-store.ts';
 import type { Message } from '../../ports/stream.ts';
 import type { Target } from '../../rule.ts';
@@ -34,6 +34,6 @@ export interface RuleManagement {
   /** The geo data in use. */
   readonly geo: () => GeoDatabase;
   /** Where the first address of a network is, or what an ASN is, by the same data; null: of a country. */
-  readonly whereabouts: (target: Target) => Whereabouts | null;
+  readonly locate: (target: Target) => Locate | null;
   sleep(seconds: number): Promise<void>;
 }

@@ -5,8 +5,8 @@
 import { WeirError } from '../../errors.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { StoredRule } from '../../ports/stored/stored-rule.ts';
+import { chunkedSort } from '../../schedule/chunked-sort.ts';
 import type { fewAtOnce } from '../../serial.ts';
-import { sortedInTurns } from '../../sorted-in-turns.ts';
 import { namesIn } from './rule-json.ts';
 import { meeting, type OriginRule, type RuleConditions, rulePage, withOrigins } from './rule-search.ts';
 import { compareKeys, type SortKey, type SortName, sortOf } from './rule-sort.ts';
@@ -35,7 +35,7 @@ export interface RuleOrder {
 export interface RuleSelection {
   readonly total: number;
   /** Whether all rules were looked at; else there are more than `total`. */
-  readonly isWhole: boolean;
+  readonly isComplete: boolean;
   /** The reasons of those that were looked at, the first 5,000 of them, with how many rules have each. */
   readonly reasons: ReadonlyMap<string, number>;
   /** In their order, where one was asked for. */
@@ -126,9 +126,9 @@ async function select(ports: SelectionPorts, conditions: RuleConditions, order: 
     after = next;
     await pause();
   } while (after !== null && total < MOST_SORTED && now() < begun + LOOKED);
-  const isWhole = after === null;
-  const sorted = isWhole ? await sortedInTurns(found, (a, b) => comparePlaces(a, b, order?.descending === true), pause) : [];
-  return { total, isWhole, reasons: reasons.counts, ids: sorted.map(({ id }) => id), keys: sorted.map(({ key }) => key) };
+  const isComplete = after === null;
+  const sorted = isComplete ? await chunkedSort(found, (a, b) => comparePlaces(a, b, order?.descending === true), pause) : [];
+  return { total, isComplete, reasons: reasons.counts, ids: sorted.map(({ id }) => id), keys: sorted.map(({ key }) => key) };
 }
 
 const alone = (stored: StoredRule): OriginRule => ({ stored, origin: undefined });
@@ -171,10 +171,10 @@ export interface SortedPage {
 export async function sortedPage(
   { store, workspaceId, now }: SelectionPorts,
   conditions: RuleConditions,
-  { ids, keys, total, isWhole }: RuleSelection,
+  { ids, keys, total, isComplete }: RuleSelection,
   { after, limit, descending }: { readonly after: Place | undefined; readonly limit: number; readonly descending: boolean },
 ): Promise<SortedPage> {
-  if (!isWhole) throw new WeirError('REFUSED', `more than ${total} rules meet these conditions, too many to be sorted: narrow them`);
+  if (!isComplete) throw new WeirError('REFUSED', `more than ${total} rules meet these conditions, too many to be sorted: narrow them`);
   const from = after === undefined ? 0 : behind(ids, keys, after, descending);
   const wanted = ids.slice(from, from + limit);
   const end = from + wanted.length;

@@ -4,14 +4,13 @@ import type { Caller } from '../../account/caller.ts';
 import type { Applying, Source, SourceState } from '../../account/source.ts';
 import { WeirError } from '../../errors.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
-import type { EqualPlan } from '../../source/equal.ts';
+import { broadOf, broadText } from '../../source/broad-targets.ts';
 import type { PassedRow, PlacedEntry } from '../../source/readers/content.ts';
 import type { LineFault } from '../../source/readers/items.ts';
 import { nothingSeen, readSource, type Seen } from '../../source/refresh/content.ts';
 import { guardFaults } from '../../source/refresh/guards.ts';
-import { wideOf, wideText } from '../../source/wide.ts';
+import type { SyncPlan } from '../../source/sync.ts';
 import {
-  equalPorts,
   giveUp,
   headOf,
   openReplacement,
@@ -19,8 +18,9 @@ import {
   type ReplacementHead,
   type ReplacementPorts,
   runReplacement,
+  syncPorts,
 } from '../imports/replacements.ts';
-import { heldContent, keepContent } from './held.ts';
+import { contentOnHold, keepContent } from './on-hold.ts';
 
 /** What applying works with. */
 export interface ApplyPorts extends ReplacementPorts {
@@ -51,7 +51,7 @@ export interface Content {
 /** What was done; `held`: why it was held back. */
 export interface Applied {
   readonly applying: Applying;
-  readonly plan: EqualPlan;
+  readonly plan: SyncPlan;
   readonly held?: string;
 }
 
@@ -71,7 +71,7 @@ export async function applyHeld(ports: ApplyPorts, task: ApplyTask, id: string, 
   const { store, now } = ports;
   if (!(await store.moveReplacement(id, { from: 'held', to: 'planning', now: now(), heldUntil: now() + HOLD })))
     throw new WeirError('REFUSED', 'what was held is not kept any more: it is fetched again');
-  return await compared(ports, task, id, { ...content, open: () => heldContent(store, id) }, true);
+  return await compared(ports, task, id, { ...content, open: () => contentOnHold(store, id) }, true);
 }
 
 /** Drops what is held. */
@@ -87,7 +87,7 @@ export async function applyExpiry(ports: ApplyPorts, task: ApplyTask): Promise<A
     at: ports.now(),
     digest: null,
     isAccepted: true,
-    hasWide: task.state.hasWide,
+    hasBroad: task.state.hasBroad,
     revision: task.source.revision,
   };
   await keptApplying(ports, task, applying);
@@ -129,18 +129,18 @@ const headFor = ({ name, purpose }: Source): ReplacementHead => ({
 async function compared(ports: ApplyPorts, task: ApplyTask, id: string, content: Content, isAccepted: boolean): Promise<Applied> {
   const { source, state, caller } = task;
   const { geo, store, now, mostBytes, pause } = ports;
-  const applying = { replacement: id, at: content.at, digest: content.digest, isAccepted, hasWide: false, revision: source.revision };
+  const applying = { replacement: id, at: content.at, digest: content.digest, isAccepted, hasBroad: false, revision: source.revision };
   await keptApplying(ports, task, applying);
   const seen = nothingSeen();
   const blockFaults = ports.blockFaults(caller);
   const mayBeBlocked = (network: Network) => blockFaults(network).length === 0;
-  const wide = async () => (seen.wide.length === 0 ? undefined : await wideOf(seen.wide, geo(), pause));
-  const judge = async (plan: EqualPlan) => {
+  const wide = async () => (seen.wide.length === 0 ? undefined : await broadOf(seen.wide, geo(), pause));
+  const judge = async (plan: SyncPlan) => {
     const found = await wide();
     const facts = {
       wider: { count: seen.wider, first: seen.firstWider },
-      wide: found && wideText(found),
-      wideBefore: state.hasWide,
+      wide: found && broadText(found),
+      broadBefore: state.hasBroad,
       undone: state.undone === null ? undefined : `by batch ${state.undone}`,
     };
     const faults = guardFaults(plan, facts, source.guards);
@@ -150,23 +150,23 @@ async function compared(ports: ApplyPorts, task: ApplyTask, id: string, content:
   };
   const entries = readSource(content.open(), source, mostBytes, mayBeBlocked, seen);
   const done = await run(ports, task, applying, entries, isAccepted ? undefined : judge);
-  return { ...done, applying: { ...applying, hasWide: hasWide(seen) } };
+  return { ...done, applying: { ...applying, hasBroad: hasBroad(seen) } };
 }
 
-const hasWide = ({ wide }: Seen) => wide.length > 0;
+const hasBroad = ({ wide }: Seen) => wide.length > 0;
 
 async function run(
   ports: ApplyPorts,
   { source, caller }: ApplyTask,
   applying: Applying,
   entries: Entries,
-  judge?: (plan: EqualPlan) => Promise<string | undefined>,
+  judge?: (plan: SyncPlan) => Promise<string | undefined>,
 ): Promise<Applied> {
   const { replacement: id } = applying;
   const task = { id, caller, listId: source.listId, isSure: true, ...(judge && { judge }) };
   const head = await planReplacement(
     ports,
-    equalPorts(ports, caller, (seconds) => ports.sleep(seconds)),
+    syncPorts(ports, caller, (seconds) => ports.sleep(seconds)),
     task,
     headFor(source),
     entries,

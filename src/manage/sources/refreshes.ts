@@ -7,8 +7,8 @@ import type { StoreReads, StoreWrites } from '../../ports/store.ts';
 import type { SourceRecord } from '../../ports/stored/source-store.ts';
 import { nothingSeen, readSource } from '../../source/refresh/content.ts';
 import type { ChangeContext } from '../context.ts';
-import { type ImportReplacePorts, previewEqual } from '../imports/import-replace.ts';
-import { heldContent } from './held.ts';
+import { type ImportReplacePorts, previewSync } from '../imports/import-replace.ts';
+import { contentOnHold } from './on-hold.ts';
 import { findSource } from './sources.ts';
 
 /** What asking works with. */
@@ -46,14 +46,14 @@ export async function heldDifference(ports: ImportReplacePorts, caller: Caller, 
   const asSource: Caller = { ...caller, keyId: source.id, sourceId: source.id, listId: null, permissions: ['signal:write'] };
   const blockFaults = ports.blockFaults(asSource);
   const entries = readSource(
-    heldContent(ports.store, held.replacement),
+    contentOnHold(ports.store, held.replacement),
     source,
     Number.MAX_SAFE_INTEGER,
     (network) => blockFaults(network).length === 0,
     nothingSeen(),
   );
   const task = { caller: asSource, listId: source.listId, action: source.purpose, refused: 'skip_all' } as const;
-  const { plan, feeds } = await previewEqual(ports, task, entries);
+  const { plan, feeds } = await previewSync(ports, task, entries);
   const { replacement, since, reason } = held;
   return { source, replacement, since, reason, plan, feeds };
 }

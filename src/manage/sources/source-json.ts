@@ -6,15 +6,15 @@ import {
   EVERY,
   expiresAt,
   GUARD_NAMES,
+  LOG_STATES,
   SOURCE_GUARDS,
   SOURCE_PURPOSES,
   type SourceGuards,
   stateOf,
-  TOLD_STATES,
 } from '../../account/source.ts';
 import { sourceSettingsJson } from '../../account/source-change.ts';
 import { isoTime } from '../../clock.ts';
-import { answerOf, type Fields, nullable, Type } from '../../json-schema.ts';
+import { answerOf, type Fields, nullable, Type } from '../../json/schema.ts';
 import type { SourceRecord } from '../../ports/stored/source-store.ts';
 import { SOURCE_FORMATS } from './source-settings.ts';
 import type { WantedSource } from './sources.ts';
@@ -132,7 +132,7 @@ export const SOURCE: Fields = {
   workspace_id: '0195a3c0-0000-7000-8000-000000000000',
   list_id: ['0195a3c0-0000-7000-8000-000000000001', 'The list that it keeps, which has its name.'],
   name: 'spamhaus-drop',
-  state: ['ok', Type.Enum([...TOLD_STATES], { description: 'The first of these that it is.' })],
+  state: ['ok', Type.Enum([...LOG_STATES], { description: 'The first of these that it is.' })],
   paused: false,
   url: 'https://www.spamhaus.org/drop/drop_v4.json',
   purpose: ['block', SETTABLE.purpose!],

@@ -1,9 +1,9 @@
 /** What is tried: a source as somebody describes it, or one that there is (SPEC D23.41). */
 
-import type { SecretKeys } from '../../account/sealed.ts';
+import type { SecretKeys } from '../../account/encrypted-secret.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import { everyItem } from '../../ports/stored/every-item.ts';
-import type { SealedSource } from '../../ports/stored/source-store.ts';
+import { everyItem } from '../../ports/stored/paginate.ts';
+import type { SourceWithSecret } from '../../ports/stored/source-store.ts';
 import type { ContentOf } from '../../source/refresh/content.ts';
 import type { TryJob } from '../../source/try-source.ts';
 import { fieldFault, fieldFaults } from '../operation.ts';
@@ -52,7 +52,7 @@ const nameOf = (url: string | undefined): string => (url !== undefined && URL.ca
 async function keptHeaders(
   store: Pick<StoreReads, 'allSources'>,
   keys: SecretKeys,
-  { id, credential }: SealedSource['source'],
+  { id, credential }: SourceWithSecret['source'],
   url: string,
 ): Promise<Readonly<Record<string, string>>> {
   if (credential === null) return {};

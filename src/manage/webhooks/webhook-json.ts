@@ -1,7 +1,7 @@
 /** Webhooks as JSON has them (SPEC D27). */
 import { MOST_WEBHOOKS, WEBHOOK_STYLES, type Webhook, type WebhookDelivery, webhookState } from '../../account/webhook.ts';
 import { isoTime } from '../../clock.ts';
-import { answerOf, type Fields, listOf, nullable, Type, textField, wordField } from '../../json-schema.ts';
+import { answerOf, type Fields, listOf, nullable, Type, textField, wordField } from '../../json/schema.ts';
 
 /** A webhook as JSON. */
 export const webhookJson = (webhook: Webhook) => ({ id: webhook.id, ...webhookState(webhook), created_at: isoTime(webhook.createdAt) });

@@ -1,11 +1,11 @@
 /** Webhooks: made, set, tested, deleted, by keys and by commands (SPEC D27). */
 import { randomUUID } from 'node:crypto';
+import { sealSecret } from '../../account/encrypted-secret.ts';
 import { nameFault } from '../../account/name.ts';
-import { sealSecret } from '../../account/sealed.ts';
 import type { Webhook, WebhookDelivery, WebhookPatch, WebhookSettings } from '../../account/webhook.ts';
 import { WeirError } from '../../errors.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import type { SealedWebhook } from '../../ports/stored/webhook-store.ts';
+import type { WebhookWithSecret } from '../../ports/stored/webhook-store.ts';
 import type { FieldFault } from '../../signal/validate.ts';
 import { type SendPorts, sendMessage, type Tried } from '../../webhook/send.ts';
 import { type ChangeContext, changeOptions, type ManagePorts } from '../context.ts';
@@ -50,7 +50,7 @@ function refuse([first, ...others]: readonly FieldFault[]): void {
 }
 
 /** A secret as it is kept. Rejects with REFUSED where the service has no key to seal it with. */
-export function sealedForWebhook(
+export function encryptedForWebhook(
   { secretKeys }: Pick<WebhookChangeContext, 'secretKeys'>,
   owner: { readonly id: string; readonly url: string },
   secret: string,
@@ -68,7 +68,7 @@ export async function createWebhook(
   const settings = { name: given.name, url: given.url, style };
   refuse(webhookFaults(settings, secret != null, secret, context.webhookReach));
   const id = randomUUID();
-  const kept = secret == null ? null : sealedForWebhook(context, { id, url: settings.url }, secret);
+  const kept = secret == null ? null : encryptedForWebhook(context, { id, url: settings.url }, secret);
   return context.store.createWebhook(context.workspaceId, { ...settings, id, secret: kept }, changeOptions(context));
 }
 
@@ -85,7 +85,9 @@ export async function changeWebhook(context: WebhookChangeContext, ref: string, 
     throw fieldFault('url', `is not of ${from}, which its secret is for: give the secret again, or take it away`);
   const patch: WebhookPatch = {
     ...after,
-    ...(secret !== undefined && { secret: secret === null ? null : sealedForWebhook(context, { id: before.id, url: after.url }, secret) }),
+    ...(secret !== undefined && {
+      secret: secret === null ? null : encryptedForWebhook(context, { id: before.id, url: after.url }, secret),
+    }),
   };
   return store.updateWebhook(workspaceId, before.id, patch, changeOptions(context));
 }
@@ -115,7 +117,7 @@ export async function testWebhook(
   send: SendPorts,
 ): Promise<Tried> {
   const { id } = await findWebhook(store, workspaceId, ref);
-  const webhook = (await store.sealedWebhook(workspaceId, id)) as SealedWebhook;
+  const webhook = (await store.sealedWebhook(workspaceId, id)) as WebhookWithSecret;
   const at = send.now();
   const text = `this is a test of the webhook ${JSON.stringify(webhook.name)}`;
   const change = { key: 'test', is: 'happened', state: 'test', text, urgent: false, at } as const;

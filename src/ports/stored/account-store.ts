@@ -6,7 +6,7 @@ import type { AccessList, ListPatch, ListSettings, SavedList } from '../../accou
 import type { Organization, Subscription } from '../../account/organization.ts';
 import type { Workspace, WorkspacePatch } from '../../account/workspace.ts';
 import { DAY } from '../../clock.ts';
-import type { FitState } from '../snapshot.ts';
+import type { TrimState } from '../snapshot.ts';
 
 interface Bootstrap {
   /** SHA-256 of the key that must exist; a key that was revoked stays revoked. */
@@ -62,7 +62,7 @@ export interface ChangeOptions {
 }
 
 /** What a workspace takes of what is bounded in bytes (SPEC D22.2). */
-export interface TakenBytes {
+export interface UsedBytes {
   readonly audit: number;
   readonly answers: number;
 }
@@ -155,7 +155,7 @@ export interface AccountReads {
   /** Newest first, of one workspace; null: what belongs to none. Kept for 90 days. */
   auditPage(workspaceId: string | null, page: PageRequest): Promise<Page<AuditRow>>;
   /** What a request made after `since` (ms) that was to be done once. */
-  takenBytes(workspaceId: string): Promise<TakenBytes>;
+  usedBytesOf(workspaceId: string): Promise<UsedBytes>;
   earlierAnswer(workspaceId: string, request: Omit<OnceOnly, 'fingerprint'>, since: number): Promise<EarlierAnswer | undefined>;
 }
 
@@ -209,7 +209,7 @@ export interface AccountWrites {
   /** Makes these keys as they were. A key whose hash is known stays as it is: returns the given ids of those. */
   restoreKeys(workspaceId: string, keys: readonly SavedKey[], by?: Author): Promise<string[]>;
   /** Notes what a feed made of lists leaves out from now on in the variants of this name (null: nothing); it is a change of the feed. */
-  recordFit(workspaceId: string, feedId: string, variant: string, state: FitState | null): Promise<void>;
+  recordTrim(workspaceId: string, feedId: string, variant: string, state: TrimState | null): Promise<void>;
   /** Remembers the answer to a request that was done, unless the transaction that did it has. */
   rememberAnswer(workspaceId: string, once: OnceOnly, answer: string): Promise<void>;
 }

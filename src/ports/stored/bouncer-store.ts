@@ -1,16 +1,16 @@
 /** The store of bouncers: who pulls decisions, and what they were told. Types only; `storeConformance` is run by every driver. */
 import type { Page, PageRequest } from './account-store.ts';
 
-/** What a process has told the bouncers of a feed; the bytes are `bouncers/make/told-log.ts`'s. */
-export interface ToldRow {
+/** What a process has told the bouncers of a feed; the bytes are `decisions/build/decision-log-codec.ts`'s. */
+export interface LogRow {
   readonly seq: number;
   readonly bytes: Uint8Array;
 }
 
-export interface NewToldRow {
+export interface NewLogRow {
   readonly bytes: Uint8Array;
   /** Whether it replaces all rows up to `through`. */
-  readonly isWhole: boolean;
+  readonly isComplete: boolean;
   readonly through: number;
   /** ms */
   readonly at: number;
@@ -47,13 +47,13 @@ export interface Bouncer {
 
 export interface BouncerReads {
   /** What the bouncers of a feed were told, oldest first: the rows after this one (0: all). */
-  told(workspaceId: string, feedId: string | null, after: number): Promise<ToldRow[]>;
+  told(workspaceId: string, feedId: string | null, after: number): Promise<LogRow[]>;
   /** A page of the bouncers of a workspace, by key, name and address. A place is a key, an address and a name, with spaces between them. */
   bouncerPage(workspaceId: string, page: PageRequest): Promise<Page<Bouncer>>;
 }
 
 /** What came of recording: the number of the row, and the feeds of which all was forgotten for it (null: the workspace's). */
-export interface RecordedTold {
+export interface RecordedLog {
   readonly seq: number;
   readonly forgotten: readonly (string | null)[];
 }
@@ -63,7 +63,7 @@ export interface BouncerWrites {
    * Adds a row behind the others. Where the workspace then has more than `most` bytes (MOST_TOLD), what was told of the feeds that nobody
    * has pulled for longest is forgotten, of others than this one.
    */
-  recordTold(workspaceId: string, feedId: string | null, row: NewToldRow, most?: number): Promise<RecordedTold>;
+  recordLog(workspaceId: string, feedId: string | null, row: NewLogRow, most?: number): Promise<RecordedLog>;
   /**
    * Notes these bouncers, also with metrics or `lastStream` null where there are older ones: those stay. Forgets those not seen since `before` (ms), and where
    * they are more than `most` (MOST_BOUNCERS), of the workspaces and keys with most of them those that were seen longest ago.

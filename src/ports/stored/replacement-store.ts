@@ -38,7 +38,7 @@ export interface ReplacementMove {
   /** How far it was published by whoever moves it: another number is refused. */
   readonly expected?: number | undefined;
   /** Until when it was held by whoever moves it: where that is another instant, somebody else has taken it, and the move is refused. */
-  readonly heldBefore?: number | undefined;
+  readonly onHoldBefore?: number | undefined;
   readonly now: number;
   readonly heldUntil: number;
 }

@@ -13,7 +13,7 @@ export interface SourceRecord {
 }
 
 /** With its secret, sealed (`null`: it has none); whoever refreshes it asks for that, and nobody else. */
-export interface SealedSource extends SourceRecord {
+export interface SourceWithSecret extends SourceRecord {
   readonly secret: Uint8Array | null;
 }
 
@@ -56,7 +56,7 @@ export interface SourceReads {
   /** Moves with every change of a source by anybody but who refreshes it. */
   sourceRevision(): Promise<number>;
   /** Of all workspaces, oldest first. */
-  allSources(page: PageRequest): Promise<Page<SealedSource>>;
+  allSources(page: PageRequest): Promise<Page<SourceWithSecret>>;
   /** Of one workspace, oldest first. */
   sourcePage(workspaceId: string, page: PageRequest): Promise<Page<SourceRecord>>;
   /** One of a workspace; undefined for an unknown one. */

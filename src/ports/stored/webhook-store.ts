@@ -11,7 +11,7 @@ export interface NewWebhook extends WebhookSettings {
 }
 
 /** A webhook with its secret, sealed; only whoever sends asks for that. */
-export interface SealedWebhook extends Webhook {
+export interface WebhookWithSecret extends Webhook {
   readonly secret: Uint8Array | null;
 }
 
@@ -28,7 +28,7 @@ export interface WebhookState {
 /** A message that is to be sent now; `webhook` is undefined of that of the service. */
 export interface DueMessage {
   readonly id: string;
-  readonly webhook: SealedWebhook | undefined;
+  readonly webhook: WebhookWithSecret | undefined;
   readonly message: WebhookMessage;
 }
 
@@ -39,7 +39,7 @@ export interface Happened {
 }
 
 /** What a look writes of a webhook. */
-export interface ToldUpdate {
+export interface LogUpdate {
   readonly id: string;
   readonly told: Told;
   readonly message?: WebhookMessage;
@@ -64,9 +64,9 @@ export interface WebhookReads {
   /** Of one workspace, oldest first. */
   webhooks(workspaceId: string): Promise<Webhook[]>;
   /** With its secret; undefined for an unknown one. */
-  sealedWebhook(workspaceId: string, id: string): Promise<SealedWebhook | undefined>;
+  sealedWebhook(workspaceId: string, id: string): Promise<WebhookWithSecret | undefined>;
   /** The ids of workspaces that have a webhook, oldest workspace first. */
-  hookedWorkspaces(page: PageRequest): Promise<Page<string>>;
+  subscribedWorkspaces(page: PageRequest): Promise<Page<string>>;
   /** How far the webhooks of a workspace were told, and that of the service for null. */
   webhookStates(workspaceId: string | null): Promise<WebhookState[]>;
   /** Messages that are to be sent at `now` (ms), the longest due first. */
@@ -87,7 +87,7 @@ export interface WebhookWrites {
   /** Deletes it with what waits. */
   deleteWebhook(workspaceId: string, id: string, change?: ChangeOptions): Promise<void>;
   /** Writes what webhooks were told; one that is gone is left out. false where another holds the lease: then nothing was written. */
-  writeTold(lease: Lease, updates: readonly ToldUpdate[]): Promise<boolean>;
+  writeLog(lease: Lease, updates: readonly LogUpdate[]): Promise<boolean>;
   /** Writes what became of messages; false as above. */
   writeDeliveries(lease: Lease, updates: readonly DeliveryUpdate[]): Promise<boolean>;
   /** Keeps what a process reports; null: it reports no more. Forgets processes that have not reported for an hour. */

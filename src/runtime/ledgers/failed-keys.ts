@@ -1,6 +1,6 @@
 import type { Failures } from '../../ports/http-counts.ts';
 import type { Log } from '../../ports/log.ts';
-import { everyMinute } from './every-minute.ts';
+import { everyMinute } from '../../schedule/interval.ts';
 
 /** Lines of one report, one for each source; a last one sums up the others. */
 const LINES = 20;

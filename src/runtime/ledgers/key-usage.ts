@@ -1,5 +1,5 @@
 import type { StoreWrites } from '../../ports/store.ts';
-import { everyMinute } from './every-minute.ts';
+import { everyMinute } from '../../schedule/interval.ts';
 
 /** Writes once a minute which keys were used when (ms). Returns the function that ends this with a last write. */
 export const startKeyUsage = (

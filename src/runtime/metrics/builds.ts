@@ -1,5 +1,5 @@
 /** How long builds of feeds take and how large they are. */
-import type { BuildResult, DocumentBuilder } from '../../document/builder.ts';
+import type { BuildResult, DocumentBuilder } from '../../feed/builder.ts';
 import { type Histogram, newHistogram, observe } from '../../histogram.ts';
 
 /** Bounds of the times of builds, seconds: a small feed takes milliseconds, one of 131,072 rules a quarter of a second. */

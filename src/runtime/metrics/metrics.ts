@@ -1,4 +1,4 @@
-import type { HeldFeed } from '../../document/serve/cache.ts';
+import type { CachedFeed } from '../../feed/serve/cache.ts';
 import { GEO_KINDS } from '../../geo/kind.ts';
 import type { Check } from '../../ports/health.ts';
 import { shared } from '../../serial.ts';
@@ -165,7 +165,7 @@ function detail(check: Check | undefined, name: string, unit = 1): Sample[] {
 }
 
 /** A sample for each of the first feeds, and the sum of all others. */
-function perFeed({ feeds = [], feedLabels }: Reading, pick: (feed: HeldFeed) => number): Sample[] {
+function perFeed({ feeds = [], feedLabels }: Reading, pick: (feed: CachedFeed) => number): Sample[] {
   const samples: Sample[] = feedLabels.map((labels, place) => ({ labels, value: pick(feeds[place]!) }));
   const others = feeds.slice(MOST_SERIES);
   if (others.length === 0) return samples;

@@ -1,6 +1,6 @@
 /** What the metrics of a process are read from: asked for once a page (SPEC D12.3). */
 import { within } from '../../clock.ts';
-import type { HeldFeed } from '../../document/serve/cache.ts';
+import type { CachedFeed } from '../../feed/serve/cache.ts';
 import type { GeoData } from '../../geo/data.ts';
 import type { Check, Readiness } from '../../ports/health.ts';
 import type { HttpCounts } from '../../ports/http-counts.ts';
@@ -19,7 +19,7 @@ export interface MetricSources {
   /** The dead letters in the store, counted up to a limit. */
   readonly deadLetters: (() => Promise<number>) | undefined;
   readonly builds: BuildCounts | undefined;
-  readonly feeds: { held(): Iterable<HeldFeed>; bodyBytes(): number } | undefined;
+  readonly feeds: { held(): Iterable<CachedFeed>; bodyBytes(): number } | undefined;
   /** How many keys are in use and end within 14 days. */
   readonly endingKeys: (() => number | undefined) | undefined;
   /** How many devices pull regularly, and how many have stopped within a day. */
@@ -39,7 +39,7 @@ export interface Reading extends Omit<MetricSources, 'readiness' | 'landed' | 'd
   readonly checks: Readonly<Record<string, Check>>;
   readonly landed: number | undefined;
   readonly deadLetters: number | undefined;
-  readonly feeds: readonly HeldFeed[] | undefined;
+  readonly feeds: readonly CachedFeed[] | undefined;
   /** The labels of those that have series of their own, by their place. */
   readonly feedLabels: readonly string[];
   readonly bodyBytes: number | undefined;

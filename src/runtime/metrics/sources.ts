@@ -1,5 +1,5 @@
 /** What of sources is measured, by the process that refreshes them. */
-import { type Source, type SourceState, stateOf, TOLD_STATES } from '../../account/source.ts';
+import { LOG_STATES, type Source, type SourceState, stateOf } from '../../account/source.ts';
 import { labelsOf, type RememberedLabels, type Sample } from './exposition.ts';
 
 /** A source as metrics tell it. */
@@ -12,7 +12,7 @@ export interface MeasuredSource {
 export function* statesOf(sources: readonly MeasuredSource[], now: number): Generator<Sample> {
   if (sources.length === 0) return;
   const counts = Map.groupBy(sources, ({ source, state }) => stateOf(source, state, now));
-  for (const state of TOLD_STATES) yield { labels: labelsOf({ state }), value: counts.get(state)?.length ?? 0 };
+  for (const state of LOG_STATES) yield { labels: labelsOf({ state }), value: counts.get(state)?.length ?? 0 };
 }
 
 /** A sample for each of these sources of which `pick` tells a number. */

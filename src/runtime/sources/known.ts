@@ -2,12 +2,12 @@
 
 import type { SourceRun, SourceState } from '../../account/source.ts';
 import type { Clocks } from '../../clock.ts';
-import { everyItem } from '../../ports/stored/every-item.ts';
-import type { SealedSource, SourceReads, SourceUpdate } from '../../ports/stored/source-store.ts';
+import { everyItem } from '../../ports/stored/paginate.ts';
+import type { SourceReads, SourceUpdate, SourceWithSecret } from '../../ports/stored/source-store.ts';
 import type { Wait } from './politeness.ts';
 
 export interface Known {
-  record: SealedSource;
+  record: SourceWithSecret;
   /** How it is now: what is in the store may be a minute older. */
   state: SourceState;
   /** Something is done with it. */

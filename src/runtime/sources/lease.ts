@@ -4,7 +4,7 @@ import type { Lease, SourceWrites } from '../../ports/stored/source-store.ts';
 /** How long it is held without a word, ms; it is held for longer at a third of that. */
 const HELD = 30_000;
 
-export interface HeldLease {
+export interface OwnedLease {
   /** The lease, claimed or held for longer where that is due; undefined: another process has it. */
   claim(): Promise<Lease | undefined>;
   /** Somebody else has it. */
@@ -18,7 +18,7 @@ export function holdLease(
   name: string,
   holder: string,
   monotonic: () => number,
-): HeldLease {
+): OwnedLease {
   let lease: Lease | undefined;
   let claimedAt = Number.NEGATIVE_INFINITY;
   return {

@@ -4,7 +4,7 @@ import type { Clocks } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import type { Before } from '../../fetch/exchange.ts';
 import { durationText } from '../../manage/sources/source-settings.ts';
-import { everyItem } from '../../ports/stored/every-item.ts';
+import { everyItem } from '../../ports/stored/paginate.ts';
 import type { SourceReads, SourceRecord } from '../../ports/stored/source-store.ts';
 import { hostOf } from '../../source/host.ts';
 import { LONGEST_ALONE, leftAlone } from '../../source/refresh/schedule.ts';

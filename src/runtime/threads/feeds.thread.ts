@@ -4,15 +4,15 @@
  */
 import { parentPort } from 'node:worker_threads';
 import { blockGuards } from '../../account/guard-rails.ts';
-import type { DroppedDecisions } from '../../bouncers/decisions.ts';
-import { decisionBuilder } from '../../bouncers/make/decision-builder.ts';
 import { instantOf, systemClock } from '../../clock.ts';
-import type { FeedPreviewer } from '../../document/builder.ts';
-import { EXPLAIN_LONGEST, explainedInTurn } from '../../document/explain/in-turn.ts';
-import { documentBuilder } from '../../document/make/document-builder.ts';
-import { feedMeasurer } from '../../document/make/measure.ts';
-import { shareCounter } from '../../document/make/share-counter.ts';
+import { decisionBuilder } from '../../decisions/build/decision-builder.ts';
+import type { DroppedDecisions } from '../../decisions/decisions.ts';
 import { WeirError } from '../../errors.ts';
+import { documentBuilder } from '../../feed/build/document-builder.ts';
+import { shareCounter } from '../../feed/build/share-counter.ts';
+import type { FeedPreviewer } from '../../feed/builder.ts';
+import { EXPLAIN_LONGEST, explainOneAtATime } from '../../feed/whatif/explain/one-at-a-time.ts';
+import { feedMeasurer } from '../../feed/whatif/measure.ts';
 import { geoDatabase } from '../../geo/database.ts';
 import { phaseDetector } from '../phases.ts';
 import { clockBeside } from '../store-clock.ts';
@@ -33,11 +33,11 @@ const clock = rules.clock === undefined ? systemClock : clockBeside(rules.clock)
 const shared = { store, geo: () => database, guard: blockGuards(rules.guardRails), clock };
 const counter = shareCounter(shared);
 const onDropped = (dropped: DroppedDecisions) => port.postMessage({ dropped } satisfies FeedNews);
-const { decisions, contents } = decisionBuilder({ ...shared, recordTold: store.recordTold, onDropped });
+const { decisions, contents } = decisionBuilder({ ...shared, recordLog: store.recordLog, onDropped });
 // Loaded with the first preview: it reads messages, for which much would have to be loaded.
 let previewer: Promise<FeedPreviewer> | undefined;
 const explaining = async () => {
-  const { EXPLAIN_RULES: mostRules } = await import('../../document/explain/explain.ts');
+  const { EXPLAIN_RULES: mostRules } = await import('../../feed/whatif/explain/explain.ts');
   return { store, geo: database, guard: shared.guard, now: instantOf(clock), mostRules, pause: pauses() };
 };
 /** How long one explanation works before others get on, ms. */
@@ -57,22 +57,22 @@ function pauses(): () => Promise<void> | undefined {
     );
   };
 }
-const inTurn = explainedInTurn(() => performance.now());
+const inTurn = explainOneAtATime(() => performance.now());
 const methods: FeedThreadMethods = {
-  ...documentBuilder({ ...shared, recordFit: store.recordFit, versioned: contents, phaseOf: phaseDetector(rules.schemesFile) }),
+  ...documentBuilder({ ...shared, recordTrim: store.recordTrim, versioned: contents, phaseOf: phaseDetector(rules.schemesFile) }),
   decisions,
   async preview(request) {
-    previewer ??= import('../../document/make/preview.ts').then(({ feedPreviewer }) => feedPreviewer(shared));
+    previewer ??= import('../../feed/whatif/preview.ts').then(({ feedPreviewer }) => feedPreviewer(shared));
     return (await previewer).preview(request);
   },
   async explain(asked) {
-    const { EXPLAIN_TOLD, EXPLAIN_UNTOUCHED, explain } = await import('../../document/explain/explain.ts');
+    const { EXPLAIN_TOLD, EXPLAIN_UNTOUCHED, explain } = await import('../../feed/whatif/explain/explain.ts');
     const most = { mostTold: EXPLAIN_TOLD, mostUntouched: EXPLAIN_UNTOUCHED };
     return inTurn(asked.workspace.id, async () => explain(asked, { ...(await explaining()), ...most }));
   },
-  async keptBlocked(asked) {
-    const { keptBlocked } = await import('../../document/explain/kept-blocked.ts');
-    return inTurn(asked.workspace.id, async () => keptBlocked(asked, await explaining()));
+  async remainingBlocks(asked) {
+    const { remainingBlocks } = await import('../../feed/whatif/explain/remaining-blocks.ts');
+    return inTurn(asked.workspace.id, async () => remainingBlocks(asked, await explaining()));
   },
   ...feedMeasurer({ ...shared, ...counter }),
   ...counter,

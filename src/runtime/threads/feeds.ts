@@ -1,9 +1,9 @@
 import type { Worker } from 'node:worker_threads';
 import type { ServiceGuardRails } from '../../account/guard-rails.ts';
-import type { DroppedDecisions } from '../../bouncers/decisions.ts';
-import type { DecisionAnswers } from '../../bouncers/make/decision-builder.ts';
-import type { DocumentBuilder, FeedCounter, FeedMeasurer, FeedPreviewer } from '../../document/builder.ts';
-import type { FeedExplainer } from '../../document/explain/explain.ts';
+import type { DecisionAnswers } from '../../decisions/build/decision-builder.ts';
+import type { DroppedDecisions } from '../../decisions/decisions.ts';
+import type { DocumentBuilder, FeedCounter, FeedMeasurer, FeedPreviewer } from '../../feed/builder.ts';
+import type { FeedExplainer } from '../../feed/whatif/explain/explain.ts';
 import type { GeoData } from '../../geo/data.ts';
 import type { FeedSource } from '../engines.ts';
 import type { ClockBase } from '../store-clock.ts';

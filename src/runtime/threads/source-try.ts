@@ -3,7 +3,7 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { hasCode, WeirError } from '../../errors.ts';
 import type { Before } from '../../fetch/exchange.ts';
 import type { GeoData } from '../../geo/data.ts';
-import { inLine } from '../../in-line.ts';
+import { fairQueue } from '../../schedule/fair-queue.ts';
 import { hostOf } from '../../source/host.ts';
 import type { SourceTrier, TryJob, TryReport } from '../../source/try-source.ts';
 import type { FetchSettings, PoliteFetching } from '../sources/fetching.ts';
@@ -52,7 +52,7 @@ interface TrierParts extends Pick<TryData, 'settings' | 'guardRails'> {
 export function sourceTrier({ settings, guardRails, recall, fetching, geo, now = Date.now }: TrierParts): SourceTrier {
   const { cache, visits, leastInterval } = fetching;
   const running = new Set<string>();
-  const line = inLine(LINE);
+  const line = fairQueue(LINE);
   let lately: readonly { readonly who: string; readonly at: number }[] = [];
 
   /** Trials must not make a host shut the whole service out. */

@@ -8,10 +8,10 @@ import type { DeliveryUpdate, DueMessage } from '../../ports/stored/webhook-stor
 import { shared } from '../../serial.ts';
 import { nextTry } from '../../webhook/schedule.ts';
 import { type SendPorts, sendMessage, type Tried } from '../../webhook/send.ts';
-import type { HeldLease } from '../sources/lease.ts';
-import { type Away, type OwnWebhook, tellAway } from './away.ts';
-import { hookedWorkspaces } from './hooked.ts';
-import { type LookPorts, lookAt, readReports } from './looks.ts';
+import type { OwnedLease } from '../sources/lease.ts';
+import { type Outage, type OwnWebhook, reportOutage } from './outage.ts';
+import { type LookPorts, lookAt, readReports } from './poller.ts';
+import { subscribedWorkspaces } from './subscribers.ts';
 
 /** How often it is looked what has changed, ms, and the workspaces of one look: the others come with the next ones, in turn. */
 const [LOOK, WORKSPACES] = [5_000, 200];
@@ -25,7 +25,7 @@ const NO_RECEIVER: Tried = { isDelivered: false, status: null, retryAfter: undef
 
 export interface WebhookPorts extends LookPorts {
   readonly send: SendPorts;
-  readonly lease: HeldLease;
+  readonly lease: OwnedLease;
   readonly own: OwnWebhook | undefined;
   readonly monotonic: () => number;
   readonly log: Log;
@@ -41,7 +41,7 @@ export interface Webhooks {
 
 export function webhooks(ports: WebhookPorts): Webhooks {
   const { store, lease: held, own, send, now, monotonic, log } = ports;
-  const hooked = hookedWorkspaces(store);
+  const hooked = subscribedWorkspaces(store);
   const ticking = shared<void>();
   const stopping = new AbortController();
   const sending = new Map<string, { readonly workspace: string; readonly done: Promise<void> }>();
@@ -54,7 +54,7 @@ export function webhooks(ports: WebhookPorts): Webhooks {
   let lastFault: string | undefined;
   /** Whether this process was the one that tells when the store was last asked. */
   let wasTelling = false;
-  const away: Away | undefined = own && tellAway(own, send, stopping.signal);
+  const away: Outage | undefined = own && reportOutage(own, send, stopping.signal);
   let toldElsewhere: Told['items'] = {};
 
   function lost(): void {
@@ -82,7 +82,7 @@ export function webhooks(ports: WebhookPorts): Webhooks {
         fault ??= `what is to be told of the workspace ${workspace ?? SERVICE_WEBHOOK} is not known: ${error.message}`;
         return [];
       });
-      if (updates.length > 0 && !(await store.writeTold(lease, updates))) return lost();
+      if (updates.length > 0 && !(await store.writeLog(lease, updates))) return lost();
       if (workspace === null && updates.length > 0) toldElsewhere = {};
       if (stopping.signal.aborted) return;
     }

@@ -1,8 +1,8 @@
 /** What a record of the stream does, or why it can never land. */
 
 import { validate as isUuid } from 'uuid';
-import { parsedJson } from '../../json.ts';
-import { nullable, Type } from '../../json-schema.ts';
+import { parsedJson } from '../../json/json.ts';
+import { nullable, Type } from '../../json/schema.ts';
 import type { LandingItem } from '../../ports/landing.ts';
 import type { StreamRecord } from '../../ports/stream.ts';
 import {

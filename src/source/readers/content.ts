@@ -1,7 +1,7 @@
 /** Reads a list, or a file of signals, as it comes in: for imports, `weir send` and whatever is pulled. */
 
 import { WeirError } from '../../errors.ts';
-import { parsedJson } from '../../json.ts';
+import { parsedJson } from '../../json/json.ts';
 import { isObject } from '../../signal/normalize.ts';
 import { csvRows } from './csv.ts';
 import { type PlacedRow, rowsByPath } from './documents.ts';
@@ -74,7 +74,7 @@ export async function readContent(bytes: AsyncIterable<Buffer>, reading: Reading
 }
 
 /** What of a list asks for nothing. */
-export interface LeftOut {
+export interface Trimmed {
   /** Entries that have expired. */
   readonly expired: number;
   /** Rows that were passed over, by the reason. */
@@ -87,7 +87,7 @@ const MOST_REASONS = 20;
 /** The signals of entries as they are sent now; what asks for nothing is told at the end, where there is any. */
 export async function* entrySignals(
   entries: AsyncIterable<PlacedEntry | LineFault | PassedRow>,
-  onLeftOut: (left: LeftOut) => void,
+  onLeftOut: (left: Trimmed) => void,
 ): AsyncGenerator<FileSignal | LineFault> {
   let expired = 0;
   const passed = new Map<string, number>();

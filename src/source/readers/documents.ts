@@ -53,25 +53,25 @@ function pieceReader(paths: readonly Path[]): { push(chunk: Buffer): Piece[]; en
   let fault: string | undefined;
   const parser = new TokenParser({ paths: selectors, keepStack: false, separator: '' });
   parser.onValue = ({ value, key, stack }) => {
-    const isWhole = stack.length === 0;
-    const stem = isWhole
+    const isComplete = stack.length === 0;
+    const stem = isComplete
       ? ''
       : stack
           .map(({ key: name }) => name ?? '')
           .concat()
           .join('/');
-    const of = byStem.get(isWhole ? '' : stem) ?? (stack.length === 1 ? byStem.get('') : undefined);
+    const of = byStem.get(isComplete ? '' : stem) ?? (stack.length === 1 ? byStem.get('') : undefined);
     // A path that begins with [] has the stem of the whole value.
-    const own = of?.filter(({ array }) => (array === undefined) === isWhole);
+    const own = of?.filter(({ array }) => (array === undefined) === isComplete);
     if (own !== undefined && own.length > 0) {
-      const place = isWhole
+      const place = isComplete
         ? documents === 0
           ? 'entry 0'
           : `entry ${documents}`
         : `${stem.slice(1).replaceAll('/', '.')}[${String(key)}]`;
       pieces.push({ value, paths: own, place });
     }
-    if (isWhole) documents += 1;
+    if (isComplete) documents += 1;
   };
   const tokenizer = new Tokenizer({ separator: '' });
   tokenizer.onToken = (token) => {

@@ -1,13 +1,13 @@
 /** The entries of plain lists of addresses (docs/signals.md): their fields, how a row gives them, and the signal each stands for. */
 
 import { readInstant } from '../../clock.ts';
-import { readDuration } from '../../duration.ts';
 import { hasCode, WeirError } from '../../errors.ts';
-import { parsedJson } from '../../json.ts';
+import { parsedJson } from '../../json/json.ts';
 import type { JsonObject, Target } from '../../rule.ts';
 import { LIMITS } from '../../signal/limits.ts';
 import { isObject } from '../../signal/normalize.ts';
 import { writeTarget } from '../../signal/target.ts';
+import { readDuration } from '../../text/duration.ts';
 import type { FileSignal } from './items.ts';
 import { firstGiven, isGiven, passedOver, type Row, shown, targetsOf } from './row.ts';
 

@@ -1,7 +1,7 @@
 /** In which form is a list? */
 import { WeirError } from '../../errors.ts';
 import { columnName, KNOWN_COLUMNS, namesTarget, shown, targetsOf } from './row.ts';
-import { COMMENT, columnsOf, isWide, rowOfLine } from './text.ts';
+import { COMMENT, columnsOf, isBroad, rowOfLine } from './text.ts';
 import { atMost, gunzip, isGzip } from './unpack.ts';
 
 /** The forms that the content of a file can have; `suricata` is told by the command line only. */
@@ -48,10 +48,10 @@ export async function findForm(chunks: AsyncIterable<Buffer>, given: Given): Pro
 
 async function formed(chunks: AsyncIterable<Buffer>, { format: given }: Given, file: string): Promise<FormedInput> {
   let found: Omit<FormedInput, 'chunks'> | undefined;
-  const { head, rest } = await withHead(chunks, (bytes, isWhole) => {
+  const { head, rest } = await withHead(chunks, (bytes, isComplete) => {
     if (bytes.includes(0)) throw new WeirError('USAGE', 'the file is UTF-16 or no text: save it as UTF-8');
-    if (bytes.length < BYTE_ORDER_MARK.length && !isWhole) return false;
-    found = given === undefined ? formOf(bytes, file, isWhole) : { format: given };
+    if (bytes.length < BYTE_ORDER_MARK.length && !isComplete) return false;
+    found = given === undefined ? formOf(bytes, file, isComplete) : { format: given };
     return found !== undefined || bytes.length > MOST_HEAD;
   });
   const isMarked = head.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
@@ -62,15 +62,15 @@ async function formed(chunks: AsyncIterable<Buffer>, { format: given }: Given, f
 /** Reads until `isEnough`, or to the end. */
 async function withHead(
   chunks: AsyncIterable<Buffer>,
-  isEnough: (head: Buffer, isWhole: boolean) => boolean,
+  isEnough: (head: Buffer, isComplete: boolean) => boolean,
 ): Promise<{ readonly head: Buffer; readonly rest: AsyncIterator<Buffer> }> {
   const rest = chunks[Symbol.asyncIterator]();
   let head = Buffer.alloc(0);
-  for (let isWhole = false; !isWhole; ) {
+  for (let isComplete = false; !isComplete; ) {
     const next = await rest.next();
-    isWhole = next.done === true;
+    isComplete = next.done === true;
     if (!next.done) head = Buffer.concat([head, next.value]);
-    if (isEnough(head, isWhole)) break;
+    if (isEnough(head, isComplete)) break;
   }
   return { head, rest };
 }
@@ -85,30 +85,30 @@ async function* joined(head: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerato
 }
 
 /** undefined when more of the file has to be read. Throws USAGE at what is no list. */
-function formOf(head: Buffer, file: string, isWhole: boolean): Omit<FormedInput, 'chunks'> | undefined {
+function formOf(head: Buffer, file: string, isComplete: boolean): Omit<FormedInput, 'chunks'> | undefined {
   // What is not UTF-8 is refused by what reads the lines.
   const content = head.toString('utf8').replace(/^\uFEFF/, '');
   const first = content.trimStart()[0];
   if (first === undefined) {
-    if (isWhole) throw new WeirError('USAGE', 'the file is empty');
+    if (isComplete) throw new WeirError('USAGE', 'the file is empty');
     return undefined;
   }
   if (first === '[') return { format: 'json' };
-  if (first === '{' || first === '"') return quotedForm(content, isWhole);
+  if (first === '{' || first === '"') return quotedForm(content, isComplete);
   if (first === '<') throw new WeirError('USAGE', `the file is a web page or XML, and no list: it begins with ${shown(content.trim())}`);
   const lines = content.split('\n');
-  const whole = (isWhole ? lines : lines.slice(0, -1)).map((each) => each.trim());
+  const whole = (isComplete ? lines : lines.slice(0, -1)).map((each) => each.trim());
   const at = whole.findIndex((each) => each !== '' && !COMMENT.test(each));
   const named = BY_NAME[/\.([a-z]+)$/i.exec(file)?.[1].toLowerCase() ?? ''];
-  if (at < 0) return named === 'text' || isWhole ? { format: 'text' } : undefined;
+  if (at < 0) return named === 'text' || isComplete ? { format: 'text' } : undefined;
   return formOfLine(whole[at], whole.slice(0, at), named);
 }
 
 /** JSON texts one a line, objects, or the quoted first cell of CSV. */
-function quotedForm(content: string, isWhole: boolean): Omit<FormedInput, 'chunks'> | undefined {
+function quotedForm(content: string, isComplete: boolean): Omit<FormedInput, 'chunks'> | undefined {
   const [line, ...more] = content.trimStart().split('\n');
   if (line.startsWith('{')) return { format: 'ndjson' };
-  if (more.length === 0 && !isWhole) return undefined;
+  if (more.length === 0 && !isComplete) return undefined;
   return /^"(\\.|[^"\\])*"\s*$/.test(line) && !isHeader(headerOf(line)) ? { format: 'ndjson' } : formOfLine(line, [], undefined);
 }
 
@@ -130,7 +130,7 @@ function isEntry(line: string): boolean {
   const [first, ...others] = columnsOf(line);
   // A line that begins with an address is one of a list, whatever is wrong with it.
   if (typeof row === 'string') return !isHeader(headerOf(line));
-  return typeof targetsOf(row) !== 'string' && (others.length === 0 || !isWide(first) || first.length > 2) && !isHeader(headerOf(line));
+  return typeof targetsOf(row) !== 'string' && (others.length === 0 || !isBroad(first) || first.length > 2) && !isHeader(headerOf(line));
 }
 
 /** The mark that separates the columns of a header. */

@@ -105,7 +105,7 @@ export function targetsOf(row: Row): Target[] | string {
   if (mentioned.length > 1) return `${mentioned.join(' and ')} may both be meant: call the column that counts ip`;
   if (mentioned.length === 1) return alone(row, mentioned[0]);
   const bounds = boundsOf(row);
-  return bounds === undefined ? wideTarget(row) : betweenBounds(row, bounds);
+  return bounds === undefined ? broadTarget(row) : betweenBounds(row, bounds);
 }
 
 const boundsOf = (row: { has(name: string): boolean }) => BOUNDS.find((pair) => pair.every((name) => row.has(name)));
@@ -167,7 +167,7 @@ function alone(row: Row, column: string): Target[] | string {
 const UNCLEAR = 'which of them is meant cannot be told';
 
 /** The ASN or country of a row in which nothing looks like an address. */
-function wideTarget(row: Row): Target[] | string {
+function broadTarget(row: Row): Target[] | string {
   const column = WIDE.find((name) => row.has(name));
   const value = column === undefined ? undefined : row.get(column);
   if (column === undefined || !isGiven(value)) return NOTHING;

@@ -28,12 +28,12 @@ export function rowOfLine(line: string): Row | string {
     const isSecond = second !== undefined && !first.endsWith('-') && looksLikeAddress(first) && looksLikeAddress(second);
     return isSecond ? `${shown(second)} stands behind ${shown(first)}: ${ONE_EACH}` : dashed;
   }
-  if (isWide(first)) {
+  if (isBroad(first)) {
     const address = columns.find(looksLikeAddress);
     if (address !== undefined) return `${shown(address)} stands behind ${first}: which of them is meant cannot be told`;
     if (WORDS.test(content))
       return `${shown(first)} is a country, or a word of ${shown(content)}: write a country alone, or a comma behind it`;
-    const isList = second !== undefined && isWide(second) && /^as\d/i.test(first) === /^as\d/i.test(second);
+    const isList = second !== undefined && isBroad(second) && /^as\d/i.test(first) === /^as\d/i.test(second);
     return isList ? `${shown(second)} stands behind ${shown(first)}: ${ONE_EACH}` : value(first);
   }
   if (second === undefined) return value(first);
@@ -81,7 +81,7 @@ const value = (text: string): Row => new Map([['value', text]]);
 const isAddress = (text: string) => !text.includes('/') && typeof parseNetwork(text) !== 'string';
 
 /** Whether a text is an AS number or a country. */
-export function isWide(text: string): boolean {
+export function isBroad(text: string): boolean {
   if (!/^[a-z]/i.test(text)) return false;
   const found = readValue(text);
   return typeof found !== 'string' && found.kind !== 'ip';

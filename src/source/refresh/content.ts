@@ -4,12 +4,12 @@ import type { Source } from '../../account/source.ts';
 import { WeirError } from '../../errors.ts';
 import type { Target } from '../../rule.ts';
 import { formatTarget } from '../../signal/target.ts';
+import { broadTarget } from '../broad-targets.ts';
 import { type PassedRow, type PlacedEntry, readContent } from '../readers/content.ts';
 import type { ListEntry } from '../readers/entry.ts';
 import type { LineFault } from '../readers/items.ts';
 import { readCondition, readPath } from '../readers/paths.ts';
 import { taxiiEntries } from '../taxii/list.ts';
-import { wideTarget } from '../wide.ts';
 
 /** A block of a source has no end of its own: its list expires as a whole. An instant, and no lifetime, stays the same in every refresh. */
 export const FOR_GOOD = Date.UTC(2120, 0, 1);
@@ -84,7 +84,7 @@ export async function* readSource(
   }
 
   function see(target: Target, entry: ListEntry): void {
-    if (wideTarget(entry) !== undefined) seen.wide.push({ target, action: entry.action });
+    if (broadTarget(entry) !== undefined) seen.wide.push({ target, action: entry.action });
     if (target.kind !== 'ip') return;
     const { family, prefix } = target.network;
     if (prefix >= (family === 4 ? guards.minPrefixV4 : guards.minPrefixV6)) return;

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DEFAULT_GUARDS } from '../../account/source.ts';
-import type { EqualPlan } from '../equal.ts';
+import type { SyncPlan } from '../sync.ts';
 import { type ContentFacts, guardFaults } from './guards.ts';
 
 const NOTHING = { present: 0, added: 0, changed: 0, removed: 0, unchanged: 0, kept: 0, failed: 0, refused: 0, expired: 0 };
-const FACTS: ContentFacts = { wider: { count: 0, first: '' }, wide: undefined, wideBefore: false, undone: undefined };
-const judged = (plan: Partial<EqualPlan>, facts: Partial<ContentFacts> = {}, guards: Partial<typeof DEFAULT_GUARDS> = {}) =>
+const FACTS: ContentFacts = { wider: { count: 0, first: '' }, wide: undefined, broadBefore: false, undone: undefined };
+const judged = (plan: Partial<SyncPlan>, facts: Partial<ContentFacts> = {}, guards: Partial<typeof DEFAULT_GUARDS> = {}) =>
   guardFaults(
     { ...NOTHING, passed: {}, faults: [], isLarge: false, wide: 0, ...plan },
     { ...FACTS, ...facts },
@@ -48,6 +48,6 @@ test('D23.16 what guard rails refuse and what cannot be read have a share each',
 test('D23.16 wide networks, whole countries and ASNs, and what follows an undone refresh wait for somebody', () => {
   assert.match(judged({ added: 9 }, { wider: { count: 2, first: '0.0.0.0/1' } })[0]!, /2 networks are wider.*0\.0\.0\.0\/1/);
   assert.match(judged({ added: 9 }, { wide: '1 country, 900 networks' })[0]!, /1 country, 900 networks/);
-  assert.deepEqual(judged({ added: 9 }, { wide: '1 country, 900 networks', wideBefore: true }), []);
+  assert.deepEqual(judged({ added: 9 }, { wide: '1 country, 900 networks', broadBefore: true }), []);
   assert.match(judged({ added: 9 }, { undone: 'by batch x' })[0]!, /the last refresh was undone by batch x/);
 });

@@ -1,6 +1,6 @@
 /** What holds a refresh back (SPEC D23.16)? A row for each guard. */
 import type { SourceGuards } from '../../account/source.ts';
-import type { EqualPlan } from '../equal.ts';
+import type { SyncPlan } from '../sync.ts';
 
 /** What was seen of a content besides its comparison. */
 export interface ContentFacts {
@@ -9,7 +9,7 @@ export interface ContentFacts {
   /** Countries and ASNs, in words; undefined without any. */
   readonly wide: string | undefined;
   /** Whether somebody has taken countries and ASNs of this source before. */
-  readonly wideBefore: boolean;
+  readonly broadBefore: boolean;
   /** Who undid the last refresh; undefined: it stands. */
   readonly undone: string | undefined;
 }
@@ -17,9 +17,9 @@ export interface ContentFacts {
 /** So few may come to any list, or go from one that may be empty, without a question. */
 const FEW = 100;
 
-type Guard = (plan: EqualPlan, facts: ContentFacts, guards: SourceGuards) => string | false;
+type Guard = (plan: SyncPlan, facts: ContentFacts, guards: SourceGuards) => string | false;
 
-const entriesOf = ({ added, changed, unchanged, refused, failed }: EqualPlan) => added + changed + unchanged + refused + failed;
+const entriesOf = ({ added, changed, unchanged, refused, failed }: SyncPlan) => added + changed + unchanged + refused + failed;
 const isOver = (part: number, whole: number, percent: number) => part * 100 > whole * percent;
 
 const GUARDS: readonly Guard[] = [
@@ -44,13 +44,13 @@ const GUARDS: readonly Guard[] = [
     isOver(plan.failed, entriesOf(plan), faultsPercent) &&
     `${plan.failed} of ${entriesOf(plan)} entries cannot be taken, more than ${faultsPercent} %${example(plan, plan.refused === 0)}`,
   (_plan, { wider: { count, first } }) => count > 0 && `${count} networks are wider than it may have, such as ${first}`,
-  (_plan, { wide, wideBefore }) => wide !== undefined && !wideBefore && `whole countries or ASNs: ${wide}`,
+  (_plan, { wide, broadBefore }) => wide !== undefined && !broadBefore && `whole countries or ASNs: ${wide}`,
 ];
 
 /** One of them, where all that is told are of one sort. */
-const example = ({ faults: [first] }: EqualPlan, isOneSort: boolean) =>
+const example = ({ faults: [first] }: SyncPlan, isOneSort: boolean) =>
   first !== undefined && isOneSort ? `: ${first.place}: ${first.message}` : '';
 
 /** Why a refresh that does `plan` is held back, a sentence each; none: it is taken. */
-export const guardFaults = (plan: EqualPlan, facts: ContentFacts, guards: SourceGuards): string[] =>
+export const guardFaults = (plan: SyncPlan, facts: ContentFacts, guards: SourceGuards): string[] =>
   GUARDS.map((guard) => guard(plan, facts, guards)).filter((fault) => fault !== false);

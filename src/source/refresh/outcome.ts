@@ -1,6 +1,6 @@
 /** What a refresh makes of the state of a source (SPEC D23.12 to D23.20), and how it is told. Times in ms. */
-import type { Applying, HeldRefresh, Source, SourceRun, SourceState } from '../../account/source.ts';
-import type { EqualPlan } from '../equal.ts';
+import type { Applying, RefreshOnHold, Source, SourceRun, SourceState } from '../../account/source.ts';
+import type { SyncPlan } from '../sync.ts';
 import { waitAfter } from './schedule.ts';
 
 /** A whole answer: its content, and what its server says of it. */
@@ -16,8 +16,8 @@ export type Outcome =
   | { readonly kind: 'unchanged'; readonly answered?: Answered }
   /** The content is one that is held, or that somebody did not want: the list stays as it is. */
   | { readonly kind: 'known'; readonly text: string; readonly answered?: Answered }
-  | { readonly kind: 'applied'; readonly applying: Applying; readonly plan: EqualPlan; readonly answered?: Answered }
-  | { readonly kind: 'held'; readonly held: HeldRefresh; readonly plan: EqualPlan; readonly answered?: Answered }
+  | { readonly kind: 'applied'; readonly applying: Applying; readonly plan: SyncPlan; readonly answered?: Answered }
+  | { readonly kind: 'held'; readonly held: RefreshOnHold; readonly plan: SyncPlan; readonly answered?: Answered }
   /** `retryAfter`: how long the server wants to be left alone, ms. */
   | { readonly kind: 'failed'; readonly text: string; readonly retryAfter?: number | undefined; readonly answered?: undefined }
   | {
@@ -91,8 +91,8 @@ export function settled(state: SourceState, outcome: Outcome, { every, least, ra
 /** What of a state follows from a replacement that was applied, also by a process that has ended. */
 export function applied(
   state: SourceState,
-  { replacement, at, digest, hasWide }: Applying,
-  plan: EqualPlan,
+  { replacement, at, digest, hasBroad }: Applying,
+  plan: SyncPlan,
   answered?: Pick<Answered, 'endsWithLineFeed'>,
 ): SourceState {
   const entries = plan.added + plan.changed + plan.unchanged;
@@ -110,7 +110,7 @@ export function applied(
     changedAt,
     confirmedAt: at,
     endsWithLineFeed: answered?.endsWithLineFeed ?? false,
-    hasWide,
+    hasBroad,
     replacement,
     undone: null,
     expired: false,

@@ -14,7 +14,7 @@ export interface KnownCollection {
   /** `added_after` of the next pull, as the server wrote it; undefined: all of it. */
   readonly cursor: string | undefined;
   /** When all of it was pulled, ms since 1970. */
-  readonly wholeAt: number;
+  readonly completeAt: number;
   /** By their ids: the latest version of each. */
   readonly objects: ReadonlyMap<string, KnownObject>;
 }
@@ -90,7 +90,7 @@ export function* linesOf({ objects, ...head }: KnownCollection): Generator<strin
 export async function knownFrom(
   lines: AsyncIterable<string>,
   of: string,
-  isDue: (wholeAt: number) => boolean = () => false,
+  isDue: (completeAt: number) => boolean = () => false,
 ): Promise<KnownCollection | undefined> {
   let head: Omit<KnownCollection, 'objects'> | undefined;
   const keeper = objectKeeper();
@@ -99,8 +99,8 @@ export async function knownFrom(
       const value: unknown = JSON.parse(line);
       if (!isObject(value)) return undefined;
       if (head !== undefined) keeper.take(value as unknown as KnownObject);
-      else if (value.of !== of || typeof value.wholeAt !== 'number' || isDue(value.wholeAt)) return undefined;
-      else head = { of, cursor: typeof value.cursor === 'string' ? value.cursor : undefined, wholeAt: value.wholeAt };
+      else if (value.of !== of || typeof value.completeAt !== 'number' || isDue(value.completeAt)) return undefined;
+      else head = { of, cursor: typeof value.cursor === 'string' ? value.cursor : undefined, completeAt: value.completeAt };
     }
   } catch (error) {
     if (error instanceof SyntaxError || error instanceof WeirError) return undefined;

@@ -1,5 +1,5 @@
 /** A collection as a content that is kept and read again: a line for each network, then what was passed over (SPEC D23.33). */
-import { parsedJson } from '../../json.ts';
+import { parsedJson } from '../../json/json.ts';
 import { isObject } from '../../signal/normalize.ts';
 import type { PassedRow, PlacedEntry } from '../readers/content.ts';
 import { type ListDefaults, readRow } from '../readers/entry.ts';

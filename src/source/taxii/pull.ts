@@ -9,7 +9,7 @@ import { type Pages, readPages } from './pages.ts';
 /** Nothing tells what was removed from a collection: it is pulled as a whole so often, ms. */
 const WHOLE_EVERY = 24 * 3_600_000;
 /** Whether what was known of all of it so long ago does not count any more. */
-export const isWholeDue = (wholeAt: number, now: number): boolean => now - wholeAt >= WHOLE_EVERY || now < wholeAt;
+export const isWholeDue = (completeAt: number, now: number): boolean => now - completeAt >= WHOLE_EVERY || now < completeAt;
 /** Rows that are hashed before other work gets its turn. */
 const TURN = 1000;
 
@@ -49,8 +49,8 @@ export async function pullTaxii({ server, collection, known, now, mostPages }: T
   const objects = await objectsUrl(ask, server.url, collection);
   if (isRefused(objects)) return objects;
   const at = now();
-  const isWhole = known?.of !== of || known.cursor === undefined || isWholeDue(known.wholeAt, at);
-  let [before, read] = [isWhole ? undefined : known, await pages(isWhole ? undefined : known)];
+  const isComplete = known?.of !== of || known.cursor === undefined || isWholeDue(known.completeAt, at);
+  let [before, read] = [isComplete ? undefined : known, await pages(isComplete ? undefined : known)];
   if (isRefused(read.pages) && read.pages.status === 400 && before !== undefined) {
     // A server that does not take its own instant any more has all to be asked for again.
     before = undefined;
@@ -60,7 +60,7 @@ export async function pullTaxii({ server, collection, known, now, mostPages }: T
   const { cursor, pages: count, isStalled } = read.pages;
   const list = listOf(read.objects.values(), at);
   return {
-    known: { of, cursor, wholeAt: before?.wholeAt ?? at, objects: read.objects },
+    known: { of, cursor, completeAt: before?.completeAt ?? at, objects: read.objects },
     list,
     digest: await digestOf(list),
     pages: count,

@@ -1,9 +1,9 @@
 /** Answers to requests that are to be done once (SPEC D15.11), the same in both dialects. */
 import { WeirError } from '../../errors.ts';
 import { ANSWER_KEPT, type EarlierAnswer, type OnceOnly } from '../../ports/stored/account-store.ts';
-import { WORKSPACE_PK } from '../places.ts';
+import { WORKSPACE_PK } from '../row-ids.ts';
 import { all, one, run, type Work } from '../work.ts';
-import { bytesOf, giveBack, take } from './taken-bytes.ts';
+import { bytesOf, giveBack, take } from './storage-usage.ts';
 
 /** `earlierAnswer` of the port. */
 export function* earlierAnswer(

@@ -3,10 +3,10 @@ import type { Author } from '../../account/caller.ts';
 import type { AuditedChange, AuditRow, Page, PageRequest } from '../../ports/stored/account-store.ts';
 import type { AuditEvent } from '../../ports/stored/audit.ts';
 import { pageOf } from '../page.ts';
-import { WORKSPACE_PK } from '../places.ts';
+import { WORKSPACE_PK } from '../row-ids.ts';
 import { type Row, textOrNull } from '../rows.ts';
 import { all, run, type Work } from '../work.ts';
-import { bytesOf, take } from './taken-bytes.ts';
+import { bytesOf, take } from './storage-usage.ts';
 
 /** What a row says besides the event and its object. */
 interface Audited {

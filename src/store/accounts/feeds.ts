@@ -1,10 +1,10 @@
 /** Composed feeds: reading them, and every change of one as a transaction with its audit row, the same in both dialects. */
 import { randomUUID } from 'node:crypto';
 import { type ComposedFeed, FEED_SETTINGS, type FeedPatch, feedState, makingOf, type NewFeed } from '../../account/feed.ts';
-import type { FitState } from '../../ports/snapshot.ts';
+import type { TrimState } from '../../ports/snapshot.ts';
 import type { AccountWrites } from '../../ports/stored/account-store.ts';
 import { redateDocuments } from '../document-record.ts';
-import { WORKSPACE_PK } from '../places.ts';
+import { WORKSPACE_PK } from '../row-ids.ts';
 import { profileOf, type Row } from '../rows.ts';
 import { all, type Changes, one, run, type Work } from '../work.ts';
 import { changeWorkspace, create, feedRow, noSuch, patchColumns, requireState, revokeKeys, tooMany } from './account-statements.ts';
@@ -71,7 +71,7 @@ export const feedChanges = {
     yield* revokeKeys(now, 'feed_id', feedId, { workspacePk, by });
     yield* audit(now, 'feed deleted', feedId, { workspacePk, by, change: { before, after: null } });
   },
-  *recordFit(_now, workspaceId, feedId, variant, state) {
+  *recordTrim(_now, workspaceId, feedId, variant, state) {
     const found = yield* one(`SELECT pk, subtract_allow FROM feeds WHERE id = $1 AND workspace_pk = ${OF_WORKSPACE}`, feedId, workspaceId);
     if (found === undefined) return;
     // Its revision is that of the workspace.
@@ -79,7 +79,7 @@ export const feedChanges = {
     // The row is held until the commit; other processes read it, because its revision moves.
     const row = yield* one('UPDATE feeds SET revision = revision + 1 WHERE pk = $1 RETURNING pk, fits', Number(found.pk));
     if (row === undefined) return;
-    const fits = new Map(Object.entries(JSON.parse(String(row.fits ?? '{}')) as Record<string, FitState>));
+    const fits = new Map(Object.entries(JSON.parse(String(row.fits ?? '{}')) as Record<string, TrimState>));
     if (state === null) fits.delete(variant);
     else fits.set(variant, state);
     yield* run(
@@ -88,7 +88,7 @@ export const feedChanges = {
       fits.size === 0 ? null : JSON.stringify(Object.fromEntries(fits)),
     );
   },
-} satisfies Changes<Pick<AccountWrites, 'createFeed' | 'updateFeed' | 'deleteFeed' | 'recordFit'>>;
+} satisfies Changes<Pick<AccountWrites, 'createFeed' | 'updateFeed' | 'deleteFeed' | 'recordTrim'>>;
 
 /** Makes a composed feed and returns its row. Throws REFUSED when its name is taken. */
 export function* insertFeed(

@@ -1,14 +1,14 @@
 /** Reads of a few lists and composed feeds of a workspace through indexes, however many it has; the same in both dialects. */
 import { feedRevision, makingOf, type ProposedFeed } from '../../account/feed.ts';
 import { type ListSettings, settingsOf } from '../../account/list.ts';
-import { levelCode } from '../../document/levels.ts';
+import { levelCode } from '../../feed/levels.ts';
 import type { NamedDirectory, SnapshotHead } from '../../ports/snapshot.ts';
 import { isStorableText } from '../../signal/storable-text.ts';
-import { WORKSPACE_PK } from '../places.ts';
+import { WORKSPACE_PK } from '../row-ids.ts';
 import { guardRailsOf, listOf, profileOf, type Row, workspaceProfileOf } from '../rows.ts';
 import { all, allByKey, one, oneByKey, type Work } from '../work.ts';
-import { agreementOf } from './agreement.ts';
 import { membersOf } from './members.ts';
+import { quorumOf } from './quorum.ts';
 
 /** A list that rules are read from. */
 interface SourceList {
@@ -62,7 +62,7 @@ export function* findNamed(now: string, workspaceId: string, ref: string): Work<
     name: String(workspace_name),
     revision: Number(workspace_revision),
     expressionRevision: Number(expression_revision),
-    takenAt: Number(taken_at),
+    readAt: Number(taken_at),
     lists: lists.map((row) => listOf(row, workspaceId)),
     feeds: feed === undefined ? [] : [{ id: String(feed.id), ...profileOf(feed), revision: Number(feed.feed_revision) }],
   };
@@ -135,7 +135,7 @@ export function* ruleSource(now: string, workspaceId: string, feed: string | nul
     change: Number(row.last_seq ?? 0),
     guardRails: guardRailsOf(row),
     lists: lists.map(({ pk, id, name, levels }) => ({ id, name, key: keyOf(pk), levels })),
-    takenAt: Number(row.taken_at),
+    readAt: Number(row.taken_at),
   };
   return { workspacePk, head, lists };
 }
@@ -144,12 +144,12 @@ const LISTS = 'SELECT pk, id, name, confidence, severity FROM lists WHERE worksp
 const MEMBERS = `SELECT l.pk, l.id, l.name, l.confidence, l.severity FROM feed_lists m JOIN lists l ON l.pk = m.list_pk
   WHERE m.feed_pk = $1 ORDER BY m.position, m.list_pk`;
 
-type Source = Pick<SnapshotHead, 'kind' | 'profile' | 'revision' | 'agreement'> & Pick<RuleSource, 'lists'>;
+type Source = Pick<SnapshotHead, 'kind' | 'profile' | 'revision' | 'quorum'> & Pick<RuleSource, 'lists'>;
 
 function* workspaceSource(workspacePk: number, row: Row): Work<Source> {
   const rows = yield* all(`${LISTS} ORDER BY pk`, workspacePk);
   const lists = rows.map((list) => ({ ...placeOf(list), levels: 0 }));
-  return { kind: 'workspace', profile: workspaceProfileOf(row), revision: Number(row.workspace_revision), agreement: undefined, lists };
+  return { kind: 'workspace', profile: workspaceProfileOf(row), revision: Number(row.workspace_revision), quorum: undefined, lists };
 }
 
 // The feed's profile has the list's levels.
@@ -157,7 +157,7 @@ const listSource = (row: Row): Source => ({
   kind: 'list',
   profile: profileOf(row),
   revision: Number(row.revision),
-  agreement: undefined,
+  quorum: undefined,
   lists: [{ ...placeOf(row), levels: 0 }],
 });
 
@@ -168,8 +168,8 @@ function* composedSource(workspacePk: number, id: string): Work<Source | undefin
   const isOfAll = Number(row.all_lists) === 1;
   const rows = isOfAll ? yield* all(`${LISTS} ORDER BY pk`, workspacePk) : yield* all(MEMBERS, Number(row.pk));
   const lists = rows.map(composedOf);
-  const agreement = yield* agreementOf(workspacePk, { ...makingOf(row), always }, lists, row.fits);
-  return { kind: 'composed', profile: profileOf(row), revision: Number(row.feed_revision), agreement, lists };
+  const quorum = yield* quorumOf(workspacePk, { ...makingOf(row), always }, lists, row.fits);
+  return { kind: 'composed', profile: profileOf(row), revision: Number(row.feed_revision), quorum, lists };
 }
 
 const composedOf = (list: Row): SourceList => ({ ...placeOf(list), levels: levelsOfList(settingsOf(list)) });
@@ -184,7 +184,7 @@ function* proposedSource(workspacePk: number, { profile, lists: members, making 
         : yield* all(`${LISTS} AND id IN (${members.map((_, i) => `$${i + 2}`)}) ORDER BY pk`, workspacePk, ...members);
   const places = new Map(members?.map((id, place) => [id, place]));
   const lists = rows.map(composedOf).sort((a, b) => (places.get(a.id) ?? 0) - (places.get(b.id) ?? 0));
-  return { kind: 'composed', profile, revision: 0, agreement: yield* agreementOf(workspacePk, making, lists), lists };
+  return { kind: 'composed', profile, revision: 0, quorum: yield* quorumOf(workspacePk, making, lists), lists };
 }
 
 /** `SnapshotList.key`. */

@@ -1,17 +1,17 @@
 /** Organizations, workspaces, keys and lists: every change is one transaction with its audit row, the same in both dialects. */
 import { randomUUID } from 'node:crypto';
 import type { Author } from '../../account/caller.ts';
-import { goesWithSource } from '../../account/kept-list.ts';
 import { BOOTSTRAP_KEY_NAME, type KeyInfo, keyState, type NewKey } from '../../account/key.ts';
 import { LIST_SETTINGS, listState, NO_SETTINGS } from '../../account/list.ts';
+import { goesWithSource } from '../../account/managed-list.ts';
 import type { Organization, Subscription } from '../../account/organization.ts';
 import { PERMISSIONS } from '../../account/permission.ts';
 import { type Workspace, type WorkspacePatch, workspaceSettingsJson } from '../../account/workspace.ts';
 import { isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
-import { inPieces } from '../../pieces.ts';
 import type { AccountWrites, ChangeOptions } from '../../ports/stored/account-store.ts';
 import type { RuleWrites } from '../../ports/stored/rule-store.ts';
+import { inChunks } from '../../schedule/chunks.ts';
 import { redateDocuments } from '../document-record.ts';
 import { keyOf, listOf, organizationOf, type Row, workspaceOf } from '../rows.ts';
 import { type Changes, one, run, type Work } from '../work.ts';
@@ -39,7 +39,7 @@ import { listCount } from './lists.ts';
 
 export type Management = Omit<
   AccountWrites,
-  'createFeed' | 'updateFeed' | 'deleteFeed' | 'recordFit' | 'restoreLists' | 'restoreKeys' | 'restoreDeleted'
+  'createFeed' | 'updateFeed' | 'deleteFeed' | 'recordTrim' | 'restoreLists' | 'restoreKeys' | 'restoreDeleted'
 > &
   Pick<RuleWrites, 'dropDeadLetter' | 'noteChange' | 'adoptStream'>;
 
@@ -116,7 +116,7 @@ export const accountChanges = {
     return true;
   },
   *touchKeys(_now, used) {
-    for (const piece of inPieces(used, TOUCHED)) yield* touchKeys(piece);
+    for (const piece of inChunks(used, TOUCHED)) yield* touchKeys(piece);
   },
   *createList(now, workspaceId, name, settings, maxLists = 0, { by, once, id = randomUUID() } = {}) {
     const workspacePk = yield* changeWorkspace(workspaceId);

@@ -1,6 +1,6 @@
 /** What the lists, feeds and keys of a workspace are called, the same in both dialects: who shows names needs no more of ten thousand rows. */
 import type { NamedKind, NamedThing } from '../../ports/stored/account-store.ts';
-import { WORKSPACE_PK } from '../places.ts';
+import { WORKSPACE_PK } from '../row-ids.ts';
 import { textOrNull } from '../rows.ts';
 import { all, type Work } from '../work.ts';
 

@@ -4,7 +4,7 @@ import type { KeyInfo } from '../../account/key.ts';
 import type { AccessList } from '../../account/list.ts';
 import type { Page, PageRequest } from '../../ports/stored/account-store.ts';
 import { pageOf } from '../page.ts';
-import { WORKSPACE_PK } from '../places.ts';
+import { WORKSPACE_PK } from '../row-ids.ts';
 import { keyOf, listOf, type Row } from '../rows.ts';
 import { all, type Work } from '../work.ts';
 import { feedsOf } from './feeds.ts';

@@ -1,7 +1,7 @@
 /** Lists that are being made equal to a content, the same in both dialects. */
 import { WeirError } from '../../errors.ts';
 import type { Replacement, ReplacementReads, ReplacementState, ReplacementWrites } from '../../ports/stored/replacement-store.ts';
-import { WORKSPACE_PK } from '../places.ts';
+import { WORKSPACE_PK } from '../row-ids.ts';
 import type { Row } from '../rows.ts';
 import { all, type Changes, one, type Reads, run, type Value, type Work } from '../work.ts';
 
@@ -87,7 +87,7 @@ export const replacementChanges = {
     );
     return true;
   },
-  *moveReplacement(_now, id, { from, to, head, published, expected, heldBefore, now, heldUntil }) {
+  *moveReplacement(_now, id, { from, to, head, published, expected, onHoldBefore, now, heldUntil }) {
     if ((to === 'planning' || to === 'held') && from !== to) {
       const row = yield* one('SELECT list_id FROM replacements WHERE id = $1', id);
       if (row !== undefined && to === 'planning') yield* requireFree(String(row.list_id));
@@ -105,7 +105,7 @@ export const replacementChanges = {
       expected ?? null,
       now,
       heldUntil,
-      heldBefore ?? null,
+      onHoldBefore ?? null,
     );
     return count > 0;
   },

@@ -3,7 +3,7 @@ import { listState } from '../../account/list.ts';
 import { DAY } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import { type AccountWrites, DELETED_KEPT, type DeletedFeed } from '../../ports/stored/account-store.ts';
-import { WORKSPACE_PK } from '../places.ts';
+import { WORKSPACE_PK } from '../row-ids.ts';
 import { listOf } from '../rows.ts';
 import { all, type Changes, one, run, type Value, type Work } from '../work.ts';
 import { changeWorkspace, moveKeyRevision, tooManyLists } from './account-statements.ts';
@@ -11,7 +11,7 @@ import { audit } from './audit.ts';
 import { MEMBER, type Table } from './deleted.ts';
 import { refuseName } from './feed-lists.ts';
 import { listCount } from './lists.ts';
-import { bringBackSource, type KeptSource, requireRoomForSource } from './sources.ts';
+import { bringBackSource, type KeptSource, requireQuotaForSource } from './sources.ts';
 
 const KEPT = 'SELECT * FROM deleted_lists WHERE workspace_pk = $1 AND until > ';
 
@@ -47,7 +47,7 @@ export const deletedChanges = {
     yield* refuseTaken(workspacePk, table, row);
     yield* bringBack(table, row);
     if (source !== undefined) {
-      yield* requireRoomForSource(workspacePk, maxSources);
+      yield* requireQuotaForSource(workspacePk, maxSources);
       yield* bringBackSource(now, workspacePk, kept, source);
     }
     yield* run('DELETE FROM deleted_lists WHERE list_pk = $1', kept);

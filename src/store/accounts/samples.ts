@@ -2,7 +2,7 @@
 import type { Author } from '../../account/caller.ts';
 import { NO_SAMPLE, type SampleInfo, sampleJson, sampleLimit } from '../../account/sample.ts';
 import type { SampleReads, SampleWrites } from '../../ports/stored/sample-store.ts';
-import { WORKSPACE_PK } from '../places.ts';
+import { WORKSPACE_PK } from '../row-ids.ts';
 import { sampleInfo } from '../rows.ts';
 import { type Changes, one, type Reads, run, type Work } from '../work.ts';
 import { findWorkspace, holdWorkspace, moveKeyRevision, requireState } from './account-statements.ts';

@@ -1,7 +1,7 @@
 /** Sessions of the console, and who was seen, the same in both dialects. */
 import type { RoleName } from '../../account/role.ts';
 import { MOST_SEEN, type SeenPerson, type Session, type SessionWrites, type Workplace } from '../../ports/stored/session-store.ts';
-import { WORKSPACE_PK } from '../places.ts';
+import { WORKSPACE_PK } from '../row-ids.ts';
 import { numberOrNull, type Row, textOrNull, workplaceOf } from '../rows.ts';
 import { all, type Changes, one, run, type Work } from '../work.ts';
 import { WORKPLACE } from './account-tables.ts';

@@ -2,7 +2,7 @@
 import { MOST_SNOOZES, type Snooze } from '../../account/snooze.ts';
 import { WeirError } from '../../errors.ts';
 import type { SnoozeReads, SnoozeWrites } from '../../ports/stored/snooze-store.ts';
-import { WORKSPACE_PK } from '../places.ts';
+import { WORKSPACE_PK } from '../row-ids.ts';
 import type { Row } from '../rows.ts';
 import { all, type Changes, one, type Reads, run } from '../work.ts';
 import { findWorkspace, holdWorkspace } from './account-statements.ts';

@@ -3,9 +3,9 @@ import type { Author } from '../../account/caller.ts';
 import { newState, type Source, type SourceAsk, type SourceSettings, type SourceState } from '../../account/source.ts';
 import { afresh, isReadAnew, resumed, type SavedSource, sourceSettingsJson } from '../../account/source-change.ts';
 import { WeirError } from '../../errors.ts';
-import type { SealedSource, SourceReads, SourceRecord, SourceWrites } from '../../ports/stored/source-store.ts';
+import type { SourceReads, SourceRecord, SourceWithSecret, SourceWrites } from '../../ports/stored/source-store.ts';
 import { pageOf } from '../page.ts';
-import { WORKSPACE_PK } from '../places.ts';
+import { WORKSPACE_PK } from '../row-ids.ts';
 import type { Row } from '../rows.ts';
 import { all, type Changes, one, type Reads, run, tell, type Value, type Work } from '../work.ts';
 import {
@@ -19,12 +19,12 @@ import {
   tooMany,
   tooManyLists,
 } from './account-statements.ts';
-import { moveAgreements } from './agreement.ts';
 import { doneOnce } from './answers.ts';
 import { audit, changed } from './audit.ts';
 import { refuseName } from './feed-lists.ts';
 import { removeList } from './list-deletion.ts';
 import { listCount } from './lists.ts';
+import { moveAgreements } from './quorum.ts';
 
 const SELECT = `SELECT s.*, l.id AS list_id, l.name, w.id AS workspace_id
   FROM sources s JOIN lists l ON l.pk = s.list_pk JOIN workspaces w ON w.pk = s.workspace_pk`;
@@ -83,7 +83,7 @@ export const sourceReads = {
 } satisfies Reads<SourceReads>;
 
 /** All sources of a workspace, with their secrets. */
-export function* sealedSources(workspaceId: string): Work<SealedSource[]> {
+export function* sealedSources(workspaceId: string): Work<SourceWithSecret[]> {
   const rows = yield* all(`${SELECT} WHERE s.workspace_pk = ${WORKSPACE_PK} ORDER BY s.pk`, workspaceId);
   return rows.map((row) => ({ ...recordOf(row), secret: secretOf(row) }));
 }
@@ -100,7 +100,7 @@ export const sourceChanges = {
     { by, once } = {},
   ) {
     const workspacePk = yield* changeWorkspace(workspaceId);
-    yield* requireRoomForSource(workspacePk, maxSources);
+    yield* requireQuotaForSource(workspacePk, maxSources);
     if (maxLists > 0 && (yield* listCount(workspaceId)) >= maxLists) throw tooManyLists(maxLists);
     // Its list is its name: another one of it would be taken for it.
     for (const table of ['lists', 'feeds'] as const) yield* refuseName(table, workspacePk, name);
@@ -224,7 +224,7 @@ function* audited(
 }
 
 /** Throws REFUSED where a workspace has as many sources as it may; 0 = any number. */
-export function* requireRoomForSource(workspacePk: number, most: number): Work<void> {
+export function* requireQuotaForSource(workspacePk: number, most: number): Work<void> {
   if (most === 0) return;
   const row = yield* one('SELECT count(*) AS sources FROM sources WHERE workspace_pk = $1', workspacePk);
   if (Number(row!.sources) >= most) throw tooMany(most, 'sources', 'MAX_SOURCES');

@@ -1,6 +1,6 @@
 /** What whoever sends webhooks writes, and what processes report to him; the same in both dialects (SPEC D27). */
 import { DELIVERIES_KEPT, SERVICE_WEBHOOK } from '../../account/webhook.ts';
-import type { DeliveryUpdate, ToldUpdate, WebhookWrites } from '../../ports/stored/webhook-store.ts';
+import type { DeliveryUpdate, LogUpdate, WebhookWrites } from '../../ports/stored/webhook-store.ts';
 import { type Changes, one, run, type Work } from '../work.ts';
 import { isHeld } from './source-states.ts';
 
@@ -9,9 +9,9 @@ const FORGOTTEN = 3_600_000;
 
 /** Each change as the work of its transaction. */
 export const webhookStateChanges = {
-  *writeTold(_now, lease, updates) {
+  *writeLog(_now, lease, updates) {
     if (!(yield* isHeld(lease))) return false;
-    for (const update of updates) yield* writeTold(update);
+    for (const update of updates) yield* writeLog(update);
     return true;
   },
   *writeDeliveries(_now, lease, updates) {
@@ -29,9 +29,9 @@ export const webhookStateChanges = {
       report,
     );
   },
-} satisfies Changes<Pick<WebhookWrites, 'writeTold' | 'writeDeliveries' | 'reportProcess'>>;
+} satisfies Changes<Pick<WebhookWrites, 'writeLog' | 'writeDeliveries' | 'reportProcess'>>;
 
-function* writeTold({ id, told, message }: ToldUpdate): Work<void> {
+function* writeLog({ id, told, message }: LogUpdate): Work<void> {
   if (id === SERVICE_WEBHOOK)
     yield* run('INSERT INTO webhook_states (hook_id, told, last_at) VALUES ($1, $2, 0) ON CONFLICT DO NOTHING', id, JSON.stringify(told));
   yield* run('UPDATE webhook_states SET told = $2 WHERE hook_id = $1', id, JSON.stringify(told));

@@ -10,9 +10,9 @@ import {
   webhookState,
 } from '../../account/webhook.ts';
 import { WeirError } from '../../errors.ts';
-import type { SealedWebhook, WebhookReads, WebhookState, WebhookWrites } from '../../ports/stored/webhook-store.ts';
+import type { WebhookReads, WebhookState, WebhookWithSecret, WebhookWrites } from '../../ports/stored/webhook-store.ts';
 import { pageOf } from '../page.ts';
-import { WORKSPACE_PK } from '../places.ts';
+import { WORKSPACE_PK } from '../row-ids.ts';
 import type { Row } from '../rows.ts';
 import { all, type Changes, one, type Reads, run, tell, type Work } from '../work.ts';
 import { changeWorkspace, create, noSuch, requireState } from './account-statements.ts';
@@ -22,7 +22,7 @@ import { audit, auditBehind, changed } from './audit.ts';
 const SELECT = 'SELECT h.*, w.id AS workspace_id FROM webhooks h JOIN workspaces w ON w.pk = h.workspace_pk';
 const ONE = `${SELECT} WHERE h.id = $2 AND h.workspace_pk = ${WORKSPACE_PK}`;
 
-const sealedOf = (row: Row): SealedWebhook => ({
+const encryptedSecretOf = (row: Row): WebhookWithSecret => ({
   ...(JSON.parse(String(row.settings)) as WebhookSettings),
   id: String(row.id),
   workspaceId: String(row.workspace_id),
@@ -32,12 +32,12 @@ const sealedOf = (row: Row): SealedWebhook => ({
 });
 
 /** All webhooks of a workspace, with their secrets. */
-export function* sealedWebhooks(workspaceId: string): Work<SealedWebhook[]> {
-  return (yield* all(`${SELECT} WHERE w.id = $1 ORDER BY h.pk`, workspaceId)).map(sealedOf);
+export function* sealedWebhooks(workspaceId: string): Work<WebhookWithSecret[]> {
+  return (yield* all(`${SELECT} WHERE w.id = $1 ORDER BY h.pk`, workspaceId)).map(encryptedSecretOf);
 }
 
 function webhookOf(row: Row): Webhook {
-  const { secret: _, ...webhook } = sealedOf(row);
+  const { secret: _, ...webhook } = encryptedSecretOf(row);
   return webhook;
 }
 
@@ -60,9 +60,9 @@ export const webhookReads = {
   },
   *sealedWebhook(workspaceId, id) {
     const row = yield* one(ONE, workspaceId, id);
-    return row && sealedOf(row);
+    return row && encryptedSecretOf(row);
   },
-  *hookedWorkspaces({ after, limit }) {
+  *subscribedWorkspaces({ after, limit }) {
     const text = `SELECT w.pk, w.id FROM workspaces w WHERE w.pk > $1 AND EXISTS (SELECT 1 FROM webhooks h WHERE h.workspace_pk = w.pk)
       ORDER BY w.pk LIMIT $2`;
     const { items, next } = pageOf(yield* all(text, Number(after ?? 0), limit + 1), limit, ({ pk }) => String(pk));
@@ -82,7 +82,7 @@ export const webhookReads = {
     );
     return rows.map((row) => ({
       id: String(row.hook_id),
-      webhook: row.workspace_id === null ? undefined : sealedOf(row),
+      webhook: row.workspace_id === null ? undefined : encryptedSecretOf(row),
       message: JSON.parse(String(row.message)) as WebhookMessage,
     }));
   },

@@ -1,7 +1,8 @@
 /** What is known of batches, the same in both dialects (D9). */
-import { inPieces } from '../../pieces.ts';
+
 import type { BatchInfo, ChangeOrigin } from '../../ports/stored/rule-store.ts';
-import { workspacePk } from '../places.ts';
+import { inChunks } from '../../schedule/chunks.ts';
+import { workspacePk } from '../row-ids.ts';
 import { type Row, textOrNull } from '../rows.ts';
 import { all, one, type Work } from '../work.ts';
 import { byId, givenUpUntil, IDENTITIES, rowsOf, stretchesOf } from './undo-selections.ts';
@@ -125,7 +126,7 @@ export function* originsOf(workspaceId: string, seqs: readonly number[]): Work<M
 export function* originsIn(workspace: number, seqs: readonly number[]): Work<Map<number, ChangeOrigin>> {
   const found = new Map<number, ChangeOrigin>();
   const wanted = [...new Set(seqs)];
-  for (const slice of inPieces(wanted, ASKED)) {
+  for (const slice of inChunks(wanted, ASKED)) {
     const values = slice.map((_, i) => (i === 0 ? '(CAST($2 AS BIGINT))' : `($${i + 2})`));
     const rows = yield* all(
       `WITH wanted (seq) AS (VALUES ${values})

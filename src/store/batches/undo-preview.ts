@@ -1,6 +1,6 @@
 /** What undoing a batch would do (D9.3), the same in both dialects, in pieces of few rules: others get on between them. */
 import type { Step, UndoPreview } from '../../ports/stored/rule-store.ts';
-import { workspacePk } from '../places.ts';
+import { workspacePk } from '../row-ids.ts';
 import type { Row } from '../rows.ts';
 import type { RuleTable } from '../rules/rule-columns.ts';
 import { all, allByKey, type Value, type Work } from '../work.ts';

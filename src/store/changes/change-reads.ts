@@ -1,7 +1,7 @@
 /** What has changed in a workspace, read in slices through indexes, the same in both dialects (SPEC D32). */
 import type { ChangeReads } from '../../ports/stored/changes.ts';
 import { auditRowOf } from '../accounts/audit.ts';
-import { WORKSPACE_PK } from '../places.ts';
+import { WORKSPACE_PK } from '../row-ids.ts';
 import { placeAt, rulesKnownSince } from '../rules/rules-at.ts';
 import { all, one, type Reads } from '../work.ts';
 

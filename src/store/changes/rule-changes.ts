@@ -2,8 +2,9 @@
  * What a landing did to rules, list by list and by who did it (SPEC D32.2), the same in both dialects. Counted from what it made and what it
  * kept as it was, in its own transaction: a crash loses and doubles nothing.
  */
-import { inPieces } from '../../pieces.ts';
+
 import { isExpressionKind, KINDS, type Kind, RULE_KINDS } from '../../rule.ts';
+import { inChunks } from '../../schedule/chunks.ts';
 import type { NumberedItem } from '../batches/batches.ts';
 import { byId } from '../batches/undo-selections.ts';
 import { ruleTable } from '../rules/rule-columns.ts';
@@ -172,7 +173,7 @@ function* countKept(runs: readonly Run[], withLost: boolean): Work<number> {
 
 function* countMade(all_: readonly Run[]): Work<void> {
   for (const [kind, runs] of Map.groupBy(all_, (each) => each.kind)) {
-    for (const slice of inPieces(runs, ROWS)) {
+    for (const slice of inChunks(runs, ROWS)) {
       const rows = yield* all(made(kind, slice.length), ...slice.flatMap(({ place, first, last }) => [place, first, last]));
       const found = new Map(rows.map((row) => [Number(row.since), Number(row.rules)]));
       for (const each of slice) each.added += found.get(each.first) ?? 0;

@@ -2,7 +2,7 @@
 import type { ChangeReads, ChangeSender, RuleChangeSpan, RuleChangeSum } from '../../ports/stored/changes.ts';
 import type { Step } from '../../ports/stored/rule-store.ts';
 import type { Kind } from '../../rule.ts';
-import { workspacePk } from '../places.ts';
+import { workspacePk } from '../row-ids.ts';
 import { type Row, textOrNull } from '../rows.ts';
 import { all, one, type Value, type Work } from '../work.ts';
 

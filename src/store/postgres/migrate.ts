@@ -1,5 +1,5 @@
 import { WeirError } from '../../errors.ts';
-import { missingMigrations, type OnMigrate, tellMigrations } from '../migrate.ts';
+import { missingMigrations, type OnMigrate, reportMigrations } from '../migrate.ts';
 import { type Database, NOW, type Session } from './database.ts';
 
 /** Names the advisory lock under which one process at a time changes the schema or makes the first key: "weir". */
@@ -27,7 +27,7 @@ export function migrateDatabase(db: Database, onMigrate?: OnMigrate): Promise<st
       await session.run('CREATE TABLE migrations (name TEXT COLLATE "C" PRIMARY KEY, applied_at BIGINT NOT NULL)');
     const seen = (await session.run('SELECT name FROM migrations ORDER BY name')).rows.map((row) => String(row.name));
     const missing = missingMigrations('postgres', seen);
-    tellMigrations(onMigrate, seen, missing);
+    reportMigrations(onMigrate, seen, missing);
     for (const { name, text } of missing) {
       await session.script(text);
       await session.run(`INSERT INTO migrations VALUES ($1, ${NOW})`, name);

@@ -6,8 +6,8 @@ import { gathered } from '../../serial.ts';
 import { CALLER } from '../accounts/account-tables.ts';
 import { findNamed, keyOf, type RuleSource, ruleSource } from '../accounts/lists.ts';
 import { undoPreview } from '../batches/undo-preview.ts';
+import { follow } from '../changes-since.ts';
 import { actionCode } from '../columns.ts';
-import { follow } from '../follow.ts';
 import { callerOf, namedRuleOf, ruleStateOf } from '../rows.ts';
 import { listPlace } from '../rules/list-history.ts';
 import { withLevels } from '../rules/list-levels.ts';
@@ -132,7 +132,7 @@ const isNothingToRead = ({ head, lists }: RuleSource, known: KnownRules): boolea
 
 /** Hands the access rules of a source that are active at `now` (ms) to the sink. */
 async function scan(session: Session, { workspacePk, lists, head }: RuleSource, now: number, sink: SnapshotSink): Promise<void> {
-  const apart = head.agreement !== undefined ? sink.list?.bind(sink) : undefined;
+  const apart = head.quorum !== undefined ? sink.list?.bind(sink) : undefined;
   const filled = lists.filter(({ isEmpty }) => !isEmpty);
   for (const group of Map.groupBy(filled, ({ pk, levels }) => (apart === undefined ? levels : `list ${pk}`)).values()) {
     const [{ pk, levels }] = group as [RuleSource['lists'][number]];

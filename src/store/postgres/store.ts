@@ -59,11 +59,11 @@ const OWN_PACE: readonly string[] = ['undoPreview', 'rules'];
 /** A store whose calls for one workspace, the first that each is given, wait for each other where there are many. */
 function sharedOut<S extends object>(store: S, connections: number): S {
   const few = fewAtOnce(Math.max(1, Math.floor(connections * SHARE)));
-  const inLine = ([name, call]: [string, (...args: unknown[]) => Promise<unknown>]) => {
+  const fairQueue = ([name, call]: [string, (...args: unknown[]) => Promise<unknown>]) => {
     const shared = (...args: unknown[]) => (typeof args[0] === 'string' ? few(() => call(...args), args[0]) : call(...args));
     return [name, OWN_PACE.includes(name) ? call : shared];
   };
-  return Object.fromEntries(Object.entries(store).map(inLine)) as S;
+  return Object.fromEntries(Object.entries(store).map(fairQueue)) as S;
 }
 
 /** The schema of the store, which is neither made nor changed. */

@@ -1,9 +1,9 @@
 import type { StoreWrites } from '../../ports/store.ts';
 import { recordDocument } from '../document-record.ts';
 import type { OnMigrate } from '../migrate.ts';
-import { noteFeedSize } from '../seen/feed-days.ts';
 import { sharedWrites } from '../shared-writes.ts';
 import { type AtMost, sweep } from '../sweep.ts';
+import { noteFeedSize } from '../usage/feed-days.ts';
 import type { Transact } from '../work.ts';
 import { type Database, drive, NOW, type Session } from './database.ts';
 import { land, type MostAreNew } from './landing.ts';

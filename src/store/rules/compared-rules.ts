@@ -2,7 +2,7 @@
 import type { ComparedPage, ComparedRule } from '../../ports/stored/stored-rule.ts';
 import type { Target } from '../../rule.ts';
 import { actionOf, targetOf } from '../columns.ts';
-import { WORKSPACE_PK } from '../places.ts';
+import { WORKSPACE_PK } from '../row-ids.ts';
 import { jsonOrNull, numberOrNull, textOrNull } from '../rows.ts';
 import { allArrays, type Work } from '../work.ts';
 

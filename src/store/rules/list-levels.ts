@@ -1,4 +1,4 @@
-import { filledLevels } from '../../document/levels.ts';
+import { filledLevels } from '../../feed/levels.ts';
 import type { RuleSink } from '../../ports/snapshot.ts';
 
 /** The sink for the rules of a list whose stored levels are `levels` (a `levelCode`): they stand in where a rule has none. */

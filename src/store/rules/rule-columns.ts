@@ -1,5 +1,5 @@
 /** The columns of the tables of rules, and what a rule has in each, as both dialects have them. */
-import { levelCode } from '../../document/levels.ts';
+import { levelCode } from '../../feed/levels.ts';
 import { type AccessRule, type ExpressionRule, type Kind, RULE_KINDS } from '../../rule.ts';
 import { formatTarget } from '../../signal/target.ts';
 import { actionCode, jsonText, packV4, packV6 } from '../columns.ts';

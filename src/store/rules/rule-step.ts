@@ -3,7 +3,7 @@ import type { StepPlace } from '../../ports/stored/rule-queries.ts';
 import type { RuleStep, StepFilter } from '../../ports/stored/rule-store.ts';
 import type { StoredRule } from '../../ports/stored/stored-rule.ts';
 import { type ExpressionKind, isExpressionKind } from '../../rule.ts';
-import { workspacePk } from '../places.ts';
+import { workspacePk } from '../row-ids.ts';
 import type { Row } from '../rows.ts';
 import { all, one, type Work } from '../work.ts';
 import {

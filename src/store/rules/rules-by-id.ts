@@ -1,10 +1,11 @@
 /** Whole rules by their ids, the same in both dialects. */
-import { inPieces } from '../../pieces.ts';
+
 import type { ActiveRules } from '../../ports/stored/rule-queries.ts';
 import type { StoredRule } from '../../ports/stored/stored-rule.ts';
 import { type Kind, RULE_KINDS } from '../../rule.ts';
+import { inChunks } from '../../schedule/chunks.ts';
 import { byId } from '../batches/undo-selections.ts';
-import { WORKSPACE_PK } from '../places.ts';
+import { WORKSPACE_PK } from '../row-ids.ts';
 import { ruleOf } from '../rows.ts';
 import { all, allOf, type Work } from '../work.ts';
 import { ruleTable } from './rule-columns.ts';
@@ -59,7 +60,7 @@ export function* rulesBefore(
   const first = `(SELECT max(b.first_seq) FROM batches b WHERE b.workspace_pk = ${WORKSPACE_PK} AND b.first_seq <= w.changed)`;
   const identities = place === 'list_pk' ? [REF, VALUE] : [REF];
   const found: StoredRule[] = [];
-  for (const slice of inPieces(rules, ASKED)) {
+  for (const slice of inChunks(rules, ASKED)) {
     const values = slice.map((_, i) => `(CAST($${2 * i + 3} AS BIGINT), CAST($${2 * i + 4} AS BIGINT))`);
     const parts = identities.map(
       (same) => `SELECT c.*, CAST($2 AS TEXT) AS list_id FROM wanted w

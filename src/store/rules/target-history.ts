@@ -3,7 +3,7 @@ import type { RuleVersion } from '../../ports/stored/rule-store.ts';
 import { ACCESS_ACTIONS } from '../../rule.ts';
 import { originsIn } from '../batches/batch-reads.ts';
 import { actionCode } from '../columns.ts';
-import { workspacePk } from '../places.ts';
+import { workspacePk } from '../row-ids.ts';
 import { type Row, ruleOf } from '../rows.ts';
 import { all, type Work } from '../work.ts';
 import type { IndexedBy } from './rule-pages.ts';

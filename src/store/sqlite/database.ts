@@ -2,7 +2,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WeirError } from '../../errors.ts';
 import { noteWhosePages } from '../../sqlite-shrink.ts';
-import { missingMigrations, type OnMigrate, tellMigrations } from '../migrate.ts';
+import { missingMigrations, type OnMigrate, reportMigrations } from '../migrate.ts';
 import type { Outcome, Statement, Work } from '../work.ts';
 
 interface DatabaseOptions {
@@ -147,7 +147,7 @@ export function migrateDatabase(db: DatabaseSync, onMigrate?: OnMigrate): string
     db.exec('CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT, WITHOUT ROWID');
     const seen = seenMigrations(db);
     const missing = missingMigrations('sqlite', seen);
-    tellMigrations(onMigrate, seen, missing);
+    reportMigrations(onMigrate, seen, missing);
     for (const { name, text } of missing) {
       db.exec(text);
       db.prepare('INSERT INTO migrations VALUES (?, ?)').run(name, Date.now());

@@ -4,8 +4,8 @@ import type { StoreReads } from '../../ports/store.ts';
 import { ACCESS_ACTIONS } from '../../rule.ts';
 import { CALLER } from '../accounts/account-tables.ts';
 import { findNamed, keyOf, ruleSource } from '../accounts/lists.ts';
+import { follow } from '../changes-since.ts';
 import { actionCode } from '../columns.ts';
-import { follow } from '../follow.ts';
 import { callerOf, namedRuleOf, type Row, ruleStateOf } from '../rows.ts';
 import { listPlace } from '../rules/list-history.ts';
 import { withLevels } from '../rules/list-levels.ts';
@@ -62,7 +62,7 @@ export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
         const found = drive(db, ruleSource(now, workspaceId, feed));
         if (found === undefined) return undefined;
         if (sink !== undefined) {
-          const apart = found.head.agreement !== undefined ? sink.list?.bind(sink) : undefined;
+          const apart = found.head.quorum !== undefined ? sink.list?.bind(sink) : undefined;
           for (const { pk, levels } of found.lists) {
             apart?.(keyOf(pk));
             scans.list(pk, at, withLevels(sink, levels));

@@ -2,7 +2,7 @@ import type { initProducerIdV5, listOffsetsV9, produceV11 } from '@platformatic/
 import { NumericMap, ProduceAcks } from '@platformatic/kafka';
 import { within } from '../../clock.ts';
 import type { Message, Stream } from '../../ports/stream.ts';
-import { heldDraft } from '../held-draft.ts';
+import { bufferedDraft } from '../buffered-draft.ts';
 import { type Appender, openAppender, type PartitionLog } from './appender.ts';
 import { type Cluster, connectCluster } from './cluster.ts';
 import { reasonOf } from './fault.ts';
@@ -56,7 +56,7 @@ export async function openKafkaStream(options: KafkaOptions): Promise<Stream> {
   return {
     id: async () => (await ask(cluster.describe(true))).id,
     publish,
-    draft: () => heldDraft(publish),
+    draft: () => bufferedDraft(publish),
     async bounds(partition) {
       const [start, end] = await ask(Promise.all([EARLIEST, LATEST].map((which) => offsetOf(cluster, partition, which))));
       return { start, end };

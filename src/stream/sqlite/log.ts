@@ -166,7 +166,7 @@ const PROBE = encodeBatch([{ key: '', headers: {}, value: '' }]);
 export function logAppender(db: DatabaseSync) {
   const take = db.prepare('UPDATE ends SET next_offset = next_offset + ? RETURNING next_offset');
   const insert = db.prepare('INSERT INTO batches VALUES (?, ?, ?, CAST(? AS TEXT))');
-  const takeBack = db.prepare('DELETE FROM batches WHERE first_offset = ?');
+  const revert = db.prepare('DELETE FROM batches WHERE first_offset = ?');
   const file = db.location()!;
   const opened = statSync(file);
 
@@ -203,7 +203,7 @@ export function logAppender(db: DatabaseSync) {
     /** Appends a message and takes it back in the same transaction: nobody sees it, and offsets stay. */
     probe(): void {
       commit(() => {
-        takeBack.run(add(PROBE, 0));
+        revert.run(add(PROBE, 0));
         take.get(-PROBE.count);
       });
     },

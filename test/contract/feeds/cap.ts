@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { FORMAT_NAMES } from '../../../src/document/formats/table.ts';
+import { FORMAT_NAMES } from '../../../src/feed/formats/table.ts';
 import { ask, bearer, type Reply } from '../../support/http.ts';
 import { eventually } from '../../support/weir.ts';
 import type { Json } from '../../support/world.ts';

@@ -1,7 +1,7 @@
 /** Feeds made of lists (SPEC D8): the contract of 4.3 to 4.6 over several lists. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FORMAT_NAMES } from '../../../src/document/formats/table.ts';
+import { FORMAT_NAMES } from '../../../src/feed/formats/table.ts';
 import { postSignals } from '../../support/http.ts';
 import { seededRandom } from '../../support/random.ts';
 import { eventually } from '../../support/weir.ts';

@@ -1,7 +1,7 @@
 /** What a feed request gets that is not served, and who may ask (spec 5, 7.3). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FORMAT_NAMES } from '../../../src/document/formats/table.ts';
+import { FORMAT_NAMES } from '../../../src/feed/formats/table.ts';
 import { ask, type Reply } from '../../support/http.ts';
 import { eventually } from '../../support/weir.ts';
 import type { Once } from '../engine.ts';

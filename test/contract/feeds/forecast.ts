@@ -1,8 +1,8 @@
 /** What is told before it hurts (SPEC D10.10 to D10.14): dry runs, and the log of a feed's changes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ForecastField as FeedRow, ForecastFields } from '../../../src/document/watch/forecast-fields.ts';
-import type { Status } from '../../../src/manage/attention.ts';
+import type { ForecastField as FeedRow, ForecastFields } from '../../../src/feed/monitor/forecast-fields.ts';
+import type { Status } from '../../../src/manage/alerts.ts';
 import { readStatusFiles } from '../../../src/runtime/ledgers/status-file.ts';
 import { command } from '../../support/command.ts';
 import { postSignals } from '../../support/http.ts';

@@ -1,7 +1,7 @@
 /** The four dialects (spec 4.5). */
 import assert from 'node:assert/strict';
 import { gunzipSync } from 'node:zlib';
-import { FORMAT_NAMES, FORMATS } from '../../../src/document/formats/table.ts';
+import { FORMAT_NAMES, FORMATS } from '../../../src/feed/formats/table.ts';
 import { eventually } from '../../support/weir.ts';
 import type { Once } from '../engine.ts';
 import { type FeedWorld, lastModified, upsert } from './world.ts';

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { FORMAT_NAMES, FORMATS } from '../../../src/document/formats/table.ts';
+import { FORMAT_NAMES, FORMATS } from '../../../src/feed/formats/table.ts';
 import type { Headers, Reply } from '../../support/http.ts';
 import { eventually } from '../../support/weir.ts';
 import type { Once } from '../engine.ts';

@@ -1,9 +1,9 @@
 /** What bouncers are told over time: changes, expiries, lost answers, restarts (D14). */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { SCOPES } from '../../../src/bouncers/decisions.ts';
-import { DECISIONS } from '../../../src/document/document.ts';
-import { FeedWatch } from '../../../src/document/watch/feed-watch.ts';
+import { SCOPES } from '../../../src/decisions/decisions.ts';
+import { DECISIONS } from '../../../src/feed/document.ts';
+import { FeedWatch } from '../../../src/feed/monitor/feed-watch.ts';
 import { refusalOf } from '../../../src/http/bouncers/answer.ts';
 import { FeedHour } from '../../support/bouncer-hour.ts';
 import { BouncerReplica, type Decision, Kernel, secondsOf, valuesOf } from '../../support/bouncer-world.ts';
@@ -227,11 +227,11 @@ describe('D14 decisions', () => {
     const { clock, store, list, replica } = world();
     store.add(list, '192.0.2.1');
     for (const name of ['one', 'two']) await replica.pull('', name);
-    const { recordTold } = store;
+    const { recordLog } = store;
     const late = Promise.withResolvers<void>();
-    store.recordTold = async (...args) => {
+    store.recordLog = async (...args) => {
       await late.promise;
-      return recordTold.apply(store, args);
+      return recordLog.apply(store, args);
     };
     store.add(list, '192.0.2.9');
     await clock.advance(1_000);

@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { blockGuards, NO_GUARD_RAILS } from '../../../src/account/guard-rails.ts';
 import { NO_SETTINGS } from '../../../src/account/list.ts';
-import { decisionBuilder } from '../../../src/bouncers/make/decision-builder.ts';
 import { systemClock } from '../../../src/clock.ts';
-import type { BuiltDocument } from '../../../src/document/builder.ts';
-import { DECISIONS } from '../../../src/document/document.ts';
-import { type LeftOut, leftOutHeader } from '../../../src/document/left-out.ts';
-import { documentBuilder } from '../../../src/document/make/document-builder.ts';
-import { COMES_BACK, fittingStep } from '../../../src/document/make/fit.ts';
-import type { Variant } from '../../../src/document/variant.ts';
+import { decisionBuilder } from '../../../src/decisions/build/decision-builder.ts';
+import { documentBuilder } from '../../../src/feed/build/document-builder.ts';
+import { COMES_BACK, fittingStep } from '../../../src/feed/build/trim.ts';
+import type { BuiltDocument } from '../../../src/feed/builder.ts';
+import { DECISIONS } from '../../../src/feed/document.ts';
+import { type Trimmed, trimmedHeader } from '../../../src/feed/trim.ts';
+import type { Variant } from '../../../src/feed/variant.ts';
 import type { GeoDatabase } from '../../../src/ports/geo.ts';
 import type { LandingItem } from '../../../src/ports/landing.ts';
 import { newBatchId } from '../../../src/signal/message/signal-id.ts';
@@ -65,7 +65,7 @@ test('D29.5 a step fits where the one before would not, and comes back where the
 });
 
 /** How many steps were taken. */
-const leftOf = (leftOut: LeftOut | undefined) =>
+const leftOf = (leftOut: Trimmed | undefined) =>
   leftOut === undefined ? 0 : leftOut.fit === 'lists' ? leftOut.lists.length : leftOut.minSources - 1;
 
 for (const fit of ['lists', 'sources'] as const) {
@@ -87,9 +87,9 @@ for (const fit of ['lists', 'sources'] as const) {
     });
     const nowhere = { v4: new Uint32Array(), v6: new Uint32Array() };
     const geo = (): GeoDatabase => ({ version: '1', ranges: () => nowhere, hasAsn: () => true });
-    const { contents: versioned } = decisionBuilder({ store, recordTold: store.recordTold, clock });
+    const { contents: versioned } = decisionBuilder({ store, recordLog: store.recordLog, clock });
     const parts = { versioned, geo, guard: blockGuards({ ...NO_GUARD_RAILS, self: [] }), phaseOf: () => 'request' as const, clock };
-    const process = () => documentBuilder({ store, recordFit: store.recordFit, ...parts });
+    const process = () => documentBuilder({ store, recordTrim: store.recordTrim, ...parts });
     const [one, other] = [process(), process()];
 
     const random = seededRandom(SEED);
@@ -189,7 +189,7 @@ for (const fit of ['lists', 'sources'] as const) {
           .slice(4 - left)
           .map((each) => ({ name: names[each]!, entries: networksOf(has[each]!).length }));
         assert.deepEqual(leftOut.lists, told);
-        assert.match(leftOutHeader(leftOut), new RegExp(`(^|, )d;entries=${told.at(-1)!.entries}$`));
+        assert.match(trimmedHeader(leftOut), new RegExp(`(^|, )d;entries=${told.at(-1)!.entries}$`));
       } else if (leftOut !== undefined) {
         const kept = new Set(contentAt(left));
         assert.deepEqual([leftOut.asked, leftOut.entries], [1, networksOf(contentAt(0).filter((each) => !kept.has(each))).length]);

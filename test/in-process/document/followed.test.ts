@@ -4,11 +4,11 @@ import { test } from 'node:test';
 import { parseNetwork } from '@weir/network/parse.ts';
 import { blockGuards, NO_GUARD_RAILS } from '../../../src/account/guard-rails.ts';
 import { type ListSettings, NO_SETTINGS } from '../../../src/account/list.ts';
-import { decisionBuilder } from '../../../src/bouncers/make/decision-builder.ts';
 import { systemClock } from '../../../src/clock.ts';
-import type { BuildResult } from '../../../src/document/builder.ts';
-import { documentBuilder } from '../../../src/document/make/document-builder.ts';
-import type { Variant } from '../../../src/document/variant.ts';
+import { decisionBuilder } from '../../../src/decisions/build/decision-builder.ts';
+import { documentBuilder } from '../../../src/feed/build/document-builder.ts';
+import type { BuildResult } from '../../../src/feed/builder.ts';
+import type { Variant } from '../../../src/feed/variant.ts';
 import type { GeoDatabase } from '../../../src/ports/geo.ts';
 import type { LandingItem } from '../../../src/ports/landing.ts';
 import { EXCEPTIONS_KEY } from '../../../src/ports/snapshot.ts';
@@ -49,9 +49,9 @@ test('D5.22, D5.23 feeds that follow, and share their lists, have the bytes, tag
     },
     follow: (...[workspaceId, feedId, at, known, sink]: Parameters<typeof store.follow>) => {
       calls.follow += 1;
-      const list = (key: string, isWhole: boolean) => {
-        if (isWhole && key !== EXCEPTIONS_KEY) calls.whole.push(key);
-        sink.list(key, isWhole);
+      const list = (key: string, isComplete: boolean) => {
+        if (isComplete && key !== EXCEPTIONS_KEY) calls.whole.push(key);
+        sink.list(key, isComplete);
       };
       const counting: typeof sink = {
         list,
@@ -66,7 +66,7 @@ test('D5.22, D5.23 feeds that follow, and share their lists, have the bytes, tag
   const nowhere = { v4: new Uint32Array(), v6: new Uint32Array() };
   const geo = (): GeoDatabase => ({ version: '1', ranges: () => nowhere, hasAsn: () => true });
   const guard = blockGuards({ ...NO_GUARD_RAILS, self: [] });
-  const versioned = decisionBuilder({ store, recordTold: store.recordTold, clock }).contents;
+  const versioned = decisionBuilder({ store, recordLog: store.recordLog, clock }).contents;
   const parts = { versioned, geo, guard, phaseOf: () => 'request' as const, clock };
   const following = documentBuilder({ store: counted, ...parts });
   const random = seededRandom(5);
@@ -144,7 +144,7 @@ test('D5.13, D7.6 a feed never has a block without the never-block rule that was
   const nowhere = { v4: new Uint32Array(), v6: new Uint32Array() };
   const builder = documentBuilder({
     store,
-    versioned: decisionBuilder({ store, recordTold: store.recordTold, clock: systemClock }).contents,
+    versioned: decisionBuilder({ store, recordLog: store.recordLog, clock: systemClock }).contents,
     geo: () => ({ version: '1', ranges: () => nowhere, hasAsn: () => true }),
     guard: blockGuards({ ...NO_GUARD_RAILS, self: [] }),
     phaseOf: () => 'request',

@@ -19,7 +19,7 @@ import { fewAtOnce } from '../../../src/serial.ts';
 import { acceptance } from '../../../src/signal/accept.ts';
 import { landingList } from '../../../src/signal/landing-list.ts';
 import { ruleQuota } from '../../../src/signal/rule-quota.ts';
-import { heldDraft } from '../../../src/stream/held-draft.ts';
+import { bufferedDraft } from '../../../src/stream/buffered-draft.ts';
 import { inject } from '../../support/inject.ts';
 import { eventually } from '../../support/weir.ts';
 
@@ -85,7 +85,7 @@ function world(given: World = {}) {
       if (given.storeDown) throw new Error('SQLITE_BUSY');
       const byId = lists.filter(({ id }) => id === ref.toLowerCase());
       const found = byId.length > 0 ? byId : lists.filter(({ name }) => name === ref);
-      return { id: 'w', name: 'w', revision: 1, lists: found, feeds: [], expressionRevision: 1, takenAt: now() };
+      return { id: 'w', name: 'w', revision: 1, lists: found, feeds: [], expressionRevision: 1, readAt: now() };
     },
   };
   const entryLimit = rateLimiter(given.entryLimit ?? 0);
@@ -121,7 +121,7 @@ function world(given: World = {}) {
               landingList: landingList(store, logFailure),
               stream: {
                 draft: () =>
-                  heldDraft(async (messages) => {
+                  bufferedDraft(async (messages) => {
                     if (given.streamDown) throw new Error('SQLITE_FULL: disk full');
                     published.push(...messages);
                   }),
@@ -354,7 +354,7 @@ test('D36.10 of what one workspace reads at one address two requests are at work
 test('D36.9 of changes of one workspace one at a time is with the store', async () => {
   const open: (() => void)[] = [];
   const store = {
-    takenBytes: async () => ({ audit: 0, answers: 0 }),
+    usedBytesOf: async () => ({ audit: 0, answers: 0 }),
     createList: () => new Promise((_, reject) => open.push(() => reject(new WeirError('REFUSED', 'no')))),
   };
   const ports = {
@@ -376,7 +376,7 @@ test('D43.12 reads and changes of a workspace that do not get their turn soon ar
   const open: (() => void)[] = [];
   const answered = <T>(value: T) => new Promise<T>((resolve) => open.push(() => resolve(value)));
   const store = {
-    takenBytes: async () => ({ audit: 0, answers: 0 }),
+    usedBytesOf: async () => ({ audit: 0, answers: 0 }),
     workspace: () => answered(undefined),
     createList: () => answered({}),
   };

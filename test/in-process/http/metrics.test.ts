@@ -9,10 +9,10 @@ import { bodyBudget } from '../../../src/http/bodies/body-budget.ts';
 import type { Answered, Call } from '../../../src/http/call.ts';
 import { countBatch, countRequest, newHttpCounts } from '../../../src/http/counts.ts';
 import type { MetricsPage } from '../../../src/http/metrics.ts';
+import { statusOf } from '../../../src/http/monitor/request-watch.ts';
 import { router } from '../../../src/http/router.ts';
 import { requestServer } from '../../../src/http/serve.ts';
 import { createHttpServer } from '../../../src/http/server.ts';
-import { statusOf } from '../../../src/http/watch/request-watch.ts';
 
 const TOKEN = 'a-token-of-some-length';
 const NOBODY = { status: 401 };

@@ -11,7 +11,7 @@ import { CheckField, CheckList, SelectField, TextField } from '../../ui/field.js
 import { Failed, Loading, Notice, Shown } from '../../ui/states.js';
 import { toast } from '../../ui/toast.js';
 import { FEED_SETTINGS, LIST_SETTINGS } from '../../words.js';
-import { familiesText, leftOutText } from './feed-state.js';
+import { familiesText, trimmedText } from './feed-state.js';
 
 /** @typedef {import('./feed-state.js').FeedRow} FeedRow */
 
@@ -142,7 +142,7 @@ function Effect({ asked }) {
       ${before === null ? `It will have ${counted(after.entries, 'entry', 'entries')}` : `${counted(before.entries, 'entry', 'entries')} now, ${count(after.entries)} then`}
       ${` (${familiesText(after)}), of ${count(after.entry_limit)} that it may have.`}
       ${over && html`<p>Over its cap: pulls would be answered 413.</p>`}
-      ${after.left_out !== null && html`<p class="text">It would leave out ${leftOutText(after.left_out)}.</p>`}
+      ${after.left_out !== null && html`<p class="text">It would leave out ${trimmedText(after.left_out)}.</p>`}
     <//>
   `;
 }

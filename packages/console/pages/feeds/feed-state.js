@@ -52,8 +52,8 @@ const OLD = 45_000;
 /** Whether a count is missing or so old that rules may have changed since. @param {Built | undefined} built */
 export const isOld = (built) => built === undefined || Date.now() - Date.parse(built.built_at) > OLD;
 
-/** What is left out to keep within the cap, as the object of a sentence. @param {LeftOut} left */
-export const leftOutText = ({ lists, min_sources: least, entries }) =>
+/** What is left out to keep within the cap, as the object of a sentence. @param {Trimmed} left */
+export const trimmedText = ({ lists, min_sources: least, entries }) =>
   least === null
     ? lists.map(({ name, entries: own }) => `${name} (${counted(own, 'entry', 'entries')})`).join(', ')
     : `what fewer than ${least} lists have: ${counted(entries ?? 0, 'entry', 'entries')}`;
@@ -70,7 +70,7 @@ export function nameOfKind({ kind, default: isDefault, all_lists: isAll, lists =
   return (least ?? 1) > 1 ? `${made}, ${least} of which have to agree` : made;
 }
 
-/** @typedef {{ lists: { name: string, entries: number }[], min_sources: number | null, entries: number | null }} LeftOut */
+/** @typedef {{ lists: { name: string, entries: number }[], min_sources: number | null, entries: number | null }} Trimmed */
 
 /** @param {FeedRow} row @returns {{ kind: 'good' | 'warn' | 'bad' | '', text: string }} */
 export function stateOf(row) {

@@ -48,8 +48,8 @@ export function completionAt(text, caret, known, all = false) {
     .slice(0, MOST)
     .map(({ each }) => each);
   // What stands there as a whole needs no offer.
-  const isWhole = names.length > 0 && names[0].name === text.slice(caret - typed.length, to) && !all;
-  return names.length === 0 || isWhole ? undefined : { from: caret - typed.length, to, names };
+  const isComplete = names.length > 0 && names[0].name === text.slice(caret - typed.length, to) && !all;
+  return names.length === 0 || isComplete ? undefined : { from: caret - typed.length, to, names };
 }
 
 /**

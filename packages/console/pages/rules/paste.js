@@ -49,8 +49,8 @@ export function PasteForm({ names, onClose, onDone }) {
   const preview = usePreview(manage('/imports', { ...query, preview: true }), isGiven ? text : undefined);
   const takes = preview.answer?.accepted ?? 0;
   const isLarge = preview.answer?.replaced?.needs_confirmation === true;
-  const isWide = preview.answer?.wide !== undefined;
-  const asks = isLarge || isWide;
+  const isBroad = preview.answer?.wide !== undefined;
+  const asks = isLarge || isBroad;
   const change = manage('/imports', { ...query, ...(asks && { confirmed: true }) });
   const submit = () =>
     run(async () => {
@@ -91,7 +91,7 @@ export function PasteForm({ names, onClose, onDone }) {
       <${WhatChanges} preview=${preview} isGiven=${isGiven} curl=${curlFile(change, file === '' ? 'list.txt' : file)}>
         ${(/** @type {any} */ answer) => html`<${Judged} answer=${answer} /><${StillBlockedOf} answer=${answer} /><${FeedChanges} answer=${answer} />`}
       <//>
-      ${asks && html`<${CheckField} label=${SURE[isWide ? 'wide' : 'large']} checked=${isSure} onValue=${setSure} />`}
+      ${asks && html`<${CheckField} label=${SURE[isBroad ? 'wide' : 'large']} checked=${isSure} onValue=${setSure} />`}
     <//>
   `;
 }

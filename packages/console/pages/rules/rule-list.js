@@ -3,7 +3,7 @@
 import { html } from 'htm/preact';
 import { useRef } from 'preact/hooks';
 import { ApiError, manage } from '../../api.js';
-import { isTrouble, useLive } from '../../data.js';
+import { isUnavailable, useLive } from '../../data.js';
 import { count, sentence } from '../../format.js';
 import { keyName } from '../../names.js';
 import { link, setQuery } from '../../router.js';
@@ -39,32 +39,32 @@ const keyOf = (/** @type {Rule} */ { id }) => id;
  *   onRule: (rule: Rule) => void, onChange: (meant: Meant) => void, onDelete: (meant: Meant) => void }} props
  */
 export function RuleList({ rules, tab, conditions, isFiltered, sort, names, mayWrite, onAdd, onRule, onChange, onDelete }) {
-  const { isWhole, error, refresh, onSight } = rules;
+  const { isComplete, error, refresh, onSight } = rules;
   const name = JSON.stringify(conditions);
   // Until the rules are there in another order, they are shown in the one before: what has the focus stays.
   const before = useRef({ name, items: rules.items });
   if (rules.items !== undefined || before.current.name !== name) before.current = { name, items: rules.items };
   const { items } = before.current;
-  const counted = useLive(isWhole && items !== undefined ? null : manage('/rules/count', conditions));
+  const counted = useLive(isComplete && items !== undefined ? null : manage('/rules/count', conditions));
   const selected = useSelection(items ?? [], keyOf, name);
   const isFault = error instanceof ApiError && error.faults.length > 0;
   if (isFault) return html`<p class="soft">Mend the conditions above to see rules.</p>`;
   // That the service does not answer is told above every page.
-  const failure = error !== undefined && isTrouble(error) ? undefined : error;
+  const failure = error !== undefined && isUnavailable(error) ? undefined : error;
   if (items === undefined)
     return failure !== undefined
       ? html`<${Failed} error=${failure} retry=${refresh} />`
       : error === undefined
         ? html`<${Loading} />`
         : html`<p class="soft">Not read yet.</p>`;
-  if (items.length === 0 && !isWhole) return html`<${Loading} />`;
+  if (items.length === 0 && !isComplete) return html`<${Loading} />`;
   if (items.length === 0)
     return isFiltered
       ? html`<${NoneFound} tab=${tab} />`
       : html`<${NoRules} tab=${tab} type=${conditions.type} mayWrite=${mayWrite} onAdd=${onAdd} />`;
   const isAccess = tab.kind === 'access_rule';
   const columns = isAccess ? accessColumns(names) : EXPRESSION_COLUMNS;
-  const total = isWhole ? { rules: items.length, whole: true } : counted.value;
+  const total = isComplete ? { rules: items.length, whole: true } : counted.value;
   return html`
     ${failure !== undefined && html`<${Notice} kind="warn">${sentence(failure.message)} What you see is older.<//>`}
     <div class="stack">
@@ -83,7 +83,7 @@ export function RuleList({ rules, tab, conditions, isFiltered, sort, names, mayW
       }
       <${LongList}
         key=${tab.path} label="Rules" columns=${columns} rows=${items} keyOf=${keyOf} onRow=${onRule} onSight=${onSight}
-        total=${isWhole ? items.length : -1} sort=${sort} onSort=${(/** @type {string} */ by) => sortBy(sort, by)} selection=${mayWrite ? selected.of(nameOf) : undefined}
+        total=${isComplete ? items.length : -1} sort=${sort} onSort=${(/** @type {string} */ by) => sortBy(sort, by)} selection=${mayWrite ? selected.of(nameOf) : undefined}
       />
     </div>
   `;

@@ -24,7 +24,7 @@ const DAY = 86_400_000;
 const BACK = { href: link('/worth'), label: 'Worth' };
 
 /** @param {{ id: string }} props */
-export function ListWorth({ id }) {
+export function ListOverlap({ id }) {
   const address = manage(`/lists/${encodeURIComponent(id)}/worth`);
   const live = useLiveWork(address, async () => (await ask(address)).body, { every: EVERY });
   const { value } = live;

@@ -4,7 +4,7 @@ import { allows, DEFAULT_PERMISSIONS, PERMISSIONS, type Permission } from '../..
 import { type RoleName, roleOf } from '../../../account/role.ts';
 import { isoTime, readInstant } from '../../../clock.ts';
 import { WeirError } from '../../../errors.ts';
-import { textField } from '../../../json-schema.ts';
+import { textField } from '../../../json/schema.ts';
 import { fieldFault } from '../../operation.ts';
 import { canonicalNetworks, KEY_FIELDS, permissionsGiven } from '../../operations/keys.ts';
 import { type About, call, type Entry, fileKind, isSame, type Thing } from '../kind.ts';

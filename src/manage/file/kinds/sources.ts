@@ -1,10 +1,11 @@
 /** Sources in the file of a workspace, each with what is set of its list. Their secrets are never in it, but where they are given. */
+
+import { openSecret } from '../../../account/encrypted-secret.ts';
 import { NO_SETTINGS, settingsJson } from '../../../account/list.ts';
-import { openSecret } from '../../../account/sealed.ts';
 import { AUTH_KINDS, type Credential, EVERY, type Source } from '../../../account/source.ts';
 import { sourceSettingsJson } from '../../../account/source-change.ts';
-import { flagField, Type, textField } from '../../../json-schema.ts';
-import type { SealedSource } from '../../../ports/stored/source-store.ts';
+import { flagField, Type, textField } from '../../../json/schema.ts';
+import type { SourceWithSecret } from '../../../ports/stored/source-store.ts';
 import { findCatalogue } from '../../../source/catalogue.ts';
 import { fieldFault, fieldFaults } from '../../operation.ts';
 import { SETTABLE, settingsPatch } from '../../operations/settings.ts';
@@ -29,7 +30,12 @@ function openSettings(given: Entry, before: Source | undefined, prune: boolean):
 }
 
 /** As what a secret is sent, and whether it is the one that is kept. */
-function secretWanted(given: Entry, before: Thing<SealedSource> | undefined, { url }: OpenSettings, { prune, secretKeys }: About): Entry {
+function secretWanted(
+  given: Entry,
+  before: Thing<SourceWithSecret> | undefined,
+  { url }: OpenSettings,
+  { prune, secretKeys }: About,
+): Entry {
   const now = before?.entry ?? { auth: null, auth_header: null, secret: null };
   const said = given.auth !== undefined || given.auth_header !== undefined || given.secret !== undefined;
   if (!said && !prune) return keptAt(url, before, now);
@@ -50,7 +56,7 @@ function secretWanted(given: Entry, before: Thing<SealedSource> | undefined, { u
 }
 
 /** A secret that nothing is said of. Who may change the address must not have it sent to himself. */
-function keptAt(url: string, before: Thing<SealedSource> | undefined, now: Entry): Entry {
+function keptAt(url: string, before: Thing<SourceWithSecret> | undefined, now: Entry): Entry {
   const { auth, auth_header, secret } = now;
   if (auth !== null && new URL(url).origin !== new URL(before!.row.source.url).origin)
     throw fieldFault('url', `is not of ${new URL(before!.row.source.url).origin}, which its secret is for: give the secret again`);
@@ -60,7 +66,7 @@ function keptAt(url: string, before: Thing<SealedSource> | undefined, now: Entry
 const credentialOf = ({ auth, auth_header: name }: Entry): Credential | null =>
   auth === null ? null : auth === 'header' ? { kind: auth, name: String(name) } : { kind: auth as 'basic' | 'bearer' };
 
-export const SOURCE_KIND = fileKind<SealedSource>({
+export const SOURCE_KIND = fileKind<SourceWithSecret>({
   section: 'sources',
   word: 'source',
   about:

@@ -1,17 +1,22 @@
 /** Webhooks in the file of a workspace. */
-import { openSecret } from '../../../account/sealed.ts';
+import { openSecret } from '../../../account/encrypted-secret.ts';
 import type { WebhookSettings } from '../../../account/webhook.ts';
-import { flagField, textField } from '../../../json-schema.ts';
-import type { SealedWebhook } from '../../../ports/stored/webhook-store.ts';
+import { flagField, textField } from '../../../json/schema.ts';
+import type { WebhookWithSecret } from '../../../ports/stored/webhook-store.ts';
 import { fieldFault, fieldFaults } from '../../operation.ts';
 import { WEBHOOK_BODY } from '../../webhooks/webhook-json.ts';
-import { sealedForWebhook, webhookFaults } from '../../webhooks/webhooks.ts';
+import { encryptedForWebhook, webhookFaults } from '../../webhooks/webhooks.ts';
 import { type About, ANOTHER, call, type Doing, type Entry, fileKind, KEPT, refuseNamed, type Thing } from '../kind.ts';
 
 const settingsIn = ({ url, style }: Entry, name: string) => ({ name, url, style }) as WebhookSettings;
 
 /** Whether it has a secret, and whether that is the one that is kept. */
-function secretWanted({ secret, has_secret: has }: Entry, url: string, before: Thing<SealedWebhook> | undefined, { secretKeys }: About) {
+function secretWanted(
+  { secret, has_secret: has }: Entry,
+  url: string,
+  before: Thing<WebhookWithSecret> | undefined,
+  { secretKeys }: About,
+) {
   if (secret === null || (has === false && secret === undefined)) return null;
   const { row } = before ?? {};
   const isSameOrigin = row !== undefined && new URL(row.url).origin === new URL(url).origin;
@@ -33,10 +38,10 @@ function sealed(
   { about }: Doing,
 ): Uint8Array | null | undefined {
   if (entry.secret === KEPT) return undefined;
-  return entry.secret === null ? null : sealedForWebhook(about, { id, url: String(entry.url) }, String(given.secret));
+  return entry.secret === null ? null : encryptedForWebhook(about, { id, url: String(entry.url) }, String(given.secret));
 }
 
-export const WEBHOOK_KIND = fileKind<SealedWebhook>({
+export const WEBHOOK_KIND = fileKind<WebhookWithSecret>({
   section: 'webhooks',
   word: 'webhook',
   about:
@@ -65,7 +70,7 @@ export const WEBHOOK_KIND = fileKind<SealedWebhook>({
     const [fault, ...others] = webhookFaults(settings, secret !== null, said, about.webhookReach);
     if (fault !== undefined) throw fieldFaults([fault, ...others]);
     // Rejects where there is no key to seal it with.
-    if (secret === ANOTHER) sealedForWebhook(about, { id: '', url: settings.url }, String(said));
+    if (secret === ANOTHER) encryptedForWebhook(about, { id: '', url: settings.url }, String(said));
     return { url, style, has_secret: secret !== null, secret };
   },
   core: ({ url }) => ({ url }),

@@ -1,6 +1,7 @@
 /** What has changed (SPEC D32). */
-import { readSince } from '../../../duration.ts';
-import { answerOf, exampleOf, type Fields, nullable, objectOf, Type, textField, wordField } from '../../../json-schema.ts';
+
+import { answerOf, exampleOf, type Fields, nullable, objectOf, Type, textField, wordField } from '../../../json/schema.ts';
+import { readSince } from '../../../text/duration.ts';
 import { changesJson } from '../../changes/changes.ts';
 import { CHANGE_KINDS } from '../../changes/entry.ts';
 import { fieldFault, type Operation, operation } from '../../operation.ts';

@@ -1,6 +1,6 @@
 /** What a feed had more and less at one moment than at another (SPEC D32.6). */
-import { FAMILIES } from '../../../document/variant.ts';
-import { answerOf, type Fields, listOf, nullable, Type, textField, wordField } from '../../../json-schema.ts';
+import { FAMILIES } from '../../../feed/variant.ts';
+import { answerOf, type Fields, listOf, nullable, Type, textField, wordField } from '../../../json/schema.ts';
 import { ACCESS_ACTIONS } from '../../../rule.ts';
 import { differenceJson } from '../../changes/difference.ts';
 import { type Operation, operation } from '../../operation.ts';

@@ -1,5 +1,5 @@
 /** Batches of the last seven days, and undoing them (SPEC D15.37). */
-import { answerOf, type Fields, listOf, nullable, objectOf, Type, textField } from '../../../json-schema.ts';
+import { answerOf, type Fields, listOf, nullable, objectOf, Type, textField } from '../../../json/schema.ts';
 import { batchJson, knownBatch, planUndo, previewJson, undoBatches } from '../../batches.ts';
 import { allLanded } from '../../operate.ts';
 import { fieldFault, type Operation, operation } from '../../operation.ts';

@@ -1,16 +1,16 @@
 /** Importing files of entries or signals (SPEC D15.36, D15.41). */
 
-import { readDuration } from '../../../duration.ts';
 import { hasCode } from '../../../errors.ts';
-import { answerOf, flagField, listOf, nullable, Type, textField, wordField } from '../../../json-schema.ts';
+import { answerOf, flagField, listOf, nullable, Type, textField, wordField } from '../../../json/schema.ts';
 import { throwRefusal } from '../../../signal/refusal.ts';
 import { LIST_ACTIONS, type ListDefaults } from '../../../source/readers/entry.ts';
 import { FORMS, type Form } from '../../../source/readers/form.ts';
 import { readCondition, readPath } from '../../../source/readers/paths.ts';
+import { readDuration } from '../../../text/duration.ts';
 import { MOST_IMPORTED } from '../../imports/import-content.ts';
 import { type Imported, importFile } from '../../imports/imports.ts';
-import { STILL_BLOCKED_OF } from '../../kept-blocked.ts';
 import { fieldFault, type Operation, operation } from '../../operation.ts';
+import { STILL_BLOCKED_OF } from '../../remaining-blocks.ts';
 import { type Change, changeFields, changeOutcome, landed, PREVIEW } from '../../rules/rule-changes.ts';
 import { FEED_FIELDS } from '../feed-fields.ts';
 import { labelOf } from './rule-schema.ts';

@@ -1,13 +1,13 @@
 /** Making a list equal to a content of any size, which comes in parts (SPEC D11.4, D15.42). */
 import { isoTime } from '../../../clock.ts';
 import { WeirError } from '../../../errors.ts';
-import { answerOf, nullable, Type, textField, wordField } from '../../../json-schema.ts';
+import { answerOf, nullable, Type, textField, wordField } from '../../../json/schema.ts';
 import type { Replacement } from '../../../ports/stored/replacement-store.ts';
-import { needsConfirmation } from '../../../source/equal.ts';
+import { needsConfirmation } from '../../../source/sync.ts';
 import type { ManageContext } from '../../context.ts';
 import { findList } from '../../find.ts';
 import { keepPart, MOST_LINES, MOST_PARTS, partsOf } from '../../imports/replacement-content.ts';
-import { equalPorts, headOf, openReplacement, planReplacement, type ReplacementHead, runReplacement } from '../../imports/replacements.ts';
+import { headOf, openReplacement, planReplacement, type ReplacementHead, runReplacement, syncPorts } from '../../imports/replacements.ts';
 import { type Operation, operation } from '../../operation.ts';
 
 const BODY = 1024 * 1024;
@@ -189,7 +189,7 @@ async function planned(
   const defaults = { action: head.action, expiresIn: undefined, reason: undefined, labels: {} };
   const planned = await planReplacement(
     context,
-    equalPorts(context, caller, context.sleep),
+    syncPorts(context, caller, context.sleep),
     { id, caller, listId, isSure },
     head,
     partsOf(store, { id }, counted, defaults),

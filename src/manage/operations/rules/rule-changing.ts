@@ -1,10 +1,10 @@
 /** Rules are given another expiry, reason or list in place (SPEC D33.1). */
-import { keptBySource, requireOwnList } from '../../../account/kept-list.ts';
+import { managedBySource, requireOwnList } from '../../../account/managed-list.ts';
 import { isoTime } from '../../../clock.ts';
-import { plural } from '../../../count-text.ts';
-import { type ForecastFields, forecastFields } from '../../../document/watch/forecast-fields.ts';
 import { WeirError } from '../../../errors.ts';
-import { answerOf, flagField, listOf, nullable, type Static, Type, textField } from '../../../json-schema.ts';
+import { type ForecastFields, forecastFields } from '../../../feed/monitor/forecast-fields.ts';
+import { answerOf, flagField, listOf, nullable, type Static, Type, textField } from '../../../json/schema.ts';
+import { plural } from '../../../text/count.ts';
 import type { ManageContext } from '../../context.ts';
 import { findList } from '../../find.ts';
 import { allLanded } from '../../operate.ts';
@@ -14,10 +14,10 @@ import { type Change, changeFields, changeOutcome, landed, operatorOf, PREVIEW, 
 import { type EditPlan, planEdit, type RefusedRule, type RuleEdit, readExpiry } from '../../rules/rule-edit.ts';
 import { originRuleJson, ruleName } from '../../rules/rule-json.ts';
 import { withOrigins } from '../../rules/rule-search.ts';
-import { deletable } from '../../sources/kept-lists.ts';
+import { deletable } from '../../sources/managed-lists.ts';
 import { FEED_FIELDS } from '../feed-fields.ts';
-import { MEANT, meantRules, requireMeaning } from './meant-rules.ts';
 import { CONDITIONS, RULE, RULE_EXAMPLE, Rule, readConditions } from './rule-schema.ts';
+import { MEANT, requireMeaning, selectedRules } from './rule-selection.ts';
 
 /** Rules, and refused ones, that are shown. */
 const SAMPLE = 10;
@@ -110,7 +110,7 @@ export const RULE_CHANGING: readonly Operation[] = [
     audit: 'rules changed',
     creates: 'elsewhere',
     isLong: true,
-    refusals: { 404: 'there is no list "edge"', 409: keptBySource('spamhaus-drop') },
+    refusals: { 404: 'there is no list "edge"', 409: managedBySource('spamhaus-drop') },
     examples: [
       { reason: 'port scan', set: { expires: '30d' }, preview: true },
       { ids: [7, 8], set: { list: 'edge', reason: null } },
@@ -122,7 +122,7 @@ export const RULE_CHANGING: readonly Operation[] = [
       const conditions = await readConditions(context, given);
       const edit = await readEdit(context, conditions.kind, set);
       await allLanded(context);
-      const found = await meantRules(context, conditions, { ids, after, most: MOST_CHANGED });
+      const found = await selectedRules(context, conditions, { ids, after, most: MOST_CHANGED });
       const { rules, leftOut } = await deletable(store, workspaceId, found.rules, ids !== undefined || conditions.listId !== undefined);
       const planned = { reads: store, workspaceId, now: context.now(), blockFaults: context.blockFaults(context.caller) };
       const plan = await planEdit(planned, rules, edit);

@@ -1,5 +1,5 @@
-import { keptBySource } from '../../../account/kept-list.ts';
-import { answerOf, nullable, Type } from '../../../json-schema.ts';
+import { managedBySource } from '../../../account/managed-list.ts';
+import { answerOf, nullable, Type } from '../../../json/schema.ts';
 import type { StoredRule } from '../../../ports/stored/stored-rule.ts';
 import type { ManageContext } from '../../context.ts';
 import { allLanded, operate } from '../../operate.ts';
@@ -8,10 +8,10 @@ import { type Change, changeFields, changeOutcome, landed, operatorOf, PREVIEW, 
 import { deletions } from '../../rules/rule-deletion.ts';
 import { originRuleJson } from '../../rules/rule-json.ts';
 import { withOrigins } from '../../rules/rule-search.ts';
-import { deletable } from '../../sources/kept-lists.ts';
-import { MEANT, meantRules, requireMeaning } from './meant-rules.ts';
+import { deletable } from '../../sources/managed-lists.ts';
 import { ruleById } from './rule-reads.ts';
 import { CONDITIONS, RULE, RULE_EXAMPLE, Rule, readConditions } from './rule-schema.ts';
+import { MEANT, requireMeaning, selectedRules } from './rule-selection.ts';
 
 /** Rules that one request deletes at most. */
 const MOST_DELETED = 5000;
@@ -56,7 +56,7 @@ export const RULE_DELETIONS: readonly Operation[] = [
     summary: 'Delete one rule by its id',
     answer: DELETED,
     audit: 'rules deleted',
-    refusals: { 404: 'there is no rule "7" of this kind', 409: keptBySource('spamhaus-drop') },
+    refusals: { 404: 'there is no rule "7" of this kind', 409: managedBySource('spamhaus-drop') },
     async run(context, { params }) {
       await context.untilLanded();
       const rule = await ruleById(context, params);
@@ -76,14 +76,14 @@ export const RULE_DELETIONS: readonly Operation[] = [
     audit: 'rules deleted',
     creates: 'elsewhere',
     isLong: true,
-    refusals: { 404: 'there is no list "edge"', 409: keptBySource('spamhaus-drop') },
+    refusals: { 404: 'there is no list "edge"', 409: managedBySource('spamhaus-drop') },
     examples: [{ label: 'source:spamhaus', preview: true }, { ids: [7, 8] }],
     async run(context, { body: { ids, after, preview = false, ...given } }) {
       const { kind: _kind, ...narrowing } = given;
       requireMeaning(ids, narrowing);
       await allLanded(context);
       const conditions = await readConditions(context, given);
-      const { rules, next } = await meantRules(context, conditions, { ids, after, most: MOST_DELETED });
+      const { rules, next } = await selectedRules(context, conditions, { ids, after, most: MOST_DELETED });
       const isNamed = ids !== undefined || conditions.listId !== undefined;
       return deleteRules(
         context,

@@ -2,7 +2,7 @@
 
 import type { TObject } from 'typebox';
 import { WeirError } from '../../../errors.ts';
-import { answerOf, flagField, listOf, Type, textField, wordField } from '../../../json-schema.ts';
+import { answerOf, flagField, listOf, Type, textField, wordField } from '../../../json/schema.ts';
 import type { StepPlace } from '../../../ports/stored/rule-queries.ts';
 import type { StoredRule } from '../../../ports/stored/stored-rule.ts';
 import { KINDS, type Kind } from '../../../rule.ts';
@@ -100,8 +100,8 @@ export const RULE_READS: readonly Operation[] = [
     }),
     refusals: { 404: 'there is no list "edge"' },
     async run(context, { query: given }) {
-      const { total, isWhole } = await context.selections.find(context, given, await readConditions(context, given));
-      return { rules: total, whole: isWhole };
+      const { total, isComplete } = await context.selections.find(context, given, await readConditions(context, given));
+      return { rules: total, whole: isComplete };
     },
   }),
   operation('findNamedRules', 'GET /rules/named', 'rules:read', {
@@ -125,7 +125,7 @@ export const RULE_READS: readonly Operation[] = [
       for (const kind of KINDS) {
         rules.push(...(await store.rulesByRef(workspaceId, kind, text, { now: now(), limit: NAMED })));
         const found = await selections.find(context, { kind }, { kind });
-        whole &&= found.isWhole;
+        whole &&= found.isComplete;
         for (const [reason, count] of found.reasons)
           if (reason.toLowerCase().includes(wanted)) reasons.push({ kind, reason, rules: count });
       }

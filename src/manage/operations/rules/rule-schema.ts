@@ -1,10 +1,10 @@
 /** What management shows of rules, and how requests name those that they mean. */
 import type { TSchema } from 'typebox';
 import { readInstant } from '../../../clock.ts';
-import { readSince } from '../../../duration.ts';
-import { answerOf, exampleOf, type Fields, nullable, type Static, Type, wordField } from '../../../json-schema.ts';
+import { answerOf, exampleOf, type Fields, nullable, type Static, Type, wordField } from '../../../json/schema.ts';
 import { KINDS, type Kind, LEVELS, type Level, RULE_TYPES, readLabel } from '../../../rule.ts';
 import { targetNamed } from '../../../signal/target.ts';
+import { readSince } from '../../../text/duration.ts';
 import { knownBatch } from '../../batches.ts';
 import type { ManageContext } from '../../context.ts';
 import { findKeyNamed, findList } from '../../find.ts';

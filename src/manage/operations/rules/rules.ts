@@ -1,6 +1,6 @@
 /** Rules: found, made, removed (SPEC D15.31 to D15.35). */
 
-import { answerOf, Type, textField, wordField } from '../../../json-schema.ts';
+import { answerOf, Type, textField, wordField } from '../../../json/schema.ts';
 import { EXPRESSION_KINDS, RULE_TYPES } from '../../../rule.ts';
 import type { Batch } from '../../../signal/accept.ts';
 import type { EntryFault } from '../../../signal/faults.ts';
@@ -10,9 +10,9 @@ import { canSayName, entryOf, LIST_ACTIONS, type ListAction, signalOf } from '..
 import { arrayOf } from '../../../source/readers/items.ts';
 import { rowOf } from '../../../source/readers/row.ts';
 import type { ManageContext } from '../../context.ts';
-import { STILL_BLOCKED, type StillBlockedFields, stillBlocked } from '../../kept-blocked.ts';
 import { fieldFault, fieldFaults, type Operation, operation } from '../../operation.ts';
 import { previewBatches } from '../../preview.ts';
+import { STILL_BLOCKED, type StillBlockedFields, stillBlocked } from '../../remaining-blocks.ts';
 import { type Change, changeFields, changeOutcome, landed, PREVIEW } from '../../rules/rule-changes.ts';
 import { FEED_FIELDS } from '../feed-fields.ts';
 import { RULE } from './rule-schema.ts';

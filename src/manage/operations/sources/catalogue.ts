@@ -1,5 +1,5 @@
 /** Lists that are known well enough to be added by a name (SPEC D23.40). */
-import { nullable, Type } from '../../../json-schema.ts';
+import { nullable, Type } from '../../../json/schema.ts';
 import { CATALOGUE, type CatalogueRow } from '../../../source/catalogue.ts';
 import { type Operation, operation } from '../../operation.ts';
 

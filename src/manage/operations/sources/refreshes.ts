@@ -1,7 +1,7 @@
 /** Refreshes of sources: asked for, accepted, discarded, and told (SPEC D23.17, D23.22). */
 import type { SourceAsk } from '../../../account/source.ts';
 import { isoTime } from '../../../clock.ts';
-import { answerOf, nullable, Type, textField } from '../../../json-schema.ts';
+import { answerOf, nullable, Type, textField } from '../../../json/schema.ts';
 import { type Operation, operation } from '../../operation.ts';
 import { askSource, heldDifference, runJson } from '../../sources/refreshes.ts';
 import { Source } from '../../sources/source-json.ts';
@@ -87,7 +87,7 @@ export const SOURCE_REFRESH_OPERATIONS: readonly Operation[] = [
   operation('getHeldRefresh', 'GET /sources/{source}/held', 'rules:read', {
     summary: 'What the refresh that is held back would do to the list and to feeds, as they are now',
     answer: answerOf(
-      'HeldRefresh',
+      'RefreshOnHold',
       {
         replacement: REPLACEMENT,
         since: '2026-11-20T10:00:00.000Z',

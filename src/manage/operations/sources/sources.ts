@@ -1,7 +1,7 @@
 /** Sources: lists with an origin, which alone says what they have (SPEC D23). */
 import { sourceSettingsJson } from '../../../account/source-change.ts';
 import { stateTag } from '../../../account/tag.ts';
-import { answerOf, flagField, Type } from '../../../json-schema.ts';
+import { answerOf, flagField, Type } from '../../../json/schema.ts';
 import type { SourceRecord } from '../../../ports/stored/source-store.ts';
 import type { ManageContext } from '../../context.ts';
 import { type Operation, operation } from '../../operation.ts';

@@ -1,5 +1,5 @@
 /** A source, tried before anything is kept (SPEC D23.41). */
-import { answerOf, exampleOf, type Fields, listOf, nullable, objectOf, Type } from '../../../json-schema.ts';
+import { answerOf, exampleOf, type Fields, listOf, nullable, objectOf, Type } from '../../../json/schema.ts';
 import { ACCESS_ACTIONS } from '../../../rule.ts';
 import { WHOLENESS } from '../../../source/try-source.ts';
 import { type Operation, operation } from '../../operation.ts';

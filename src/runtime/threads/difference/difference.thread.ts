@@ -1,6 +1,6 @@
 /** A thread that tells what a feed had more and less at one moment than at another. */
 import { workerData } from 'node:worker_threads';
-import { feedDifference } from '../../../document/difference/difference.ts';
+import { feedDifference } from '../../../feed/whatif/difference/difference.ts';
 import { reading } from '../reading.ts';
 import type { DifferenceData } from './difference.ts';
 

@@ -1,7 +1,7 @@
 /** What a feed had more and less at one moment than at another, as the main thread sees it: found out on a thread of its own (SPEC D32.7). */
-import type { DifferenceAsked, FeedDiffer, FeedDifference } from '../../../document/difference/difference.ts';
+import type { DifferenceAsked, FeedDiffer, FeedDifference } from '../../../feed/whatif/difference/difference.ts';
 import type { GeoData } from '../../../geo/data.ts';
-import { inLine } from '../../../in-line.ts';
+import { fairQueue } from '../../../schedule/fair-queue.ts';
 import { shared } from '../../../serial.ts';
 import type { ReadingData } from '../reading.ts';
 import { threadAnswer } from '../thread-answer.ts';
@@ -22,7 +22,7 @@ interface Options extends Pick<DifferenceData, 'settings' | 'guardRails'> {
 /** Who asks for the same at once is answered once; nothing of it is kept. */
 export function feedDiffer({ settings, guardRails, geo }: Options): FeedDiffer {
   const once = shared<FeedDifference>();
-  const line = inLine(LINE);
+  const line = fairQueue(LINE);
   const file = new URL('./difference.thread.ts', import.meta.url);
   return (workspaceId, asked) =>
     once(

@@ -1,0 +1,136 @@
+/** `weir worth`: what each list is good for (SPEC D30). */
+
+import { WeirError } from '../../errors.ts';
+import { detailOf } from '../../feed/whatif/overlap/detail.ts';
+import { overlapOf } from '../../feed/whatif/overlap/overlap.ts';
+import { findList } from '../../manage/find.ts';
+import { type ListOverlapJson, listOverlapJson, type OverlapCounter, type OverlapJson, overlapJson } from '../../manage/overlap.ts';
+import { countText } from '../../text/count.ts';
+import type { AddCommand } from '../command.ts';
+import { printable, readsIn, table } from '../context.ts';
+import { servedParts } from '../feed-parts.ts';
+import { inWorkspace } from '../usage.ts';
+
+export function worthCommand(add: AddCommand): void {
+  add(
+    'worth [list]',
+    'what each list is good for: what only it has, what it shares with others, and what it had before it was detected; of one list also what it costs',
+    inWorkspace,
+    {
+      async run(context, [ref], options) {
+        const { store, workspace: id } = await readsIn(context, options.workspace);
+        const workspace = (await store.workspace(id))!;
+        const list = ref === undefined ? null : await findList(store, id, ref);
+        const { geo, guard, clock } = await servedParts(context);
+        const parts = { store, clock, geo };
+        const worth: OverlapCounter = {
+          lists: (_, shown) => overlapOf(id, shown, parts),
+          detail: (_, of) => detailOf(workspace, of, { ...parts, guard: guard(workspace) }),
+        };
+        if (list === null) return overlapJson(store, id, await worth.lists(id));
+        const found = await listOverlapJson(store, worth, id, list);
+        if (found === undefined) throw new WeirError('NOT_FOUND', `there is no list "${ref}"`);
+        return found;
+      },
+      show: (found) => ('lists' in found ? worthText(found) : listText(found)),
+    },
+  );
+}
+
+/** Rows of overlaps that are shown. */
+const SHOWN = 10;
+
+type List = OverlapJson['lists'][number];
+
+function worthText({ lists, detections, dropped, lists_left_out: leftOut }: OverlapJson): string {
+  const cells = (list: List) => [...worthCells(list), dropped.hits === 0 ? null : list.hits];
+  const rows = lists.map((list) => [printable(list.name), list.entries, list.added, list.gone, ...cells(list), mostShared(list)]);
+  const idle = lists.filter((list) => list.idle).map(({ name }) => printable(name));
+  return [
+    table(
+      ['LIST', 'ENTRIES', 'NEW', 'GONE', 'UNIQUE', 'BEFORE', 'EARLIER BY', 'AFTER', 'NEVER', 'HITS', 'SHARES MOST WITH'],
+      rows,
+      (row) => row,
+    ),
+    detectedText(detections),
+    ...droppedText(dropped),
+    ...(idle.length === 0
+      ? []
+      : [`without a detection${dropped.hits === 0 ? '' : ' or a hit'} in ${detections.days} days: ${idle.join(', ')}`]),
+    ...lists.flatMap(copyLines),
+    ...(leftOut === 0 ? [] : [`${leftOut} lists are not shown`]),
+  ].join('\n');
+}
+
+const worthCells = ({ unique, detections: { before, after, never, lead_seconds: lead } }: List) => [
+  unique.entries,
+  before,
+  lead === null ? null : durationText(lead),
+  after,
+  never,
+];
+
+const hitsText = ({ hits, last_hit: last }: List) => `${countText(hits)} in 30 days${last === null ? '' : `, the last on ${last}`}`;
+
+const detectedText = ({ count, days, first }: OverlapJson['detections']) =>
+  `own detections of ${days} days that are known still: ${countText(count)}${first === null ? '' : `, the first of ${first}`}`;
+
+/** What was dropped; nothing where no bouncer counts. */
+const droppedText = ({ days, hits, of_no_list: other }: OverlapJson['dropped']) =>
+  hits === 0 ? [] : [`dropped in ${days} days, as bouncers told: ${countText(hits)}, of them ${countText(other)} of no list`];
+
+const mostShared = ({ overlaps: [most] }: List) => most && `${printable(most.name)} (${countText(most.entries)})`;
+
+const copyLines = ({ name, entries, copies }: List) =>
+  copies.map(
+    (each) =>
+      `${printable(name)} copies ${printable(each.name)}: ${countText(each.entries)} of its ${countText(entries)} entries are there`,
+  );
+
+/** So long as people say it, of seconds. */
+function durationText(seconds: number): string {
+  const [unit, size] = UNITS.find(([, each]) => seconds >= 2 * each) ?? ['s', 1];
+  return `${Math.round(seconds / size)} ${unit}`;
+}
+const UNITS = [
+  ['d', 86_400],
+  ['h', 3600],
+  ['min', 60],
+] as const;
+
+function listText(list: ListOverlapJson): string {
+  const { unique, detections, days, never_block: never, feeds } = list;
+  const sum = (field: 'added' | 'expired' | 'removed') => days.reduce((all, day) => all + day[field], 0);
+  const lines: readonly (readonly [string, string | false])[] = [
+    ['entries', `${countText(list.entries)}, of them ${countText(list.added)} of the last day; ${countText(list.gone)} have gone in it`],
+    ['30 days', `${countText(sum('added'))} added, ${countText(sum('expired'))} expired, ${countText(sum('removed'))} removed`],
+    ['only here', `${countText(unique.entries)} entries, ${countText(unique.addresses_v4)} IPv4 addresses`],
+    [
+      'detections',
+      `${countText(detections.before)} of ${countText(detections.of)} were listed before${
+        detections.lead_seconds === null ? '' : ` (half of them ${durationText(detections.lead_seconds)} or more)`
+      }, ${countText(detections.after)} after, ${countText(detections.never)} never`,
+    ],
+    ['', detectedText(list.detected)],
+    ['hits', list.dropped.hits > 0 && hitsText(list)],
+    ['protected', list.protected.length > 0 && `it has addresses of ${list.protected.join(', ')}`],
+    [
+      'never-block',
+      never.count > 0 &&
+        `${countText(never.count)} rules, such as ${never.first
+          .slice(0, 3)
+          .map((each) => each.value)
+          .join(', ')}`,
+    ],
+  ];
+  const overlaps = list.overlaps.slice(0, SHOWN).map((row) => [printable(row.name), row.entries, row.addresses_v4]);
+  const feedRows = feeds.map((row) => [printable(row.name), `${row.kind}, ${row.action}`, row.entries, row.entries_without, row.costs]);
+  return [
+    lines.flatMap(([what, text]) => (text === false ? [] : [`${what.padEnd(11)}  ${text}`])).join('\n'),
+    ...copyLines(list),
+    ...(overlaps.length === 0
+      ? ['no other list has any of it']
+      : [table(['IN COMMON WITH', 'ENTRIES', 'IPV4 ADDRESSES'], overlaps, (row) => row)]),
+    table(['FEED', '', 'ENTRIES', 'WITHOUT IT', 'IT COSTS'], feedRows, (row) => row),
+  ].join('\n\n');
+}

@@ -1,0 +1,145 @@
+/** The coverage of a feed's networks, kept from one build to the next: only the networks that a changed rule concerns are looked at anew. */
+import { addressSet, pushNetworks } from '@weir/network/address-set.ts';
+import type { CidrsV4, CidrsV6 } from '@weir/network/coalesce.ts';
+import type { Network } from '@weir/network/network.ts';
+import type { ActiveRules } from '../../feed/index/active-rules.ts';
+import type { ActivePart } from '../../feed/index/feed-ranges.ts';
+import type { RuleTable } from '../../feed/index/rule-table.ts';
+import { type BlockingRules, blockingNetworks, coveredBy, type DecisionNetworks } from './covered-networks.ts';
+import type { NumberedLists } from './numbered-lists.ts';
+import { placesIn, placesOverlapping, type SortedNetworks } from './sorted-networks.ts';
+
+interface Kept {
+  /** The tables whose rows `rules` speaks of, one of each part: those that follow a snapshot stay the same objects. */
+  readonly tables: readonly RuleTable[];
+  readonly rules: readonly BlockingRules[];
+  readonly geoVersion: string;
+  readonly order: string;
+  readonly networks: DecisionNetworks;
+}
+
+/** A part of the rules that changed beyond which looking at all of them is no dearer. */
+const MOST_CHANGED = 1 / 8;
+/** The place of a network that was not there before, or that a changed rule concerns. */
+const NONE = -1;
+
+export class CoverageCache {
+  #kept: Kept | undefined;
+
+  /** These networks, which the active rules cover, with their coverage. */
+  of(
+    parts: readonly ActivePart[],
+    rules: readonly BlockingRules[],
+    networks: SortedNetworks,
+    { geoVersion, lists }: { readonly geoVersion: string; readonly lists: NumberedLists },
+  ): DecisionNetworks {
+    const { order } = lists;
+    const changed = this.#changedSince(parts, rules, { geoVersion, order });
+    const covered =
+      changed === undefined
+        ? coveredBy(blockingNetworks(parts, rules, lists), networks.v4, networks.v6, lists.attribution)
+        : this.#coveredAgain(parts, rules, networks, changed, lists);
+    this.#kept = { tables: parts.map(({ active }) => active.tables.v4), rules, geoVersion, order, networks: covered };
+    return covered;
+  }
+
+  /** The networks of the rules that have come, gone or another end; undefined when those are many, or not known. */
+  #changedSince(
+    parts: readonly ActivePart[],
+    rules: readonly BlockingRules[],
+    { geoVersion, order }: Pick<Kept, 'geoVersion' | 'order'>,
+  ): Network[] | undefined {
+    const kept = this.#kept;
+    const isSame = kept?.tables.length === parts.length && kept.tables.every((table, place) => table === parts[place].active.tables.v4);
+    if (kept === undefined || !isSame || kept.geoVersion !== geoVersion || kept.order !== order) return undefined;
+    const most = rules.reduce((sum, { v4, v6 }) => sum + v4.length + v6.length, 0) * MOST_CHANGED;
+    const changed: Network[] = [];
+    for (const [place, { active }] of parts.entries()) {
+      const found = changedIn(active, kept.rules[place], rules[place], most - changed.length);
+      if (found === undefined) return undefined;
+      changed.push(...found);
+    }
+    return changed;
+  }
+
+  #coveredAgain(
+    parts: readonly ActivePart[],
+    rules: readonly BlockingRules[],
+    { v4, v6 }: SortedNetworks,
+    changed: readonly Network[],
+    lists: NumberedLists,
+  ): DecisionNetworks {
+    const before = this.#kept!.networks;
+    const places = placesIn(before, { v4, v6 });
+    for (const network of changed) {
+      const { from, to } = placesOverlapping({ v4, v6 }, network);
+      places.fill(NONE, from, to);
+    }
+    const coverage = { lapses: new Float64Array(places.length), lists: new Int32Array(places.length) };
+    const again: number[] = [];
+    for (let at = 0; at < places.length; at++) {
+      const place = places[at];
+      if (place === NONE) {
+        again.push(at);
+      } else {
+        coverage.lapses[at] = before.coverage.lapses[place];
+        coverage.lists[at] = before.coverage.lists[place];
+      }
+    }
+    if (again.length === 0) return { v4, v6, coverage };
+    const part = partOf({ v4, v6 }, again);
+    const within = addressSet([]);
+    pushNetworks(within, part);
+    const anew = coveredBy(blockingNetworks(parts, rules, lists, within), part.v4, part.v6, lists.attribution).coverage;
+    for (const [i, at] of again.entries()) {
+      coverage.lapses[at] = anew.lapses[i];
+      coverage.lists[at] = anew.lists[i];
+    }
+    return { v4, v6, coverage };
+  }
+}
+
+/** The networks of a part's rules that differ; undefined when those are more than `most`, or on countries and ASNs. */
+function changedIn({ tables }: ActiveRules, before: BlockingRules, rules: BlockingRules, most: number): Network[] | undefined {
+  if (changedRows(before.geo, rules.geo, 0) === undefined) return undefined;
+  const v4 = changedRows(before.v4, rules.v4, most);
+  const v6 = changedRows(before.v6, rules.v6, most);
+  if (v4 === undefined || v6 === undefined) return undefined;
+  const { words, prefixes } = tables.v6;
+  return [
+    ...v4.map((row): Network => ({ family: 4, address: tables.v4.words[row], prefix: tables.v4.prefixes[row] })),
+    ...v6.map((row): Network => {
+      const [a, b, c, d] = words.subarray(4 * row, 4 * row + 4);
+      return { family: 6, address: [a, b, c, d], prefix: prefixes[row] };
+    }),
+  ];
+}
+
+/** The rows that differ; undefined when those are more than `most`. */
+function changedRows(before: Float64Array, rules: Float64Array, most: number): number[] | undefined {
+  const changed: number[] = [];
+  for (let row = 0; row < rules.length; row++) {
+    if (rules[row] === (row < before.length ? before[row] : 0)) continue;
+    if (changed.length >= most) return undefined;
+    changed.push(row);
+  }
+  return changed;
+}
+
+/** The networks at some places, in order. */
+function partOf({ v4, v6 }: SortedNetworks, places: readonly number[]): { readonly v4: CidrsV4; readonly v6: CidrsV6 } {
+  const inV4 = places.filter((at) => at < v4.length);
+  const inV6 = places.slice(inV4.length).map((at) => at - v4.length);
+  return {
+    v4: {
+      length: inV4.length,
+      addresses: Uint32Array.from(inV4, (at) => v4.addresses[at]),
+      prefixes: Uint8Array.from(inV4, (at) => v4.prefixes[at]),
+    },
+    v6: {
+      length: inV6.length,
+      words: Uint32Array.from(inV6.flatMap((at) => [...v6.words.subarray(4 * at, 4 * at + 4)])),
+      prefixes: Uint8Array.from(inV6, (at) => v6.prefixes[at]),
+    },
+  };
+}

@@ -1,0 +1,157 @@
+/** The networks that bouncers are given, with the instants at which they expire (SPEC D14.2): the block feed's content in more detail. */
+import { type AddressSet, addressSet, difference, intersection, pushNetworks } from '@weir/network/address-set.ts';
+import { type CidrsV4, type CidrsV6, countV4, countV6 } from '@weir/network/coalesce.ts';
+import { exceptionsOf, feedContent, type ListCut, takenOut } from '../../feed/build/content.ts';
+import { chosenCut } from '../../feed/build/trim.ts';
+import { activeParts } from '../../feed/index/feed-ranges.ts';
+import type { Snapshot } from '../../feed/index/snapshot.ts';
+import type { TrimResult } from '../../feed/trim.ts';
+import type { GeoDatabase } from '../../ports/geo.ts';
+import type { DecisionAnswer } from '../decisions.ts';
+import type { CoverageCache } from './coverage-cache.ts';
+import {
+  addressesOf,
+  bigOf,
+  blockingNetworks,
+  blockingRules,
+  coveredBy,
+  type DecisionNetworks,
+  type NetworkRules,
+} from './covered-networks.ts';
+import { networksOf } from './network-key.ts';
+import type { NumberedLists } from './numbered-lists.ts';
+
+export interface DecisionContent {
+  /** What bouncers are told. */
+  readonly told: DecisionNetworks;
+  /** All networks of the block feed: what look-ups are answered from. The same object, unless single addresses are told. */
+  readonly all: DecisionNetworks;
+  /** What the lists are called that both speak of, by number, from 1 on. */
+  readonly listNames: readonly string[];
+  readonly leftOut: DecisionAnswer['leftOut'];
+  /** The next second at which a rule expires, so far as the store was not asked for it yet; Infinity when none does. */
+  readonly nextExpiry: number;
+  /** What the feed leaves out to keep within its cap; undefined for what may leave nothing out. */
+  readonly fitted?: TrimResult | undefined;
+}
+
+/** What there is in place of content that exceeds the cap. */
+export interface TooManyDecisions {
+  readonly count: number;
+  readonly nextExpiry: number;
+}
+
+interface DecisionParts {
+  /** Whole seconds: rules that expire at this second or before are left out. */
+  readonly asOf: number;
+  readonly geo: GeoDatabase;
+  /** Addresses that no block feed contains. */
+  readonly guarded: AddressSet | undefined;
+  readonly entryLimit: number;
+  /** Networks of up to so many addresses are told as single addresses, wider ones not at all; null: networks are told. */
+  readonly singleAddresses: number | null;
+  /** The lists by numbers, given the places of those that are left out. */
+  readonly numbered: (left: readonly number[]) => NumberedLists;
+  /** What is known of the last content of the feed. */
+  readonly coverage: CoverageCache;
+}
+
+/** What bouncers are not told is chosen for them alone: both families, as networks or as single addresses. */
+const FIT_KEY = 'decisions';
+
+const NOTHING = { networks: 0, addresses: 0 };
+
+/** The decisions of a feed's snapshot, or how many there would be where those are more than the cap. */
+export function decisionContent(snapshot: Snapshot, parts: DecisionParts): DecisionContent | TooManyDecisions {
+  const { asOf, geo, guarded, entryLimit, singleAddresses, numbered, coverage } = parts;
+  const query = { family: 'both', action: 'block', asOf, classes: undefined, guarded } as const;
+  let nextExpiry = Number.POSITIVE_INFINITY;
+  const contentAt = (cut?: ListCut) => {
+    const made = feedContent(snapshot, { ...query, cut }, geo);
+    nextExpiry = Math.min(nextExpiry, made.nextExpiry);
+    return made;
+  };
+  const active = activeParts(snapshot.parts, query, geo);
+  const blocking = blockingRules(active);
+  const singles = singleAddresses === null ? undefined : singlesOf(singleAddresses);
+  const countAt = (cut?: ListCut) => {
+    const { classes, count } = contentAt(cut);
+    return singles === undefined ? count : addressCount(singles(classes[0]));
+  };
+  const chosen = chosenCut(snapshot.head, FIT_KEY, entryLimit, countAt);
+  const { classes, count } = contentAt(chosen?.cut);
+  const { v4, v6 } = classes[0] ?? networksOf([]);
+  const single = singles?.({ v4, v6 });
+  const entries = single === undefined ? count : addressCount(single);
+  if (entries > entryLimit) return { count: entries, nextExpiry };
+  const lists = numbered(chosen?.cut.left ?? []);
+  const all = coverage.of(active, blocking, { v4, v6 }, { geoVersion: geo.version, lists });
+  const content = { all, listNames: lists.names, nextExpiry, fitted: chosen?.fitted };
+  if (single === undefined) return { ...content, told: all, leftOut: NOTHING };
+  const left = withoutTaken(contentSet({ v4, v6 }), single);
+  return {
+    ...content,
+    told: coveredBy(narrowRules(singleAddresses!, lists), hostsV4(single), hostsV6(single), lists.attribution),
+    leftOut: { networks: countV4(left.v4) + countV6(left.v6), addresses: addressCount(left) },
+  };
+
+  /** The rules of networks of up to so many addresses. */
+  function narrowRules(most: number, of: NumberedLists): NetworkRules {
+    const rules = blockingNetworks(active, blocking, of);
+    const bits = Math.floor(Math.log2(most));
+    return { v4: rules.v4.from(32 - bits), v6: rules.v6.from(128 - bits) };
+  }
+
+  /** Gives the addresses of these rules that a content has. */
+  function singlesOf(most: number): (networks?: Networks) => AddressSet {
+    const exceptions = exceptionsOf(snapshot);
+    const allowed = exceptions && snapshot.ranges.ranges(active, { ...query, role: exceptions }, geo);
+    const found = withoutTaken(addressesOf(narrowRules(most, numbered([]))), takenOut(allowed, guarded));
+    // One list has what others may have to agree on, or what is left out.
+    return (networks = networksOf([])) => (snapshot.head.quorum === undefined ? found : intersection(found, contentSet(networks)));
+  }
+}
+
+type Networks = { readonly v4: CidrsV4; readonly v6: CidrsV6 };
+
+function contentSet(networks: Networks): AddressSet {
+  const set = addressSet([]);
+  pushNetworks(set, networks);
+  return set;
+}
+
+function withoutTaken(set: AddressSet, taken: AddressSet | undefined): AddressSet {
+  if (taken !== undefined) return difference(set, taken);
+  set.v4.merge();
+  set.v6.merge();
+  return set;
+}
+
+/** How many addresses a merged set has. */
+function addressCount({ v4, v6 }: AddressSet): number {
+  let count = 0;
+  for (let i = 0; i < v4.length; i++) count += v4.pairs[2 * i + 1] - v4.pairs[2 * i] + 1;
+  for (let i = 0; i < v6.length; i++) count += Number(bigOf(v6.words, 8 * i + 4) - bigOf(v6.words, 8 * i)) + 1;
+  return count;
+}
+
+/** Every address as a network of its own. */
+function hostsV4({ v4: ranges }: AddressSet): CidrsV4 {
+  const addresses: number[] = [];
+  for (let i = 0; i < ranges.length; i++) {
+    for (let address = ranges.pairs[2 * i]; address <= ranges.pairs[2 * i + 1]; address++) addresses.push(address);
+  }
+  return { length: addresses.length, addresses: Uint32Array.from(addresses), prefixes: new Uint8Array(addresses.length).fill(32) };
+}
+
+function hostsV6({ v6 }: AddressSet): CidrsV6 {
+  const words: number[] = [];
+  for (let i = 0; i < v6.length; i++) {
+    const last = bigOf(v6.words, 8 * i + 4);
+    for (let address = bigOf(v6.words, 8 * i); address <= last; address++) {
+      for (const shift of [96n, 64n, 32n, 0n]) words.push(Number((address >> shift) & 0xffff_ffffn));
+    }
+  }
+  const length = words.length / 4;
+  return { length, words: Uint32Array.from(words), prefixes: new Uint8Array(length).fill(128) };
+}

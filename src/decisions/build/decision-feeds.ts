@@ -1,0 +1,74 @@
+/** The feeds whose decisions are held, by use, and a bound that workspaces share (SPEC D14.16). */
+
+/** What may be held of one workspace, and in all: networks that bouncers are told, have been told lately, or were told before. */
+export interface NetworkBounds {
+  readonly ofWorkspace: number;
+  readonly inAll: number;
+}
+
+/** About 70 bytes each. */
+export const MOST_NETWORKS: NetworkBounds = { ofWorkspace: 2_000_000, inAll: 8_000_000 };
+
+/** A feed of a workspace (null: its own). */
+export interface FeedName {
+  readonly workspaceId: string;
+  readonly feedId: string | null;
+}
+
+/** What is held of feeds. Each has a `size`, in networks. */
+export class DecisionFeeds<T extends { readonly size: number }> {
+  readonly #bounds: NetworkBounds;
+  /** Of each workspace those first that were used longest ago. */
+  readonly #workspaces = new Map<string, Map<string | null, T>>();
+
+  constructor(bounds: NetworkBounds) {
+    this.#bounds = bounds;
+  }
+
+  /** What is held of a feed, which is used now. */
+  use({ workspaceId, feedId }: FeedName): T | undefined {
+    const feeds = this.#workspaces.get(workspaceId);
+    const found = feeds?.get(feedId);
+    if (feeds === undefined || found === undefined) return undefined;
+    feeds.delete(feedId);
+    feeds.set(feedId, found);
+    return found;
+  }
+
+  add({ workspaceId, feedId }: FeedName, held: T): void {
+    const feeds = this.#workspaces.get(workspaceId) ?? new Map<string | null, T>();
+    this.#workspaces.set(workspaceId, feeds.set(feedId, held));
+  }
+
+  delete({ workspaceId, feedId }: FeedName): void {
+    const feeds = this.#workspaces.get(workspaceId);
+    feeds?.delete(feedId);
+    if (feeds?.size === 0) this.#workspaces.delete(workspaceId);
+  }
+
+  /** Forgets what is too much: of the workspace, then of those with most, what was used longest ago, but never a workspace's last one. Returns whose. */
+  trim(workspaceId: string): FeedName[] {
+    const dropped: FeedName[] = [];
+    const sizes = new Map(this.#workspaces.entries().map(([id, feeds]) => [id, sizeOf(feeds)]));
+    let all = sizes.values().reduce((sum, size) => sum + size, 0);
+    const dropFrom = (id: string) => {
+      const feeds = this.#workspaces.get(id)!;
+      const [feedId, held] = feeds.entries().next().value!;
+      feeds.delete(feedId);
+      dropped.push({ workspaceId: id, feedId });
+      sizes.set(id, sizes.get(id)! - held.size);
+      all -= held.size;
+    };
+    const has = (id: string) => (this.#workspaces.get(id)?.size ?? 0) > 1;
+    while ((sizes.get(workspaceId) ?? 0) > this.#bounds.ofWorkspace && has(workspaceId)) dropFrom(workspaceId);
+    while (all > this.#bounds.inAll) {
+      const [most] = [...sizes].filter(([id]) => has(id)).sort(([, a], [, b]) => b - a);
+      if (most === undefined) break;
+      dropFrom(most[0]);
+    }
+    return dropped;
+  }
+}
+
+const sizeOf = (feeds: ReadonlyMap<string | null, { readonly size: number }>): number =>
+  feeds.values().reduce((sum, { size }) => sum + size, 0);

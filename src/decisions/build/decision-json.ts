@@ -1,0 +1,128 @@
+/** Decisions as bouncers read them (SPEC D14.2). */
+import { createHash } from 'node:crypto';
+import { formatAddress } from '@weir/network/format.ts';
+import type { Network } from '@weir/network/network.ts';
+import { type DecisionFilter, LISTS_ORIGIN, ORIGIN, type Scope } from '../decisions.ts';
+import { Body } from './body.ts';
+import { SEVERAL } from './coverage.ts';
+import { LONGEST_LEASE } from './lease.ts';
+import { type DecisionKey, isBroad, keyAt, type NetworkKey, nameOf, networkKey, networkOf } from './network-key.ts';
+import { decisionKeyAt, type PublishedNetworks } from './published-networks.ts';
+
+/** What the texts of decisions are made with. */
+export interface DecisionTexts {
+  readonly networks: PublishedNetworks;
+  /** The names of lists by their number, from 1 on. */
+  readonly listNames: readonly string[];
+  /** ms */
+  readonly now: number;
+  readonly filter: DecisionFilter;
+}
+
+/** The body of a stream: what is new or told again, and what is gone. Other work is done while it is made. */
+export async function streamBody(
+  texts: DecisionTexts,
+  changes: { readonly changed: Iterable<number>; readonly gone: Iterable<DecisionKey> },
+): Promise<Uint8Array> {
+  const body = new Body();
+  // What is gone changes with the next build.
+  const gone = [...changes.gone];
+  const write = decisionWriter(texts);
+  body.raw('{"new":[');
+  for (const index of changes.changed) {
+    const text = write.held(index, keyAt(texts.networks, index));
+    if (text === undefined) gone.push(decisionKeyAt(texts.networks, index));
+    else body.add(text);
+    if (body.isFull) await body.flush();
+  }
+  body.raw('],"deleted":[');
+  for (const key of gone) {
+    const text = write.gone(key);
+    if (text !== undefined) body.add(text);
+    if (body.isFull) await body.flush();
+  }
+  body.raw(']}');
+  return body.end();
+}
+
+/** The body of a look-up: these decisions, or null when there is none. Other work is done while it is made. */
+export async function heldBody(texts: DecisionTexts, places: Iterable<number>): Promise<Uint8Array> {
+  const body = new Body();
+  const write = decisionWriter(texts);
+  body.raw('[');
+  for (const index of places) {
+    const text = write.held(index, keyAt(texts.networks, index));
+    if (text !== undefined) body.add(text);
+    if (body.isFull) await body.flush();
+  }
+  body.raw(']');
+  return body.count === 0 ? new TextEncoder().encode('null') : body.end();
+}
+
+function decisionWriter({ networks, listNames, now, filter }: DecisionTexts) {
+  const isNamed = networks.names.length > 0;
+  const origin = isNamed ? LISTS_ORIGIN : ORIGIN;
+  // A workspace may have thousands of lists, and a look-up concerns one.
+  const scenarios = new Map<number, { readonly text: string; readonly isWanted: boolean }>();
+  const scenarioOf = (list: number) => {
+    const name = list === 0 ? ORIGIN : listNames[list - 1];
+    const scenario = scenarios.get(list) ?? { text: JSON.stringify(name), isWanted: wantsScenario(filter, name) };
+    scenarios.set(list, scenario);
+    return scenario;
+  };
+  const wantsOrigin = (of: string) => filter.origins?.includes(of) ?? true;
+  const durations = new Map<number, string>();
+  const text = (key: NetworkKey, duration: string, from: string, scenario: string) => {
+    const network = networkOf(key);
+    const scope = scopeOf(key);
+    const value = scope === 'Ip' ? formatAddress(network) : `${formatAddress(network)}/${network.prefix}`;
+    return `{"id":${idOf(network, key)},"duration":"${duration}","origin":"${from}","scenario":${scenario},"scope":"${scope}","type":"ban","value":"${value}"}`;
+  };
+  return {
+    /** The decision of a network that is held; undefined when it is not wanted. */
+    held(index: number, key: NetworkKey): string | undefined {
+      const list = networks.lists[index] === SEVERAL ? 0 : networks.lists[index];
+      const scenario = scenarioOf(list);
+      if (!scenario.isWanted || !filter.scopes.includes(scopeOf(key)) || !wantsOrigin(origin)) return undefined;
+      const until = networks.until[index];
+      let duration = durations.get(until);
+      if (duration === undefined) {
+        duration = durationText(Math.min(until - now / 1000, LONGEST_LEASE));
+        durations.set(until, duration);
+      }
+      return text(key, duration, origin, scenario.text);
+    },
+    /** The decision of a network that is gone, as it was told; undefined when its scope or origin is not wanted. */
+    gone(key: DecisionKey): string | undefined {
+      const name = nameOf(key);
+      const from = name === '' ? ORIGIN : LISTS_ORIGIN;
+      if (!filter.scopes.includes(scopeOf(key)) || !wantsOrigin(from)) return undefined;
+      return text(networkKey(key), GONE, from, JSON.stringify(name === '' ? ORIGIN : name));
+    },
+  };
+}
+
+const scopeOf = (key: DecisionKey): Scope => (isBroad(key) ? 'Range' : 'Ip');
+
+const wantsScenario = ({ containing, without }: DecisionFilter, name: string): boolean =>
+  (containing?.some((part) => name.includes(part)) ?? true) && !without.some((part) => name.includes(part));
+
+/** Every decision ends in half a second: clients expect a fraction, and some take a timeout of 0 for none. */
+const GONE = '-1.5s';
+
+/** A duration as Go writes it, such as `3h59m20.5s`, not below 1.5 s; `seconds` of any sign. Clients cut to whole seconds: none is to be lost. */
+function durationText(seconds: number): string {
+  const whole = Math.max(1, Math.ceil(seconds));
+  const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60];
+  return `${hours > 0 ? `${hours}h` : ''}${whole >= 60 ? `${minutes}m` : ''}${whole % 60}.5s`;
+}
+
+/** Ids of IPv6 networks begin here: those of IPv4 networks are the address and the prefix length. */
+const V6_IDS = 2 ** 40;
+
+/** A number below 2 ** 53 for each network: always the same one for the same network. */
+function idOf(network: Network, key: NetworkKey): number {
+  if (network.family === 4) return network.address * 64 + network.prefix;
+  const digest = createHash('sha256').update(key, 'latin1').digest();
+  return V6_IDS + digest.readUIntBE(0, 6);
+}

@@ -1,0 +1,94 @@
+/**
+ * What the store keeps of the networks that bouncers were told (SPEC D14.6): entries of 10 bytes (IPv4) or 22 (IPv6), of four more with the
+ * number of a name (SPEC D31.4), which stands before the first entry that has it.
+ */
+import { type DecisionKey, decisionKey, isV4, nameOf, networkKey } from './network-key.ts';
+
+/** A network that bouncers were told until a second, or that went at one. */
+export interface LogEntry {
+  readonly key: DecisionKey;
+  readonly isGone: boolean;
+  /** Whole seconds. */
+  readonly second: number;
+}
+
+const GONE = 1;
+const V6 = 2;
+const NAMED = 4;
+/** Not a network but a name: two bytes of its length, and its text. */
+const NAME = 8;
+/** The flags before the key, the second and the number of the name behind it. */
+const FLAGS = 1;
+const SECOND = 4;
+const NUMBER = 4;
+const LENGTH = 2;
+const KEY_V4 = 5;
+const KEY_V6 = 17;
+
+/** Writes entries one after the other. */
+export class LogWriter {
+  #bytes = Buffer.alloc(1024);
+  #length = 0;
+  /** The names that were written, by their numbers. */
+  readonly #names = new Map<string, number>();
+
+  get length(): number {
+    return this.#length;
+  }
+
+  add(key: DecisionKey, isGone: boolean, second: number): void {
+    const name = nameOf(key);
+    const number = name === '' ? undefined : this.#numberOf(name);
+    const network = networkKey(key);
+    const behind = this.#length + FLAGS + network.length;
+    this.#reserve(FLAGS + network.length + SECOND + NUMBER);
+    this.#bytes[this.#length] = (isGone ? GONE : 0) | (isV4(key) ? 0 : V6) | (number === undefined ? 0 : NAMED);
+    this.#bytes.write(network, this.#length + FLAGS, 'latin1');
+    this.#length = this.#bytes.writeUInt32BE(second >>> 0, behind);
+    if (number !== undefined) this.#length = this.#bytes.writeUInt32BE(number, this.#length);
+  }
+
+  /** All entries, in bytes of their own. */
+  end(): Uint8Array<ArrayBuffer> {
+    return Uint8Array.from(this.#bytes.subarray(0, this.#length));
+  }
+
+  #numberOf(name: string): number {
+    const known = this.#names.get(name);
+    if (known !== undefined) return known;
+    const text = Buffer.from(name);
+    this.#reserve(FLAGS + LENGTH + text.length);
+    this.#bytes[this.#length] = NAME;
+    this.#length = this.#bytes.writeUInt16BE(text.length, this.#length + FLAGS);
+    this.#length += text.copy(this.#bytes, this.#length);
+    const number = this.#names.size;
+    this.#names.set(name, number);
+    return number;
+  }
+
+  #reserve(more: number): void {
+    const needed = this.#length + more;
+    if (needed > this.#bytes.length) this.#bytes = Buffer.concat([this.#bytes], 2 * needed);
+  }
+}
+
+/** The entries in the order in which they were written. */
+export function* readLog(bytes: Uint8Array): Generator<LogEntry> {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  const names: string[] = [];
+  for (let at = 0; at < buffer.length; ) {
+    const flags = buffer[at];
+    if (flags & NAME) {
+      const text = at + FLAGS + LENGTH;
+      at = text + buffer.readUInt16BE(at + FLAGS);
+      names.push(buffer.toString('utf8', text, at));
+      continue;
+    }
+    const behind = at + FLAGS + (flags & V6 ? KEY_V6 : KEY_V4);
+    const network = buffer.toString('latin1', at + FLAGS, behind);
+    const isNamed = (flags & NAMED) !== 0;
+    const name = isNamed ? names[buffer.readUInt32BE(behind + SECOND)]! : '';
+    yield { key: decisionKey(network, name), isGone: (flags & GONE) !== 0, second: buffer.readUInt32BE(behind) };
+    at = behind + SECOND + (isNamed ? NUMBER : 0);
+  }
+}

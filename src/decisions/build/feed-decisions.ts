@@ -1,0 +1,172 @@
+/** What the feed thread holds for the bouncers of each feed: takes its networks from a build, and answers what a bouncer is to be told. */
+import { randomUUID } from 'node:crypto';
+import type { AddressSet } from '@weir/network/address-set.ts';
+import type { Network } from '@weir/network/network.ts';
+import { secondOf } from '../../clock.ts';
+import type { TakenContent, VersionedContent } from '../../feed/build/versioned-content.ts';
+import type { Snapshot } from '../../feed/index/snapshot.ts';
+import { entryLimitOf } from '../../feed/variant.ts';
+import type { GeoDatabase } from '../../ports/geo.ts';
+import type { StoreReads } from '../../ports/store.ts';
+import type { NewLogRow } from '../../ports/stored/bouncer-store.ts';
+import type { DecisionAnswer, DecisionRequest } from '../decisions.ts';
+import { CoverageCache } from './coverage-cache.ts';
+import type { DecisionNetworks } from './covered-networks.ts';
+import { type DecisionContent, decisionContent } from './decision-content.ts';
+import { heldBody, streamBody } from './decision-json.ts';
+import { DecisionLog } from './decision-log.ts';
+import { KeptNumbers, numbersInOrder } from './numbered-lists.ts';
+import type { PublishedNetworks } from './published-networks.ts';
+import { placeAround } from './sorted-networks.ts';
+
+/** The store's record of what the bouncers of a feed were told. */
+interface DecisionLogStore {
+  read(after: number): ReturnType<StoreReads['told']>;
+  /** Returns the number of the row. */
+  record(row: NewLogRow): Promise<number>;
+}
+
+/** What the feed thread holds for the bouncers of one feed. */
+export class FeedDecisions implements VersionedContent {
+  readonly #store: DecisionLogStore;
+  #told: DecisionLog | undefined;
+  #content: DecisionContent | undefined;
+  /** What the lists are called that bouncers are told of. */
+  #names: readonly string[] = [];
+  /** How many of the decisions are wider than an address. */
+  #wide = 0;
+  readonly #coverage = new CoverageCache();
+  readonly #numbers = new KeptNumbers();
+  /** The last record that was read, and those of this object that are later. */
+  #read = 0;
+  readonly #own = new Set<number>();
+  /** While what is told next is noted in the store (SPEC D35.6). Never rejects. */
+  #noting: Promise<void> | undefined;
+
+  constructor(store: DecisionLogStore) {
+    this.#store = store;
+  }
+
+  /** How many networks are held. */
+  get size(): number {
+    const { all, told } = this.#content ?? {};
+    return (this.#told?.size ?? 0) + (all === undefined || all === told ? 0 : all.v4.length + all.v6.length);
+  }
+
+  /** Makes the snapshot's networks those that bouncers are told; what they will be told is in the store before it resolves. `now` in ms. */
+  async take(
+    snapshot: Snapshot,
+    parts: { readonly asOf: number; readonly geo: GeoDatabase; readonly guarded: AddressSet | undefined },
+    now: number,
+  ): Promise<TakenContent> {
+    const told = await this.#joined(now);
+    const { profile } = snapshot.head;
+    const entryLimit = entryLimitOf(profile);
+    const { singleAddresses } = profile;
+    const isNamed = profile.origins === 'lists';
+    const kept = this.#numbers.of(snapshot.head);
+    const numbered = (left: readonly number[]) => (isNamed ? numbersInOrder(snapshot.head, left) : kept);
+    const content = decisionContent(snapshot, { ...parts, numbered, coverage: this.#coverage, entryLimit, singleAddresses });
+    if ('count' in content) return { version: undefined, entryCount: content.count, entryLimit, nextExpiry: content.nextExpiry };
+    this.#content = content;
+    this.#names = isNamed ? content.listNames : [];
+    this.#wide = widerThan(content.told.v4.prefixes, 32) + widerThan(content.told.v6.prefixes, 128);
+    await this.#tell(told, content, now);
+    const { builder, version } = told.mark;
+    return {
+      version: `${builder} ${version}`,
+      entryCount: told.networks.until.length,
+      entryLimit,
+      nextExpiry: Math.min(content.nextExpiry, told.nextDue),
+      fitted: content.fitted,
+    };
+  }
+
+  /** A body for bouncers; undefined before the first build. `now` in ms. */
+  async answer({ ask, filter }: Pick<DecisionRequest, 'ask' | 'filter'>, now: number): Promise<DecisionAnswer | undefined> {
+    const told = this.#told;
+    while (this.#noting !== undefined) await this.#noting;
+    if (told === undefined || this.#content === undefined) return undefined;
+    told.passed(now);
+    // A clock that was set back has something to be told again of which no build knows.
+    if (told.nextDue <= secondOf(now)) await this.#tell(told, this.#content, now);
+    const { networks, mark } = told;
+    const { all, leftOut, listNames } = this.#content;
+    const about = { mark, count: networks.v4.length + networks.v6.length, networks: this.#wide, leftOut };
+    const texts = { networks, listNames, now, filter };
+    const bytes =
+      'since' in ask
+        ? await streamBody(texts, told.since(ask.since))
+        : await heldBody({ ...texts, networks: lapsing(all, networks.names) }, placesAround(all, ask.network));
+    return { bytes, ...about };
+  }
+
+  /** Makes a content the one that is told, and resolves when that is noted. */
+  async #tell(told: DecisionLog, content: DecisionContent, now: number): Promise<void> {
+    told.take(content.told, now, this.#names);
+    const noting = this.#record(told, now);
+    this.#noting = noting;
+    await noting;
+    if (this.#noting === noting) this.#noting = undefined;
+  }
+
+  /** What bouncers were told, with what other processes have told them since. While the store does not answer, what is known here. */
+  async #joined(now: number): Promise<DecisionLog> {
+    const known = this.#told;
+    if (known === undefined) {
+      const records = await this.#store.read(0);
+      if (this.#told !== undefined) return this.#told;
+      this.#read = records.at(-1)?.seq ?? 0;
+      const told = new DecisionLog(randomUUID());
+      told.restore(
+        records.map(({ bytes }) => bytes),
+        now,
+      );
+      this.#told = told;
+      return told;
+    }
+    const records = await this.#store.read(this.#read).catch(() => []);
+    const others = records.filter(({ seq }) => !this.#own.delete(seq));
+    this.#read = Math.max(this.#read, ...records.map(({ seq }) => seq));
+    known.join(
+      others.map(({ bytes }) => bytes),
+      now,
+    );
+    return known;
+  }
+
+  async #record(told: DecisionLog, now: number): Promise<void> {
+    const record = told.takeRecord();
+    if (record === undefined) return;
+    try {
+      const { bytes, isComplete } = record;
+      this.#own.add(await this.#store.record({ bytes, isComplete, through: this.#read, at: now }));
+    } catch {
+      // Bouncers are told all the same: what they enforce now counts more than what a restart would have to know.
+      told.notWritten(record, now);
+    }
+  }
+}
+
+function widerThan(prefixes: Uint8Array, host: number): number {
+  let count = 0;
+  // Not for…of: its iterator was most of what a rebuild left to the garbage collector.
+  for (let i = 0; i < prefixes.length; i++) if (prefixes[i] < host) count += 1;
+  return count;
+}
+
+/** Networks with their own expiries, as look-ups tell them. */
+const lapsing = ({ v4, v6, coverage }: DecisionNetworks, names: PublishedNetworks['names']): PublishedNetworks => ({
+  v4,
+  v6,
+  until: coverage.lapses,
+  lists: coverage.lists,
+  names,
+});
+
+/** The places of the networks that hold all of this one (null: of all). */
+function placesAround(networks: DecisionNetworks, network: Network | null): Iterable<number> {
+  if (network === null) return networks.coverage.lapses.keys();
+  const at = placeAround(networks, network);
+  return at === undefined ? [] : [at];
+}

@@ -1,0 +1,70 @@
+/** Networks as short texts: keys of maps, and what the store keeps of them. */
+import type { CidrsV4, CidrsV6 } from '@weir/network/coalesce.ts';
+import type { Network } from '@weir/network/network.ts';
+
+/**
+ * A network as a text of one character a byte: its address and its prefix length, so 5 characters for IPv4 and 17 for IPv6. Within a family,
+ * keys are in the order of their networks.
+ */
+export type NetworkKey = string;
+
+const V4_LENGTH = 5;
+const V6_LENGTH = 17;
+
+/**
+ * A network as bouncers are told it: its key, and the name of the list that it is told to be of, behind a character that no byte is. Where
+ * nobody is told of lists it is the key alone.
+ */
+export type DecisionKey = string;
+const NAMED = '\u0100';
+
+export const decisionKey = (key: NetworkKey, name: string): DecisionKey => (name === '' ? key : key + NAMED + name);
+
+export const isV4 = (key: DecisionKey): boolean => key.length === V4_LENGTH || key[V4_LENGTH] === NAMED;
+const lengthOf = (key: DecisionKey) => (isV4(key) ? V4_LENGTH : V6_LENGTH);
+/** The name that a network is told with; empty where it has none. */
+export const nameOf = (key: DecisionKey): string => key.slice(lengthOf(key) + NAMED.length);
+/** The network without the name. */
+export const networkKey = (key: DecisionKey): NetworkKey => key.slice(0, lengthOf(key));
+const prefixOf = (key: DecisionKey) => key.charCodeAt(lengthOf(key) - 1);
+
+const wordText = (word: number) => String.fromCharCode(word >>> 24, (word >>> 16) & 0xff, (word >>> 8) & 0xff, word & 0xff);
+const wordAt = (key: NetworkKey, at: number) =>
+  ((key.charCodeAt(at) << 24) | (key.charCodeAt(at + 1) << 16) | (key.charCodeAt(at + 2) << 8) | key.charCodeAt(at + 3)) >>> 0;
+
+/** The key of the network at an index of both families, IPv4 first. */
+export function keyAt({ v4, v6 }: Readonly<{ v4: CidrsV4; v6: CidrsV6 }>, index: number): NetworkKey {
+  if (index < v4.length) return wordText(v4.addresses[index]) + String.fromCharCode(v4.prefixes[index]);
+  const at = index - v4.length;
+  let key = '';
+  for (let word = 4 * at; word < 4 * at + 4; word++) key += wordText(v6.words[word]);
+  return key + String.fromCharCode(v6.prefixes[at]);
+}
+
+export function networkOf(key: DecisionKey): Network {
+  const prefix = prefixOf(key);
+  if (isV4(key)) return { family: 4, address: wordAt(key, 0), prefix };
+  return { family: 6, address: [wordAt(key, 0), wordAt(key, 4), wordAt(key, 8), wordAt(key, 12)], prefix };
+}
+
+/** The networks of keys, sorted. */
+export function networksOf(keys: Iterable<DecisionKey>): { v4: CidrsV4; v6: CidrsV6 } {
+  const [ofV4, ofV6]: [DecisionKey[], DecisionKey[]] = [[], []];
+  for (const key of keys) (isV4(key) ? ofV4 : ofV6).push(key);
+  ofV4.sort();
+  ofV6.sort();
+  const v4 = { length: ofV4.length, addresses: new Uint32Array(ofV4.length), prefixes: new Uint8Array(ofV4.length) };
+  for (const [i, key] of ofV4.entries()) {
+    v4.addresses[i] = wordAt(key, 0);
+    v4.prefixes[i] = key.charCodeAt(4);
+  }
+  const v6 = { length: ofV6.length, words: new Uint32Array(4 * ofV6.length), prefixes: new Uint8Array(ofV6.length) };
+  for (const [i, key] of ofV6.entries()) {
+    for (let word = 0; word < 4; word++) v6.words[4 * i + word] = wordAt(key, 4 * word);
+    v6.prefixes[i] = key.charCodeAt(16);
+  }
+  return { v4, v6 };
+}
+
+/** Whether the network is wider than one address. */
+export const isBroad = (key: DecisionKey): boolean => prefixOf(key) < (isV4(key) ? 32 : 128);

@@ -1,0 +1,42 @@
+/** Instants at which networks are told again because some bouncers hold them until then and no longer (SPEC D14.5). Whole seconds. */
+import type { DecisionKey } from './network-key.ts';
+
+export class ReannounceQueue {
+  readonly #keys = new Map<number, Set<DecisionKey>>();
+  #next = Number.POSITIVE_INFINITY;
+
+  /** The earliest of them; Infinity where there is none. */
+  get next(): number {
+    return this.#next;
+  }
+
+  add(second: number, key: DecisionKey): void {
+    this.#keys.set(second, (this.#keys.get(second) ?? new Set()).add(key));
+    this.#next = Math.min(this.#next, second);
+  }
+
+  *[Symbol.iterator](): Generator<readonly [second: number, key: DecisionKey]> {
+    for (const [second, keys] of this.#keys) for (const key of keys) yield [second, key];
+  }
+
+  /** Those that have passed, which are forgotten. */
+  taken(second: number): DecisionKey[] {
+    const taken: DecisionKey[] = [];
+    this.#next = Number.POSITIVE_INFINITY;
+    for (const [due, keys] of this.#keys) {
+      if (due > second) this.#next = Math.min(this.#next, due);
+      else {
+        for (const key of keys) taken.push(key);
+        this.#keys.delete(due);
+      }
+    }
+    return taken;
+  }
+
+  /** They are so much earlier as well, s; where that would be more than `most`, only so much earlier. */
+  earlier(by: number, most: number): void {
+    const all = [...this];
+    if (2 * all.length > most) this.#keys.clear();
+    for (const [due, key] of all) this.add(due - by, key);
+  }
+}

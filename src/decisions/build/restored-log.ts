@@ -1,0 +1,61 @@
+/** What the store holds of what bouncers were told before a start (SPEC D14.6): they may hold all of it. */
+
+import { readLog } from './decision-log-codec.ts';
+import { type DecisionKey, keyAt, type NetworkKey, nameOf, networkKey, networksOf } from './network-key.ts';
+import type { PublishedNetworks } from './published-networks.ts';
+
+export interface RestoredLog {
+  readonly networks: PublishedNetworks;
+  /** When networks went, oldest first, whole seconds. */
+  readonly gone: Map<DecisionKey, number>;
+  /** Earlier instants until which some bouncers hold a network, whole seconds. */
+  readonly dues: readonly (readonly [second: number, key: DecisionKey])[];
+  readonly bytes: number;
+}
+
+/** Reads all records, oldest first; `second` is now. */
+export function restoreLog(records: Iterable<Uint8Array>, second: number): RestoredLog {
+  const told = new Map<DecisionKey, number>();
+  const gone = new Map<DecisionKey, number>();
+  const dues: [number, DecisionKey][] = [];
+  let bytes = 0;
+  for (const record of records) {
+    bytes += record.length;
+    for (const { key, isGone, second: at } of readLog(record)) {
+      const before = told.get(key);
+      gone.delete(key);
+      if (isGone) {
+        told.delete(key);
+        gone.set(key, at);
+      } else {
+        told.set(key, at);
+      }
+      if (before !== undefined && before !== at && before > second) dues.push([before, key]);
+    }
+  }
+  const names = [...new Set(told.keys().map(nameOf))].filter((name) => name !== '');
+  const named = names.length === 0 ? undefined : withNames(told.keys(), (key) => gone.set(key, second));
+  const { v4, v6 } = networksOf(named?.values() ?? told.keys());
+  const count = v4.length + v6.length;
+  const networks: PublishedNetworks = { v4, v6, until: new Float64Array(count), lists: new Int32Array(count), names };
+  const numbers = new Map(names.map((name, at) => [name, at + 1]));
+  for (let i = 0; i < count; i++) {
+    const network = keyAt(networks, i);
+    const key = named?.get(network) ?? network;
+    networks.until[i] = told.get(key)!;
+    networks.lists[i] = numbers.get(nameOf(key)) ?? 0;
+  }
+  return { networks, gone, dues, bytes };
+}
+
+/** The name of each network. Two processes may have told one with different names: the other one goes. */
+function withNames(keys: Iterable<DecisionKey>, goes: (key: DecisionKey) => void): Map<NetworkKey, DecisionKey> {
+  const named = new Map<NetworkKey, DecisionKey>();
+  for (const key of keys) {
+    const network = networkKey(key);
+    const other = named.get(network);
+    if (other !== undefined) goes(other);
+    named.set(network, key);
+  }
+  return named;
+}

@@ -1,0 +1,78 @@
+/** What is kept of the usage metrics of a bouncer (SPEC D14.12): what `weir bouncer ls` shows, whatever else was sent. */
+import { parsedJson } from '../../json/json.ts';
+
+/** Components of one report, items of one component, labels of one item, characters of one text. */
+const COMPONENTS = 2;
+const ITEMS = 20;
+const LABELS = 4;
+const LONGEST = 60;
+/** Characters of all that is kept. */
+const MOST = 4096;
+
+/** An object of JSON, as it was sent. */
+export type Sent = Readonly<Record<string, unknown>>;
+
+export const isObject = (value: unknown): value is Sent => typeof value === 'object' && value !== null && !Array.isArray(value);
+const objectsOf = (value: unknown): Sent[] => (Array.isArray(value) ? value.slice(0, 100).filter(isObject) : []);
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value.slice(0, LONGEST) : undefined);
+const numberOf = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined);
+
+function labelsOf(value: unknown): Record<string, string> | undefined {
+  if (!isObject(value)) return undefined;
+  const labels: Record<string, string> = {};
+  let count = 0;
+  for (const name in value) {
+    const text = textOf(value[name]);
+    if (text !== undefined) labels[name.slice(0, LONGEST)] = text;
+    count += 1;
+    if (count === LABELS) break;
+  }
+  return labels;
+}
+
+const itemOf = ({ name, value, unit, labels }: Sent) => ({
+  name: textOf(name),
+  value: numberOf(value),
+  unit: textOf(unit),
+  labels: labelsOf(labels),
+});
+
+/** The last window of a component's metrics. */
+function metricsOf(value: unknown) {
+  const last = Array.isArray(value) ? value.at(-1) : undefined;
+  if (!isObject(last)) return [];
+  const meta = isObject(last.meta) ? last.meta : {};
+  return [
+    {
+      meta: { window_size_seconds: numberOf(meta.window_size_seconds), utc_now_timestamp: numberOf(meta.utc_now_timestamp) },
+      items: objectsOf(last.items).slice(0, ITEMS).map(itemOf),
+    },
+  ];
+}
+
+const componentOf = ({ type, name, version, os, utc_startup_timestamp, metrics }: Sent) => ({
+  type: textOf(type),
+  name: textOf(name),
+  version: textOf(version),
+  os: isObject(os) ? { name: textOf(os.name), version: textOf(os.version) } : undefined,
+  utc_startup_timestamp: numberOf(utc_startup_timestamp),
+  metrics: metricsOf(metrics),
+});
+
+/** A report of usage metrics; undefined where it is no JSON object. */
+export function usageReport(body: Buffer): Sent | undefined {
+  const value = parsedJson(body.toString());
+  return isObject(value) ? value : undefined;
+}
+
+/** What is kept of a report, as JSON of at most 4,096 characters, in the form in which it was sent. */
+export function keptMetrics(value: Sent): string {
+  const components = objectsOf(value.remediation_components).slice(0, COMPONENTS).map(componentOf);
+  for (;;) {
+    const text = JSON.stringify({ remediation_components: components });
+    if (text.length <= MOST) return text;
+    const longest = components.flatMap(({ metrics }) => metrics).sort((a, b) => b.items.length - a.items.length)[0];
+    if (longest === undefined || longest.items.length === 0) components.pop();
+    else longest.items.length = Math.floor(longest.items.length / 2);
+  }
+}

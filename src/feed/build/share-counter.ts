@@ -1,0 +1,155 @@
+/**
+ * Counts which lists and keys the entries of feeds come from (SPEC D10.21): in steps, between which builds get their turn, and for each
+ * workspace within an allowance of time, so that whoever keeps a feed over its cap takes nothing from others.
+ */
+import { type Clock, secondOf, turnOf, within } from '../../clock.ts';
+import { hasCode } from '../../errors.ts';
+import type { GeoDatabase } from '../../ports/geo.ts';
+import type { StoreReads } from '../../ports/store.ts';
+import type { SenderCount, SenderPlace } from '../../ports/stored/rule-queries.ts';
+import { oneByOne } from '../../serial.ts';
+import type { FeedCounter, SharesRequest } from '../builder.ts';
+import { countNetworks, geoName } from '../geo-cost.ts';
+import { type FeedShares, type Share, sharesOf } from '../shares.ts';
+import type { Family } from '../variant.ts';
+
+/** Rules of one step: it takes some milliseconds. */
+const STEP_RULES = 5_000;
+/** How long counting one feed may take, and how long it may wait for its turn, ms. */
+const LONGEST = 2_000;
+/** What a workspace may spend at once, ms, and which part of the time it gets again. */
+const ALLOWANCE = 4_000;
+const REGAINED = 0.05;
+/** Feeds whose last count is kept, and that may wait for theirs. */
+const MOST_KEPT = 1_000;
+const MOST_WAITING = 50;
+
+interface CounterOptions {
+  readonly store: Pick<StoreReads, 'senderStep'>;
+  readonly geo: () => GeoDatabase;
+  readonly clock: Clock;
+}
+
+/** Counts in the calling thread, one feed after the other. */
+export function shareCounter({ store, geo, clock }: CounterOptions): FeedCounter {
+  const inTurn = oneByOne();
+  const kept = new Map<string, { readonly shares: FeedShares; readonly revision: number | undefined }>();
+  const spent = new Map<string, { ms: number; at: number }>();
+  let waiting = 0;
+
+  /** What a workspace has spent of its allowance, ms. */
+  function spentBy(workspaceId: string): number {
+    const { ms, at } = spent.get(workspaceId) ?? { ms: 0, at: 0 };
+    return Math.max(0, ms - (clock.monotonic() - at) * REGAINED);
+  }
+
+  function spend(workspaceId: string, ms: number): void {
+    const now = spentBy(workspaceId) + ms;
+    for (const id of spent.keys()) if (spentBy(id) === 0) spent.delete(id);
+    spent.set(workspaceId, { ms: now, at: clock.monotonic() });
+  }
+
+  /** undefined when the first step takes longer than all of them may. */
+  async function count({ workspaceId, feed, action, family }: SharesRequest): Promise<FeedShares | undefined> {
+    const begun = clock.monotonic();
+    const at = secondOf(clock.now()) * 1000;
+    const tally = new Tally(family, geo());
+    const left = () => LONGEST - (clock.monotonic() - begun);
+    let after: SenderPlace | undefined;
+    let isComplete = false;
+    try {
+      while (!isComplete && left() > 0) {
+        const step = store.senderStep(workspaceId, feed, { action, at, after, limit: STEP_RULES });
+        const { counts, next } = await within(step, left(), 'the store', clock);
+        for (const each of counts) tally.add(each);
+        after = next ?? undefined;
+        isComplete = next === null;
+        await turnOf(clock);
+      }
+    } catch (error) {
+      if (!hasCode(error as Error, 'TIMEOUT')) throw error;
+      if (after === undefined) return undefined;
+    } finally {
+      spend(workspaceId, clock.monotonic() - begun);
+    }
+    return tally.shares(isComplete);
+  }
+
+  function keep(name: string, found: { readonly shares: FeedShares; readonly revision: number | undefined }): void {
+    kept.delete(name);
+    kept.set(name, found);
+    const [oldest] = kept.keys();
+    if (kept.size > MOST_KEPT && oldest !== undefined) kept.delete(oldest);
+  }
+
+  return {
+    async shares(request) {
+      const { workspaceId, feed, action, family, revision } = request;
+      const isStored = feed === null || typeof feed === 'string';
+      const name = `${workspaceId} ${isStored ? feed : ''} ${action} ${family}`;
+      const last = isStored ? kept.get(name) : undefined;
+      if (last !== undefined && last.revision === revision && revision !== undefined) return last.shares;
+      if (waiting >= MOST_WAITING || spentBy(workspaceId) >= ALLOWANCE) return last?.shares;
+      waiting += 1;
+      const asked = clock.monotonic();
+      const shares = await inTurn(async () => (clock.monotonic() - asked > LONGEST ? undefined : count(request))).finally(() => {
+        waiting -= 1;
+      });
+      if (shares === undefined) return last?.shares;
+      if (isStored) keep(name, { shares, revision });
+      return shares;
+    },
+  };
+}
+
+/** Who is no key that has a name. */
+const NO_KEY = 'no key (people, commands and other producers)';
+const FORGOTTEN = 'sent more than a week ago';
+const GONE = 'a key that is gone';
+
+/** Sums counts by list and by key. */
+class Tally {
+  readonly #family: Family;
+  readonly #geo: GeoDatabase;
+  readonly #networks = new Map<string, number>();
+  readonly #lists = new Map<string, Share>();
+  readonly #keys = new Map<string, Share>();
+  #rules = 0;
+
+  constructor(family: Family, geo: GeoDatabase) {
+    this.#family = family;
+    this.#geo = geo;
+  }
+
+  add(counted: SenderCount): void {
+    const { list, sender, rules } = counted;
+    this.#rules += rules;
+    const entries = rules * this.#cost(counted);
+    addShare(this.#lists, list.id, list.name, entries);
+    // Keys that are gone are one: nobody could tell them apart by their names.
+    if (sender === undefined) addShare(this.#keys, FORGOTTEN, FORGOTTEN, entries);
+    else if (sender === null) addShare(this.#keys, NO_KEY, NO_KEY, entries);
+    else addShare(this.#keys, sender.name === null ? GONE : sender.id, sender.name ?? GONE, entries);
+  }
+
+  /** Networks of a rule. */
+  #cost({ family, geo: target }: SenderCount): number {
+    if (target === null) return this.#family === 'both' || this.#family === `v${family}` ? 1 : 0;
+    const name = geoName(target);
+    const networks = this.#networks.get(name) ?? countNetworks(this.#geo.ranges(target), this.#family);
+    this.#networks.set(name, networks);
+    return networks;
+  }
+
+  shares(isComplete: boolean): FeedShares {
+    return {
+      lists: sharesOf([...this.#lists.values()]),
+      keys: sharesOf([...this.#keys.values()]),
+      ofRules: isComplete ? null : this.#rules,
+    };
+  }
+}
+
+function addShare(shares: Map<string, Share>, place: string, name: string, entries: number): void {
+  shares.set(place, { name, entries: entries + (shares.get(place)?.entries ?? 0) });
+}

@@ -1,0 +1,131 @@
+/**
+ * What a feed does without where it would pass its cap (SPEC D29.5): a step leaves out one list more, from the end of their order, or asks
+ * for one list more that agrees. Pure: what is left out follows from what was left out before and from how many entries each step has.
+ */
+import type { QuorumSettings, SnapshotHead, TrimState } from '../../ports/snapshot.ts';
+import type { Trimmed, TrimResult } from '../trim.ts';
+import type { ListCut } from './content.ts';
+
+/** What was left out comes back where the feed has no more of its cap with it, so that one at its edge does not flap. */
+export const COMES_BACK = 0.95;
+
+/** A feed whose lists may be left out, and what these are called. */
+export interface TrimmedFeed {
+  readonly quorum: QuorumSettings;
+  readonly lists: readonly { readonly id: string }[];
+}
+
+/** The places of the lists that may be left out. */
+const removable = ({ always }: QuorumSettings): number[] => always.flatMap((isEnough, place) => (isEnough ? [] : [place]));
+
+/** How many steps there are: with the last one only lists are left that are enough by themselves. */
+export const stepsOf = (quorum: QuorumSettings): number =>
+  quorum.fit === 'lists' ? removable(quorum).length : Math.max(0, quorum.always.length + 1 - quorum.minSources);
+
+/** What a step leaves. */
+export function cutAt(quorum: QuorumSettings, step: number): ListCut {
+  if (quorum.fit === 'sources') return { left: [], least: quorum.minSources + step };
+  return { left: step === 0 ? [] : removable(quorum).slice(-step), least: quorum.minSources };
+}
+
+/** What is stored of a step; undefined: nothing is left out. */
+export function stateAt({ quorum, lists }: TrimmedFeed, step: number): TrimState | undefined {
+  if (step === 0) return undefined;
+  const { left, least } = cutAt(quorum, step);
+  return quorum.fit === 'sources' ? least : lists[left[0]!]!.id;
+}
+
+/** The step that was stored; 0 where it says nothing of this feed. */
+export function stepOf({ quorum, lists }: TrimmedFeed, state: TrimState | undefined): number {
+  if (state === undefined) return 0;
+  const last = stepsOf(quorum);
+  if (quorum.fit === 'sources') return typeof state === 'number' ? Math.min(last, Math.max(0, state - quorum.minSources)) : 0;
+  const at = removable(quorum).findIndex((place) => lists[place]?.id === state);
+  return at < 0 ? 0 : last - at;
+}
+
+/**
+ * The step that fits, from the one before: with one less it would not, or not well enough to come back. undefined: none does, or nothing
+ * would be left.
+ */
+export function fittingStep(before: number, last: number, limit: number, countAt: (step: number) => number): number | undefined {
+  const isOver = (step: number) => countAt(step) > limit;
+  const mayComeBack = (step: number) => countAt(step) <= limit * COMES_BACK;
+  const from = before > 0 && countAt(before) === 0 ? 0 : before;
+  if (!isOver(from)) return from - gallop(from, (steps) => mayComeBack(from - steps));
+  const more = 1 + gallop(last - from, (steps) => isOver(from + steps));
+  const step = from + more;
+  return step > last || countAt(step) === 0 ? undefined : step;
+}
+
+/** How many steps it goes on, of `most`: after so many it does, after one more it does not. Looks at few of them. */
+function gallop(most: number, goesOn: (steps: number) => boolean): number {
+  let [known, tried] = [0, 1];
+  while (tried <= most && goesOn(tried)) [known, tried] = [tried, 2 * tried];
+  let no = Math.min(tried, most + 1);
+  while (no - known > 1) {
+    const middle = (known + no) >>> 1;
+    if (goesOn(middle)) known = middle;
+    else no = middle;
+  }
+  return known;
+}
+
+/** Whose lists may be left out. */
+type Fittable = Pick<SnapshotHead, 'quorum' | 'lists'>;
+
+/** What a feed does without, and what is told of that. */
+export interface ChosenCut {
+  readonly cut: ListCut;
+  readonly fitted: TrimResult;
+}
+
+/**
+ * What a feed leaves out so that it fits, with `entriesOf` of whatever is asked for; undefined where it may leave nothing out. Where nothing
+ * helps, nothing is left out: it is over its cap. `key` names the variants that have the same entries; what is left out is kept under it.
+ */
+export function chosenCut(
+  { quorum, lists }: Fittable,
+  key: string,
+  limit: number,
+  entriesOf: (cut: ListCut) => number,
+): ChosenCut | undefined {
+  if (quorum === undefined || quorum.fit === null) return undefined;
+  const feed = { quorum, lists };
+  const [last, counts] = [stepsOf(quorum), new Map<number, number>()];
+  const countAt = (step: number): number => {
+    const count = counts.get(step) ?? entriesOf(cutAt(quorum, step));
+    counts.set(step, count);
+    return count;
+  };
+  const found = fittingStep(stepOf(feed, quorum.fits.get(key)), last, limit, countAt);
+  const step = found ?? 0;
+  const state = stateAt(feed, step);
+  if (state !== undefined) quorum.fits.set(key, state);
+  else if (found !== undefined) quorum.fits.delete(key);
+  const cut = cutAt(quorum, step);
+  const next = found === undefined || step === last ? undefined : nextText(feed, cutAt(quorum, step + 1));
+  return { cut, fitted: { leftOut: step === 0 ? undefined : leftOutOf(feed, cut, entriesOf), next } };
+}
+
+/** What is left out of a feed as it was chosen last; undefined where it may leave nothing out. */
+export function keptCut({ quorum, lists }: Fittable, key: string): ListCut | undefined {
+  if (quorum === undefined || quorum.fit === null) return undefined;
+  return cutAt(quorum, stepOf({ quorum, lists }, quorum.fits.get(key)));
+}
+
+function leftOutOf(
+  { quorum, lists }: Pick<SnapshotHead, 'lists'> & TrimmedFeed,
+  cut: ListCut,
+  entriesOf: (cut: ListCut) => number,
+): Trimmed {
+  const { minSources: asked } = quorum;
+  if (quorum.fit === 'sources')
+    return { fit: 'sources', minSources: cut.least, asked, entries: entriesOf({ left: [], least: asked, below: cut.least }) };
+  const others = (place: number) => lists.flatMap((_, other) => (other === place ? [] : [other]));
+  const of = cut.left.map((place) => ({ name: lists[place]!.name, entries: entriesOf({ left: others(place), least: 1 }) }));
+  return { fit: 'lists', lists: of };
+}
+
+const nextText = ({ quorum, lists }: Pick<SnapshotHead, 'lists'> & TrimmedFeed, { left, least }: ListCut): string =>
+  quorum.fit === 'sources' ? `what fewer than ${least} lists have` : `the list ${lists[left[0]!]!.name}`;

@@ -1,0 +1,199 @@
+/**
+ * The addresses of a feed as sorted ranges: those of its lists, merged. What is kept from one build to the next is shared by the formats
+ * and families of the feed; where few lists have changed, only what has changed in them is merged into what was there.
+ */
+import type { AddressSet } from '@weir/network/address-set.ts';
+import { V4Ranges, V6Ranges } from '@weir/network/ranges.ts';
+import type { Quorum } from '@weir/network/sets/agree.ts';
+import type { GeoDatabase } from '../../ports/geo.ts';
+import type { NetworkClass } from '../formats/format.ts';
+import { TextBlocks } from '../formats/text-blocks.ts';
+import { filledLevels } from '../levels.ts';
+import { ActiveRules, type ListRules } from './active-rules.ts';
+import { QuorumRanges } from './quorum-ranges.ts';
+import { type ClassRanges, RangeIndex, type RangesQuery } from './range-index.ts';
+
+/** The rules of one list as a feed has them. */
+export interface FeedPart {
+  readonly rules: ListRules & {
+    /** What builds of these rules share; none for rules that are built once. */
+    readonly kept?: RangeIndex;
+  };
+  /** `levelCode` of what rules have in the feed where they say nothing; 0 = what the feed says. */
+  readonly levels: number;
+}
+
+/** A part at a second. */
+export interface ActivePart extends FeedPart {
+  readonly active: ActiveRules;
+}
+
+/** The parts with what is active at the second `asOf`. */
+export const activeParts = (
+  parts: readonly FeedPart[],
+  { asOf, family }: Pick<RangesQuery, 'family'> & { readonly asOf: number },
+  geo: GeoDatabase,
+): ActivePart[] => parts.map((part) => ({ ...part, active: new ActiveRules(part.rules, asOf, geo, family) }));
+
+/** The next second at which a rule of the parts expires, of those that were asked for; Infinity when none does. */
+export const nextExpiryOf = (parts: readonly ActivePart[]): number =>
+  parts.reduce((nextExpiry, { active }) => Math.min(nextExpiry, active.nextExpiry), Number.POSITIVE_INFINITY);
+
+/** The networks of one class with the ranges that they were coalesced from. */
+export interface CoalescedClass extends NetworkClass {
+  readonly rangesV4: V4Ranges;
+}
+
+/** Coalesced networks by class, and what they were made from. */
+interface KeptContent {
+  readonly from: readonly unknown[];
+  readonly classes: readonly CoalescedClass[];
+}
+
+/** What the builds of one feed share. */
+export class FeedRanges {
+  #used = new Set<string>();
+  readonly #merged = new Map<string, { v4: readonly Merged<V4Ranges>[]; v6: readonly Merged<V6Ranges>[] }>();
+  readonly #contents = new Map<string, KeptContent>();
+  readonly #blocks = new Map<string, TextBlocks>();
+  readonly #agreed = new Map<string, QuorumRanges>();
+
+  /** The addresses of the active rules of a role; `which` names parts that are not all of the feed's. What has not changed since the last build is the same object. */
+  ranges(parts: readonly ActivePart[], query: RangesQuery, geo: GeoDatabase, which = ''): ClassRanges {
+    return this.#merge(`${query.role} ${query.family} ${query.classes ?? ''} ${which}`, parts, query, geo);
+  }
+
+  #merge(name: string, parts: readonly ActivePart[], query: RangesQuery, geo: GeoDatabase): ClassRanges {
+    this.#used.add(name);
+    const found = parts.flatMap(({ active, rules: { kept = new RangeIndex() }, levels }) => {
+      const own = { ...query, classes: filledClasses(query.classes, levels) };
+      return [kept.networks(active, own), kept.places(active, own, geo)];
+    });
+    const before = this.#merged.get(name);
+    const v4 = mergedClasses(
+      before?.v4,
+      found.map((each) => each.v4),
+      () => new V4Ranges(),
+    );
+    const v6 = mergedClasses(
+      before?.v6,
+      found.map((each) => each.v6),
+      () => new V6Ranges(),
+    );
+    this.#merged.set(name, { v4, v6 });
+    return { v4: v4.map(({ ranges }) => ranges), v6: v6.map(({ ranges }) => ranges) };
+  }
+
+  /**
+   * What the rules of a role say on which the parts, in their order, agree but those that are left out; levels aside. What has not changed
+   * is the same object.
+   */
+  agreed(
+    parts: readonly ActivePart[],
+    left: readonly number[],
+    query: Omit<RangesQuery, 'classes'>,
+    quorum: Quorum,
+    geo: GeoDatabase,
+  ): AddressSet {
+    const name = `agreed ${query.role} ${query.family} ${left} ${JSON.stringify(quorum)}`;
+    this.#used.add(name);
+    const kept = this.#agreed.get(name) ?? new QuorumRanges(quorum);
+    this.#agreed.set(name, kept);
+    return kept.of(
+      parts.map((part, place) => {
+        if (left.includes(place)) return {};
+        const { v4, v6 } = this.#merge(`list ${place} ${query.role} ${query.family}`, [part], { ...query, classes: undefined }, geo);
+        return { v4: v4[0], v6: v6[0] };
+      }),
+    );
+  }
+
+  /** What `make` gives, unless it was made of the same objects before. It is told what it gave before. */
+  content(
+    name: string,
+    from: readonly unknown[],
+    make: (before: readonly CoalescedClass[]) => readonly CoalescedClass[],
+  ): readonly CoalescedClass[] {
+    this.#used.add(name);
+    const kept = this.#contents.get(name);
+    if (kept?.from.length === from.length && from.every((each, i) => each === kept.from[i])) return kept.classes;
+    const classes = make(kept?.classes ?? []);
+    this.#contents.set(name, { from, classes });
+    return classes;
+  }
+
+  /** The text of a variant as far as it was written before; `bare`: without prefix lengths. */
+  blocks(variant: string, bare: boolean): TextBlocks {
+    const name = `blocks ${variant}`;
+    this.#used.add(name);
+    const blocks = this.#blocks.get(name) ?? new TextBlocks(bare);
+    this.#blocks.set(name, blocks);
+    return blocks;
+  }
+
+  /** Lets go of what no build has asked for since the last call. */
+  forgetUnused(): void {
+    for (const kept of [this.#merged, this.#contents, this.#blocks, this.#agreed]) {
+      for (const name of kept.keys()) if (!this.#used.has(name)) kept.delete(name);
+    }
+    this.#used = new Set();
+  }
+}
+
+const filledClasses = (classes: Uint8Array | undefined, levels: number): Uint8Array | undefined =>
+  classes === undefined || levels === 0 ? classes : filledLevels(levels).map((filled) => classes[filled]);
+
+/** Ranges of one family. */
+interface Ranges<R> {
+  readonly length: number;
+  without(others: R): R;
+  united(others: R): R;
+  pushOverlapping(others: R, touched: R): void;
+}
+
+/** Ranges that hold the addresses of others. */
+interface Merged<R> {
+  readonly of: readonly R[];
+  readonly ranges: R | undefined;
+}
+
+function mergedClasses<R extends Ranges<R>>(
+  before: readonly Merged<R>[] | undefined,
+  lists: readonly (readonly (R | undefined)[])[],
+  create: () => R,
+): readonly Merged<R>[] {
+  const classes = lists.reduce((most, { length }) => Math.max(most, length), 0);
+  return Array.from({ length: classes }, (_, index) =>
+    merged(
+      before?.[index],
+      lists.flatMap((each) => each[index] ?? []).filter(({ length }) => length > 0),
+      create,
+    ),
+  );
+}
+
+function merged<R extends Ranges<R>>(before: Merged<R> | undefined, of: readonly R[], create: () => R): Merged<R> {
+  const [old, now] = [new Set(before?.of), new Set(of)];
+  const come = of.filter((each) => !old.has(each));
+  const gone = before?.of.filter((each) => !now.has(each)) ?? [];
+  if (before !== undefined && come.length + gone.length === 0) return before;
+  const stayed = of.filter((each) => old.has(each));
+  if (before?.ranges === undefined || sizeOf(stayed) < sizeOf(come) + sizeOf(gone)) return { of, ranges: unitedAll(of) };
+  const [coming, going] = [unitedAll(come) ?? create(), unitedAll(gone) ?? create()];
+  const removed = going.without(coming);
+  const left = removed.length === 0 ? before.ranges : before.ranges.without(removed);
+  // What other lists have of it comes back.
+  const back = create();
+  for (const each of stayed) back.pushOverlapping(each, removed);
+  const added = coming.without(going).united(back);
+  return { of, ranges: added.length === 0 ? left : left.united(added) };
+}
+
+const sizeOf = (all: readonly { readonly length: number }[]) => all.reduce((sum, { length }) => sum + length, 0);
+
+/** One range set of all, merged by halves; undefined of none. */
+function unitedAll<R extends Ranges<R>>(all: readonly R[]): R | undefined {
+  if (all.length < 2) return all[0];
+  const middle = all.length >>> 1;
+  return unitedAll(all.slice(0, middle))!.united(unitedAll(all.slice(middle))!);
+}

@@ -1,0 +1,258 @@
+/**
+ * The addresses of a list's rules as sorted ranges, kept from one build to the next: a build sorts what has changed since the last and
+ * goes over the rest. All feeds that have the list share them, with their formats and families.
+ */
+import { lastAddressV4, lastAddressV6 } from '@weir/network/bounds.ts';
+import { V4Ranges, V6Ranges } from '@weir/network/ranges.ts';
+import type { GeoDatabase } from '../../ports/geo.ts';
+import type { RuleRole } from '../../rule.ts';
+import type { Family } from '../variant.ts';
+import type { ActiveRules } from './active-rules.ts';
+import { levelsOfTag, type RuleTable } from './rule-table.ts';
+
+/** Which rules' addresses are meant: `classes` gives the class of a level code; undefined puts all into class 0. */
+export interface RangesQuery {
+  readonly role: RuleRole;
+  readonly classes: Uint8Array | undefined;
+  readonly family: Family;
+}
+
+/** Addresses by class. What was not changed is the same object as before; do not write to it. */
+export interface ClassRanges {
+  readonly v4: readonly (V4Ranges | undefined)[];
+  readonly v6: readonly (V6Ranges | undefined)[];
+}
+
+/** A part of the rules that changed beyond which sorting all of them is no dearer. */
+const MOST_CHANGED = 1 / 8;
+/** Ranges that no build has asked for are kept so long, s. */
+const KEPT_SECONDS = 300;
+
+interface Kept {
+  /** Whole seconds. */
+  usedAt: number;
+}
+
+interface KeptNetworks extends Kept {
+  readonly v4: KeptTable<V4Ranges>;
+  readonly v6: KeptTable<V6Ranges>;
+}
+
+interface KeptPlaces extends Kept {
+  readonly version: string;
+  readonly ranges: ClassRanges;
+}
+
+/** What the builds of one list's rules share. */
+export class RangeIndex {
+  readonly #networks = new Map<string, KeptNetworks>();
+  readonly #places = new Map<string, KeptPlaces>();
+
+  /** The active networks of a role. */
+  networks(active: ActiveRules, { role, classes, family }: RangesQuery): ClassRanges {
+    const name = `${role} ${classes ?? ''}`;
+    const { v4, v6 } = active.tables;
+    const kept = this.#networks.get(name) ?? { v4: keptV4(v4), v6: keptV6(v6), usedAt: 0 };
+    kept.usedAt = active.asOf;
+    this.#networks.set(name, kept);
+    return {
+      v4: family === 'v6' ? [] : kept.v4.update(active, v4, role, classes),
+      v6: family === 'v4' ? [] : kept.v6.update(active, v6, role, classes),
+    };
+  }
+
+  /** The networks of the active countries and ASNs of a role. */
+  places(active: ActiveRules, { role, classes, family }: RangesQuery, geo: GeoDatabase): ClassRanges {
+    if (active.tables.geo.length === 0) return NO_RANGES;
+    const name = `${role} ${family} ${classes ?? ''}`;
+    const targets: string[] = [];
+    active.eachTarget(role, (target, tag) => {
+      targets.push(`${classOf(tag, classes)}:${target.kind === 'asn' ? target.asn : target.country}`);
+    });
+    const version = `${geo.version} ${targets.join(' ')}`;
+    const kept = this.#places.get(name);
+    const ranges = kept?.version === version ? kept.ranges : placeRanges(active, role, classes);
+    this.#places.set(name, { version, ranges, usedAt: active.asOf });
+    return ranges;
+  }
+
+  /** Lets go of what no build has asked for lately; `asOf` in whole seconds. */
+  forgetUnused(asOf: number): void {
+    for (const kept of [this.#networks, this.#places]) {
+      for (const [name, { usedAt }] of kept) if (usedAt < asOf - KEPT_SECONDS) kept.delete(name);
+    }
+  }
+}
+
+const NO_RANGES: ClassRanges = { v4: [], v6: [] };
+
+function placeRanges(active: ActiveRules, role: RuleRole, classes: Uint8Array | undefined): ClassRanges {
+  const [v4, v6]: [V4Ranges[], V6Ranges[]] = [[], []];
+  active.eachTarget(role, (target, tag) => {
+    const index = classOf(tag, classes);
+    const set = { v4: v4[index] ?? new V4Ranges(), v6: v6[index] ?? new V6Ranges() };
+    active.addRanges(set, target);
+    v4[index] = set.v4;
+    v6[index] = set.v6;
+  });
+  return { v4, v6 };
+}
+
+const classOf = (tag: number, classes: Uint8Array | undefined) => (classes === undefined ? 0 : classes[levelsOfTag(tag)]);
+
+/** Ranges of one family. */
+interface Ranges<R> {
+  merge(): void;
+  without(others: R): R;
+  united(others: R): R;
+}
+
+/** What the ranges of a table were made from. */
+interface Made {
+  readonly length: number;
+  readonly removed: number;
+  readonly renewed: number;
+  /** Whole seconds: from `asOf` on, until before the next expiry, the same rules are active. */
+  readonly asOf: number;
+  readonly nextExpiry: number;
+}
+
+/** How the networks of a table become ranges. */
+interface Reader<R> {
+  create(): R;
+  push(ranges: R, row: number): void;
+  /** Pushes those of the rows of a class (and one) that overlap `ranges`. */
+  pushOverlapping(into: R, ranges: R, rows: Uint8Array, classAndOne: number): void;
+}
+
+/** The ranges of a table's rows by class. */
+class KeptTable<R extends Ranges<R>> {
+  readonly #read: Reader<R>;
+  #made: Made | undefined;
+  /** For each row its class and one; 0 for a row that is not meant. */
+  #rows: Uint8Array = new Uint8Array(0);
+  #ranges: (R | undefined)[] = [];
+
+  constructor(read: Reader<R>) {
+    this.#read = read;
+  }
+
+  /** The ranges of the rules that are active now. A row's network never changes. */
+  update(active: ActiveRules, table: RuleTable, role: RuleRole, classes: Uint8Array | undefined): readonly (R | undefined)[] {
+    const { length, removed, renewed } = table;
+    const known = this.#made !== undefined && isKnown(this.#made, active, table) ? this.#made : NOTHING;
+    active.nextExpiry = Math.min(active.nextExpiry, known.nextExpiry);
+    if (known.length === length && known.removed === removed) return this.#ranges;
+    const rows = new Uint8Array(length);
+    rows.set(this.#rows.subarray(0, known.length));
+    const gone = known === NOTHING ? [] : table.removals.slice(known.removed).map(({ row }) => row);
+    for (const row of gone) rows[row] = 0;
+    let { nextExpiry } = known;
+    const take = (row: number, tag: number) => {
+      rows[row] = classOf(tag, classes) + 1;
+      const expires = table.expires[row];
+      if (expires !== 0 && expires < nextExpiry) nextExpiry = expires;
+    };
+    active.each(table, role, take, known.length);
+    this.#take(rows, known.length, gone);
+    this.#made = { length, removed, renewed, asOf: active.asOf, nextExpiry };
+    return this.#ranges;
+  }
+
+  /** Takes in rows, of which those from `first` on and some before have changed. */
+  #take(rows: Uint8Array, first: number, others: readonly number[]): void {
+    const before = this.#rows;
+    const isChanged = (row: number) => rows[row] !== (before[row] ?? 0);
+    const changed = others.filter((row) => row < first && isChanged(row));
+    const most = rows.length * MOST_CHANGED;
+    for (let row = first; row < rows.length && changed.length <= most; row++) if (isChanged(row)) changed.push(row);
+    if (changed.length > 0) this.#ranges = changed.length > most ? this.#rangesOf(rows) : this.#changed(before, rows, changed);
+    this.#rows = rows;
+  }
+
+  /** The ranges of all rows. */
+  #rangesOf(rows: Uint8Array): (R | undefined)[] {
+    const ranges: (R | undefined)[] = [];
+    for (let row = 0; row < rows.length; row++) if (rows[row] !== 0) this.#read.push(this.#at(ranges, rows[row]), row);
+    for (const each of ranges) each?.merge();
+    return ranges;
+  }
+
+  /** The ranges as they were, with what these rows changed. */
+  #changed(before: Uint8Array, rows: Uint8Array, changed: readonly number[]): (R | undefined)[] {
+    const gone: (R | undefined)[] = [];
+    const added: (R | undefined)[] = [];
+    for (const row of changed) {
+      if (before[row]) this.#read.push(this.#at(gone, before[row]), row);
+      if (rows[row] !== 0) this.#read.push(this.#at(added, rows[row]), row);
+    }
+    const ranges = [...this.#ranges];
+    for (const [index, each] of gone.entries()) {
+      if (each === undefined) continue;
+      each.merge();
+      ranges[index] = ranges[index]!.without(each);
+      // What other rows have of it comes back.
+      this.#read.pushOverlapping(this.#at(added, index + 1), each, rows, index + 1);
+    }
+    for (const [index, each] of added.entries()) if (each !== undefined) ranges[index] = ranges[index]?.united(each) ?? merged(each);
+    return ranges;
+  }
+
+  #at(ranges: (R | undefined)[], classAndOne: number): R {
+    ranges[classAndOne - 1] ??= this.#read.create();
+    return ranges[classAndOne - 1] as R;
+  }
+}
+
+/** What was made of an empty table. */
+const NOTHING: Made = { length: 0, removed: 0, renewed: 0, asOf: 0, nextExpiry: Number.POSITIVE_INFINITY };
+
+/**
+ * Whether the rows that ranges were made from are active now as they were, but for those that were removed: the store was asked for all
+ * that has expired since, and none was renewed.
+ */
+const isKnown = (made: Made, { asOf, tables }: ActiveRules, { renewed, removals }: RuleTable): boolean =>
+  made.renewed === renewed &&
+  made.asOf <= asOf &&
+  asOf < made.nextExpiry &&
+  tables.renewalsAskedThrough === asOf &&
+  removals.slice(made.removed).every(({ expires }) => expires !== made.nextExpiry);
+
+function merged<R extends Ranges<R>>(ranges: R): R {
+  ranges.merge();
+  return ranges;
+}
+
+const keptV4 = (table: RuleTable) =>
+  new KeptTable<V4Ranges>({
+    create: () => new V4Ranges(),
+    push: (ranges, row) => ranges.pushNetwork(table.words[row], table.prefixes[row]),
+    pushOverlapping(into, ranges, rows, classAndOne) {
+      ranges.merge();
+      const { words, prefixes } = table;
+      const [lowest, highest] = [ranges.pairs[0], ranges.pairs[2 * ranges.length - 1]];
+      for (let row = 0; row < rows.length; row++) {
+        if (rows[row] !== classAndOne || words[row] > highest) continue;
+        const last = lastAddressV4(words[row], prefixes[row]);
+        if (last >= lowest && ranges.overlaps(words[row], last)) into.push(words[row], last);
+      }
+    },
+  });
+
+const keptV6 = (table: RuleTable) =>
+  new KeptTable<V6Ranges>({
+    create: () => new V6Ranges(),
+    push: (ranges, row) => ranges.pushNetwork(table.words, row * 4, table.prefixes[row]),
+    pushOverlapping(into, ranges, rows, classAndOne) {
+      ranges.merge();
+      const { words, prefixes } = table;
+      const ends = new Uint32Array(8);
+      for (let row = 0; row < rows.length; row++) {
+        // Its first word is above that of the last range.
+        if (rows[row] !== classAndOne || words[row * 4] > ranges.words[8 * ranges.length - 4]) continue;
+        for (let i = 0; i < 4; i++) ends[i] = words[row * 4 + i];
+        lastAddressV6(words, row * 4, prefixes[row], ends, 4);
+        if (ends[4] >= ranges.words[0] && ranges.overlaps(ends, 0)) into.push(ends, 0);
+      }
+    },
+  });

@@ -1,0 +1,50 @@
+import { trimmedJson } from '../trim.ts';
+import type { FeedForecast, Forecast } from './forecast.ts';
+
+/** What answers say of feeds that signals would change (SPEC D10.14). */
+export interface ForecastFields {
+  readonly feeds?: 'unknown' | readonly ForecastField[];
+  readonly feeds_left_out?: number;
+  /** Why `feeds` is unknown. */
+  readonly feeds_reason?: string;
+}
+
+export interface ForecastField {
+  id: string | null;
+  kind: 'workspace' | 'list' | 'composed';
+  name: string;
+  action: 'block' | 'allow';
+  entries_before: number;
+  entries_after: number;
+  entry_limit: number;
+  left_out?: NonNullable<ReturnType<typeof trimmedJson>>;
+  warning?: string;
+}
+
+/** The fields where nothing can be said. */
+export const unknownFeeds = (reason: string): ForecastFields => ({ feeds: 'unknown', feeds_reason: reason });
+
+/** The fields of what these signals would change; `forecast` is undefined where this process builds no feeds. */
+export async function forecastFields(
+  forecast: FeedForecast | undefined,
+  ...signals: Parameters<FeedForecast['dryRun']>
+): Promise<ForecastFields> {
+  if (forecast === undefined) return unknownFeeds('this process builds no feeds');
+  return fieldsOf(await forecast.dryRun(...signals));
+}
+
+function fieldsOf(forecast: Forecast): ForecastFields {
+  if ('unknown' in forecast) return unknownFeeds(forecast.unknown);
+  const feeds = forecast.feeds.map(({ feedId, kind, name, action, entriesBefore, entriesAfter, entryLimit, leftOutAfter, warning }) => ({
+    id: feedId,
+    kind,
+    name,
+    action,
+    entries_before: entriesBefore,
+    entries_after: entriesAfter,
+    entry_limit: entryLimit,
+    ...(leftOutAfter !== undefined && { left_out: trimmedJson(leftOutAfter)! }),
+    ...(warning !== undefined && { warning }),
+  }));
+  return { feeds, ...(forecast.leftOut > 0 && { feeds_left_out: forecast.leftOut }) };
+}

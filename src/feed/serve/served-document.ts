@@ -1,0 +1,312 @@
+import { type Instant, secondOf } from '../../clock.ts';
+import { WeirError } from '../../errors.ts';
+import type { SingleFlight } from '../../schedule/single-flight.ts';
+import type { BuildSource, BuiltDocument, TooLargeBuild } from '../builder.ts';
+import { type DocumentKind, type DocumentVariant, isRemembered, keyOf } from '../document.ts';
+import { stampText } from '../formats/stamp.ts';
+import type { FeedName, FeedWatch } from '../monitor/feed-watch.ts';
+import { isBefore, type ReadStamp } from '../read-stamp.ts';
+import { FAILING_STORE_TIMEOUT, type ServeContext, STORE_TIMEOUT } from './context.ts';
+import { agrees, type Dated, dateContent, heldUntil, LONGEST_WAIT, NEVER, recordContent } from './last-modified.ts';
+import { confirmedBy, type DocumentRead, isOf, isOutdated, type KnownSnapshot, snapshotOf } from './reads.ts';
+import { type Representation, representationOf, type TooLarge } from './representation.ts';
+import {
+  atTime,
+  hasBody,
+  isComplete,
+  isServable,
+  NOT_BUILT,
+  nearestToCap,
+  newestBody,
+  readyOutcome,
+  releasedBodies,
+  servedBefore,
+  type VariantState,
+  withBuild,
+  withExtended,
+  withoutBuilds,
+} from './variant-state.ts';
+
+/** How long the last good snapshot is served while the store does not answer, ms (SPEC D5.16). */
+const LONGEST_OUTAGE = 86_400_000;
+/** How long a feed counts as stale that was served so and is not asked for any more, ms. */
+const STALE_SHOWN = 15 * 60_000;
+/** How often a feed is made for one request because a rule expired in the meantime. */
+const MAX_ROUNDS = 3;
+/** Variants that are kept of one document: filters can make up any number. A feed has fewer. */
+const MOST_VARIANTS = 64;
+
+type Outcome = Representation | TooLarge | undefined;
+/** One variant of the document: what is served of it, and the work that its requests share, which tells whether the document is there. */
+interface ServedVariant {
+  readonly variant: DocumentVariant;
+  state: VariantState;
+  readonly refreshing: SingleFlight<boolean>;
+  readonly buildingStale: SingleFlight<boolean>;
+}
+
+/**
+ * One document on the main thread, in all its variants. A request is served what is ready; else the variant is refreshed: its build is
+ * confirmed where nothing has moved, or made anew on the feed thread. While the store is away, the last good snapshot is served as stale.
+ */
+export class ServedDocument {
+  readonly document: DocumentKind;
+  readonly feedId: string | null;
+  readonly #workspaceId: string;
+  readonly #name: FeedName;
+  readonly #context: ServeContext;
+  readonly #variants = new Map<ReturnType<typeof keyOf>, ServedVariant>();
+  /** The latest read of the workspace that tells of this document. */
+  #read: DocumentRead | undefined;
+  #snapshot: KnownSnapshot | undefined;
+  #usedAt = Number.NEGATIVE_INFINITY;
+  /** ms, monotonic: until then the store is not asked, because the last refresh failed; undefined when it did not. */
+  #retryAt: number | undefined;
+
+  constructor(workspaceId: string, document: DocumentKind, feedId: string | null, context: ServeContext) {
+    this.#workspaceId = workspaceId;
+    this.#name = { workspaceId, feedId };
+    this.document = document;
+    this.feedId = feedId;
+    this.#context = context;
+  }
+
+  /** Told of feeds only: other documents have no entries that appliances could run out of. */
+  get #watch(): FeedWatch | undefined {
+    return this.document === 'feed' ? this.#context.options.watch : undefined;
+  }
+
+  /** When a request last found nothing ready, ms, monotonic. */
+  get usedAt(): number {
+    return this.#usedAt;
+  }
+
+  /** What is served now, of the variant that is nearest to its cap; undefined when there is nothing. `monotonic` in ms. */
+  summary(monotonic: number): { entries: number; limit: number; isStale: boolean } | undefined {
+    const outcomes = [...this.#variants.values()].flatMap(({ state }) => state.current?.outcome ?? []);
+    const isStale = monotonic - this.#usedAt < STALE_SHOWN && outcomes.some(({ staleSince }) => staleSince !== undefined);
+    const nearest = nearestToCap(outcomes);
+    return nearest && { entries: nearest.entryCount, limit: nearest.entryLimit, isStale };
+  }
+
+  /** What can be served of a variant at once, or undefined. */
+  ready(variant: DocumentVariant, at: Instant): Outcome {
+    const served = this.#variants.get(keyOf(variant));
+    return served && readyOutcome(served.state, at);
+  }
+
+  /**
+   * What is served of a variant, refreshed where that is due; undefined when the document is gone. `read` is fresh for the arrival, or
+   * has failed. With `withBody` the bytes are in memory when it resolves. Rejects with FEED_UNAVAILABLE when the store does not answer and there is no good snapshot.
+   */
+  async serve(variant: DocumentVariant, arrival: ReadStamp, read: DocumentRead, withBody: boolean): Promise<Outcome> {
+    const served = this.#variant(variant);
+    this.#usedAt = arrival.monotonic;
+    if (this.#read === undefined || read.at.sequence >= this.#read.at.sequence) this.#read = read;
+    this.#update(served, atTime(served.state, arrival));
+    const ready = readyOutcome(served.state, arrival);
+    if (ready !== undefined && (!withBody || hasBody(ready))) return ready;
+    const isPausing = this.#retryAt !== undefined && arrival.monotonic < this.#retryAt;
+    if (read.failed || isPausing) return this.#serveStale(served, arrival, withBody, undefined);
+    try {
+      return await this.#serveFresh(served, arrival, withBody);
+    } catch (error) {
+      this.#retryAt = this.#context.monotonic() + this.#context.pause;
+      return this.#serveStale(served, arrival, withBody, error);
+    }
+  }
+
+  /** Drops all that is known and held of the document, here and on the feed thread. Another request starts from nothing. */
+  forget(): void {
+    for (const served of this.#variants.values()) this.#update(served, withoutBuilds(served.state));
+    this.#variants.clear();
+    this.#snapshot = undefined;
+    this.#watch?.forget(this.#name);
+    const { builder, report } = this.#context.options;
+    builder.forget(this.#workspaceId, this.document, this.feedId).catch(report);
+  }
+
+  /** Refreshes the variant, and again where a rule has expired in the meantime. */
+  async #serveFresh(served: ServedVariant, arrival: ReadStamp, withBody: boolean): Promise<Outcome> {
+    const deadline = arrival.monotonic + STORE_TIMEOUT;
+    for (let round = 1, asked = arrival; ; round++, asked = this.#context.moment()) {
+      const left = Math.max(FAILING_STORE_TIMEOUT, deadline - this.#context.monotonic());
+      const timeout = this.#retryAt === undefined ? left : FAILING_STORE_TIMEOUT;
+      const isThere = await served.refreshing.join(asked, () => this.#context.limited(this.#refresh(served, withBody), timeout));
+      if (!isThere) return undefined;
+      const { current } = served.state;
+      if (current !== undefined && isComplete(current, this.#context.now().wall)) return current.outcome;
+      if (round === MAX_ROUNDS) throw new WeirError('FEED_UNAVAILABLE', 'what was built had expired each time');
+    }
+  }
+
+  /** The last good snapshot without the rules that have expired since, while the store does not answer. */
+  async #serveStale(served: ServedVariant, arrival: ReadStamp, withBody: boolean, cause: unknown): Promise<Representation | TooLarge> {
+    for (let round = 1, asked = arrival; round <= MAX_ROUNDS; round++, asked = this.#context.moment()) {
+      await this.#makeStale(served, asked, withBody, cause);
+      // A newer snapshot may have come meanwhile, and what was built of the one before is not taken in.
+      const { current } = served.state;
+      if (current !== undefined && isServable(current, this.#context.now().wall)) return current.outcome;
+    }
+    throw new WeirError('FEED_UNAVAILABLE', 'nothing was built', { cause });
+  }
+
+  /** Extends the current build of the last good snapshot as stale, or has another one built from it. */
+  async #makeStale(served: ServedVariant, arrival: ReadStamp, withBody: boolean, cause: unknown): Promise<void> {
+    const now = this.#context.now();
+    const snapshot = this.#snapshot;
+    if (snapshot === undefined || now.monotonic - snapshot.confirmed.at.monotonic > LONGEST_OUTAGE)
+      throw new WeirError('FEED_UNAVAILABLE', 'there is no good snapshot', { cause });
+    const staleSince = secondOf(snapshot.confirmed.at.wall);
+    this.#watch?.stale(this.#name, staleSince);
+    const { current } = served.state;
+    const mayStay =
+      current !== undefined && isOf(snapshot, current.at) && isServable(current, now.wall) && (!withBody || hasBody(current.outcome));
+    if (mayStay) {
+      const stale = { ...current, outcome: { ...current.outcome, staleSince }, freshUntil: now.monotonic + this.#context.pause };
+      this.#update(served, withExtended(served.state, stale));
+      return;
+    }
+    await served.buildingStale
+      .join(arrival, () => this.#context.limited(this.#build(served, 0, staleSince), STORE_TIMEOUT))
+      .catch((error) => {
+        throw new WeirError('FEED_UNAVAILABLE', 'the last good snapshot cannot be built from', { cause: error });
+      });
+  }
+
+  /** Makes what is served of a variant current: finds that nothing has moved, or has it built. Resolves to whether it is there. */
+  async #refresh(served: ServedVariant, withBody: boolean): Promise<boolean> {
+    const read = this.#read!;
+    this.#snapshot &&= confirmedBy(this.#snapshot, read);
+    const snapshot = this.#snapshot;
+    const mustRead = snapshot === undefined || isOutdated(snapshot, read, this.#context.monotonic(), this.#context.interval);
+    const { current } = served.state;
+    const lacksBody = withBody && current !== undefined && !hasBody(current.outcome);
+    const stands = !mustRead && !lacksBody && (await this.#revalidate(served, snapshot));
+    const isThere = stands || (await this.#build(served, mustRead ? read.at.sequence : 0, undefined));
+    this.#retryAt = undefined;
+    this.#watch?.fresh(this.#name);
+    return isThere;
+  }
+
+  /**
+   * Extends the current build if it is of this snapshot, no rule in it has expired, and the store's record agrees with its
+   * Last-Modified. Resolves to whether it did.
+   */
+  async #revalidate(served: ServedVariant, snapshot: KnownSnapshot): Promise<boolean> {
+    const { geoVersion, clock } = this.#context.options;
+    const now = clock.now();
+    const { current } = served.state;
+    if (current === undefined || !isOf(snapshot, current.at)) return false;
+    if (current.geoVersion !== geoVersion() || !isComplete(current, now)) return false;
+    const { outcome } = current;
+    const { confirmed } = snapshot;
+    if (outcome.kind === 'document' && current.confirmed !== confirmed) {
+      const told = outcome.isPublished ? outcome.lastModified : 0;
+      const record = await this.#record(served, { hash: outcome.hash, snapshotAt: confirmed.readAt, second: secondOf(now), told });
+      if (!agrees(record, outcome, secondOf(now)) || served.state.current !== current) return false;
+    }
+    const extended = { ...current, outcome: { ...outcome, staleSince: undefined }, confirmed, freshUntil: confirmed.freshUntil };
+    this.#update(served, withExtended(served.state, extended));
+    return true;
+  }
+
+  /** Has a variant built and takes it in; `staleSince` (whole seconds) when that is done without the store. Resolves to whether it is there. */
+  async #build(served: ServedVariant, sequence: number, staleSince: number | undefined): Promise<boolean> {
+    const { variant } = served;
+    const now = this.#context.now();
+    const before = heldUntil(variant, servedBefore(served.state, now), secondOf(now.wall));
+    const offline = staleSince !== undefined;
+    const result = await this.#context.options.builder.build({ ...this.#name, variant, sequence, offline, before });
+    if (result.kind === 'no_snapshot') throw new WeirError('FEED_UNAVAILABLE', 'there is no snapshot in memory');
+    if (result.kind === 'gone') this.forget();
+    else if (!this.#isOvertaken(served, result, offline)) await this.#accept(served, result, staleSince);
+    return result.kind !== 'gone';
+  }
+
+  /** Whether a build comes after that of a later read of the variant, which it must not replace; without the store, of any of them (SPEC D35.4). */
+  #isOvertaken = ({ state }: ServedVariant, { at }: BuildSource, offline: boolean): boolean =>
+    isBefore(at, (offline ? this.#snapshot : (state.next ?? state.current))?.at);
+
+  async #accept(served: ServedVariant, result: BuiltDocument | TooLargeBuild, staleSince: number | undefined): Promise<void> {
+    const { variant } = served;
+    const {
+      name,
+      target,
+      entryCount: entries,
+      v4Count,
+      entryLimit: limit,
+      fitted,
+      at,
+      geoVersion,
+      asOf,
+      completeSince,
+      nextExpiry,
+    } = result;
+    const size = { name, target, entries, v4Count, limit, fitted, revision: staleSince === undefined ? result.revision : undefined };
+    const snapshot = snapshotOf(result, this.#snapshot, this.#context.interval);
+    if (!isBefore(at, this.#snapshot?.at)) this.#snapshot = snapshot;
+    const { confirmed } = snapshot;
+    const offline = staleSince !== undefined;
+    const seen = result.kind === 'document' && !offline && { hash: result.hash, snapshotAt: confirmed.readAt, second: asOf };
+    const record = seen ? await this.#record(served, seen) : undefined;
+    if (this.#isOvertaken(served, result, offline)) return;
+    const isOver = result.kind === 'too_large';
+    const { watch } = this.#context.options;
+    const counted = variant.document === 'feed' ? this.#watch?.built(this.#name, variant, size) : undefined;
+    const ofBouncers = isOver && variant.document === 'decisions' ? watch.overCap(this.#name, size.revision) : undefined;
+    const shares = isOver ? await (counted ?? ofBouncers) : undefined;
+    if (this.#isOvertaken(served, result, offline)) return;
+    const now = this.#context.now();
+    const before = servedBefore(served.state, now);
+    const dated = result.kind === 'document' ? dateContent(variant, result.hash, asOf, confirmed.readAt, record, before) : undefined;
+    const outcome =
+      result.kind === 'document'
+        ? this.#representation(result, dated!, served)
+        : { kind: result.kind, entryCount: entries, entryLimit: limit, hint: result.hint, shares };
+    const { waits, settlesAt } = dated ?? { waits: false, settlesAt: NEVER };
+    const paused = now.monotonic + this.#context.pause;
+    const settled = now.monotonic + LONGEST_WAIT * 1000;
+    const freshUntil = settlesAt !== NEVER ? settled : staleSince !== undefined ? paused : confirmed.freshUntil;
+    const times = { freshUntil, asOf, completeSince, nextExpiry: Math.min(nextExpiry, settlesAt) };
+    const build = { outcome: { ...outcome, staleSince }, at, confirmed, geoVersion, ...times };
+    this.#update(served, withBuild(served.state, build, waits, now));
+  }
+
+  #record({ variant }: ServedVariant, seen: Parameters<typeof recordContent>[1]): ReturnType<typeof recordContent> {
+    const { store, clock } = this.#context.options;
+    return recordContent({ workspaceId: this.#workspaceId, feedId: this.feedId, variant }, seen, store, clock);
+  }
+
+  #representation(result: BuiltDocument, dated: Dated, { variant, state }: ServedVariant): Representation {
+    const { bodies, options } = this.#context;
+    stampText(result, dated.lastModified);
+    const body = bodies.hold(result.bytes, result.parts, newestBody(state));
+    return representationOf(result, dated, { feedId: this.feedId, variant }, body, options.zlib);
+  }
+
+  #variant(variant: DocumentVariant): ServedVariant {
+    const known = this.#variants.get(keyOf(variant));
+    if (known !== undefined) return known;
+    this.#makeRoom();
+    const [refreshing, buildingStale] = [this.#context.singleFlight<boolean>(), this.#context.singleFlight<boolean>()];
+    const served = { variant, state: NOT_BUILT, refreshing, buildingStale };
+    this.#variants.set(keyOf(variant), served);
+    return served;
+  }
+
+  /** Drops the oldest filtered variant where there are as many as are kept. A request that waits for it is still answered. */
+  #makeRoom(): void {
+    const oldest = this.#variants.values().find(({ variant }) => !isRemembered(variant));
+    if (oldest === undefined || this.#variants.size < MOST_VARIANTS) return;
+    this.#update(oldest, withoutBuilds(oldest.state));
+    this.#variants.delete(keyOf(oldest.variant));
+  }
+
+  /** Replaces the state of a variant and lets go of the bodies that it alone held. */
+  #update(served: ServedVariant, state: VariantState): void {
+    const before = served.state;
+    served.state = state;
+    for (const body of releasedBodies(before, state)) this.#context.bodies.drop(body);
+  }
+}

@@ -1,0 +1,149 @@
+/** What a feed had more and less at one moment than at another (SPEC D32.6): made from the rules as they were, as the feed is set now. */
+import { type AddressSet, addressSet, difference, pushNetworks } from '@weir/network/address-set.ts';
+import { type CidrsV4, type CidrsV6, coalesceV4, coalesceV6 } from '@weir/network/coalesce.ts';
+import { formatNetwork } from '@weir/network/format.ts';
+import type { BlockGuard } from '../../../account/guard-rails.ts';
+import { type Clock, instantOf, secondOf } from '../../../clock.ts';
+import { WeirError } from '../../../errors.ts';
+import type { GeoDatabase } from '../../../ports/geo.ts';
+import { EXCEPTIONS_KEY, type RuleSink, type SnapshotHead } from '../../../ports/snapshot.ts';
+import type { StoreReads } from '../../../ports/store.ts';
+import type { AccessAction } from '../../../rule.ts';
+import { contentOfFeed } from '../../build/render-feed.ts';
+import { FeedRanges } from '../../index/feed-ranges.ts';
+import { RuleColumns, type Snapshot, type SnapshotPart } from '../../index/snapshot.ts';
+import { storedVariant, type Variant, variantOf } from '../../variant.ts';
+
+/** Rules of the feed at both moments that are looked at for one answer: they are held in memory. */
+const MOST_RULES = 4_000_000;
+
+export interface DifferenceOptions {
+  readonly store: Pick<StoreReads, 'snapshot' | 'directory' | 'placeAt' | 'rulesAt'>;
+  readonly geo: GeoDatabase;
+  readonly guard: BlockGuard;
+  readonly clock: Clock;
+}
+
+export interface DifferenceAsked {
+  /** null: the workspace's feed. */
+  readonly feedId: string | null;
+  /** ms */
+  readonly since: number;
+  readonly until: number;
+  readonly family?: Variant['family'] | undefined;
+  readonly action?: AccessAction | undefined;
+  /** Networks that are named, of what came and of what went. */
+  readonly limit: number;
+}
+
+/** A feed at one moment. */
+interface FeedAt {
+  readonly entries: number;
+  /** Whether it was more than its cap allows: it was answered 413. */
+  readonly overCap: boolean;
+}
+
+/** Some of the fewest networks that have exactly some addresses, as text, and how many there are. */
+interface Networks {
+  readonly count: number;
+  readonly first: readonly string[];
+}
+
+export interface FeedDifference {
+  readonly family: Variant['family'];
+  readonly action: AccessAction;
+  readonly before: FeedAt;
+  readonly after: FeedAt;
+  readonly added: Networks;
+  readonly removed: Networks;
+}
+
+/** Compares a feed with itself, elsewhere than on the thread that answers. Rejects with LIMITED where too many ask. */
+export type FeedDiffer = (workspaceId: string, asked: DifferenceAsked) => Promise<FeedDifference>;
+
+/** Rejects with NOT_FOUND where the feed is gone, with TOO_LARGE where there are too many rules, and with REFUSED where what it had is not known any more. */
+export async function feedDifference(workspaceId: string, asked: DifferenceAsked, options: DifferenceOptions): Promise<FeedDifference> {
+  const { store, clock } = options;
+  const head = await store.snapshot(workspaceId, asked.feedId, clock.now(), undefined);
+  if (head === undefined) throw new WeirError('NOT_FOUND', 'the feed is gone');
+  const stored = storedVariant(head.profile);
+  // Ratings and single addresses are other texts of the same addresses.
+  const variant = variantOf({ format: 'plain', family: asked.family ?? stored.family, action: asked.action ?? stored.action }, stored);
+  const [before, after] = [
+    await feedAt(workspaceId, head, variant, asked.since, options),
+    await feedAt(workspaceId, head, variant, asked.until, options),
+  ];
+  const { family, action } = variant;
+  return {
+    ...{ family, action, before: before.told, after: after.told },
+    added: networksOf(difference(after.addresses, before.addresses), asked.limit),
+    removed: networksOf(difference(before.addresses, after.addresses), asked.limit),
+  };
+}
+
+async function feedAt(
+  workspaceId: string,
+  head: SnapshotHead,
+  variant: Variant,
+  at: number,
+  { store, geo, guard, clock }: DifferenceOptions,
+) {
+  const place = await store.placeAt(workspaceId, at);
+  const second = secondOf(at);
+  const apart = head.quorum !== undefined;
+  const tables = new Map<string, RuleColumns>();
+  const of = (key: string) => {
+    const columns = tables.get(key) ?? new RuleColumns();
+    tables.set(key, columns);
+    return columns;
+  };
+  let rules = 0;
+  const read = async (listId: string, sink: RuleSink) => {
+    await store.rulesAt(workspaceId, listId, place, sink);
+    rules = [...tables.values()].reduce(
+      (sum, { tableV4, tableV6, tableGeo }) => sum + tableV4.length + tableV6.length + tableGeo.length,
+      0,
+    );
+    if (rules > MOST_RULES) throw new WeirError('TOO_LARGE', `the feed had more than ${MOST_RULES} rules`);
+  };
+  for (const { id, key } of head.lists) await read(id, of(apart ? key : ''));
+  if (head.profile.subtractAllow === 'workspace') {
+    const exceptions = onlyExceptions(of(apart ? EXCEPTIONS_KEY : ''));
+    for (const { id } of (await store.directory(workspaceId))?.lists ?? []) await read(id, exceptions);
+  }
+  const keys = apart ? [...head.lists.map(({ key }) => key), EXCEPTIONS_KEY] : [''];
+  const parts = keys.map((key): SnapshotPart => ({ key, rules: of(key).rules(second), levels: 0 }));
+  const moment = { ...instantOf(clock), sequence: 0 };
+  const snapshot: Snapshot = { head, at: moment, parts, stored: new Map(), ranges: new FeedRanges() };
+  const { classes, entryCount, entryLimit } = contentOfFeed(snapshot, variant, second, geo, guard.protected);
+  const addresses = addressSet([]);
+  for (const each of classes) pushNetworks(addresses, each);
+  return { addresses, told: { entries: entryCount, overCap: entryCount > entryLimit } };
+}
+
+/** Never-block rules alone, as what is cut out of block feeds. */
+const onlyExceptions = (sink: RuleSink): RuleSink => ({
+  v4(id, role, ...rest) {
+    if (role === 'allow') sink.v4(id, 'exception', ...rest);
+  },
+  v6(id, role, ...rest) {
+    if (role === 'allow') sink.v6(id, 'exception', ...rest);
+  },
+  geo(id, role, ...rest) {
+    if (role === 'allow') sink.geo(id, 'exception', ...rest);
+  },
+});
+
+function networksOf(set: AddressSet, limit: number): Networks {
+  const [v4, v6] = [coalesceV4(set.v4), coalesceV6(set.v6)];
+  const first = Array.from({ length: Math.min(limit, v4.length + v6.length) }, (_, i) =>
+    i < v4.length ? textV4(v4, i) : textV6(v6, i - v4.length),
+  );
+  return { count: v4.length + v6.length, first };
+}
+
+const textV4 = ({ addresses, prefixes }: CidrsV4, i: number) => formatNetwork({ family: 4, address: addresses[i]!, prefix: prefixes[i]! });
+const textV6 = ({ words, prefixes }: CidrsV6, i: number) => {
+  const [a, b, c, d] = words.subarray(4 * i, 4 * i + 4);
+  return formatNetwork({ family: 6, address: [a!, b!, c!, d!], prefix: prefixes[i]! });
+};

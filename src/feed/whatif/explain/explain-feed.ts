@@ -1,0 +1,247 @@
+/** Why addresses are in a feed, or are not (SPEC D10): the feed's own content, made from the rules that concern them. */
+
+import { type AddressSet, addressSet, difference, intersection, isEmpty, overlaps, pushNetworks } from '@weir/network/address-set.ts';
+import { firstReaching } from '@weir/network/search.ts';
+import type { GeoDatabase } from '../../../ports/geo.ts';
+import type { AccessAction, RuleRole, Target } from '../../../rule.ts';
+import { formatTarget } from '../../../signal/target.ts';
+import { exceptionsOf, feedContent } from '../../build/content.ts';
+import { expiryOf, ruleTables } from '../../index/snapshot.ts';
+import { type Family, storedVariant } from '../../variant.ts';
+import type {
+  ExplainedRule,
+  FeedExplanation,
+  FeedSource,
+  FoundQuorum,
+  Idle,
+  Question,
+  Relation,
+  StoredAccessRule,
+  Subtraction,
+  Verdict,
+} from './explanation.ts';
+
+/** What a never-block rule on the target would do to a block feed, and what cutting never-block rules out would do then. */
+export interface NeverBlockOutlook {
+  readonly verdict: Verdict;
+  readonly subtract: Subtraction | null;
+}
+
+/** The same question with a never-block rule more; its list is that of the rule. */
+export function neverBlockOutlook(
+  feed: FeedSource,
+  rules: readonly StoredAccessRule[],
+  never: StoredAccessRule,
+  question: Question,
+): NeverBlockOutlook {
+  const { family } = storedVariant(feed.profile);
+  const asked = addressesOf(question.target, family, question.geo);
+  const touching = [
+    ...rules.filter((stored) => isActive(stored, question.asOf) && touches(stored.rule.target, asked, question.geo)),
+    never,
+  ];
+  const now = verdict(asked, contentOf(feed, roled(touching, feed, 'block'), question, family));
+  return { verdict: now, subtract: now === 'out' ? null : subtractionOf(feed, touching, { ...question, asked, family }) };
+}
+
+/** The addresses behind a target, of these families. */
+export function addressesOf(target: Target, family: Family, geo: GeoDatabase): AddressSet {
+  const isAsked = (of: Family) => family === 'both' || family === of;
+  if (target.kind === 'ip') return addressSet(isAsked(target.network.family === 4 ? 'v4' : 'v6') ? [target.network] : []);
+  const found = geo.ranges(target);
+  const set = addressSet([]);
+  if (isAsked('v4')) set.v4.pushAll(found.v4);
+  if (isAsked('v6')) set.v6.pushAll(found.v6);
+  return set;
+}
+
+/** Whether a target has an address of the set. */
+export const touches = (target: Target, set: AddressSet, geo: GeoDatabase): boolean =>
+  target.kind === 'ip' ? overlaps(set, target.network) : !isEmpty(intersection(set, addressesOf(target, 'both', geo)));
+
+/**
+ * Explains one feed. `rules` are all rules of the workspace that have an address in common with the target, or are on this very target,
+ * whatever their action.
+ */
+export function explainFeed(feed: FeedSource, rules: readonly StoredAccessRule[], question: Question): FeedExplanation {
+  const { target, action, geo, guard } = question;
+  const { family } = storedVariant(feed.profile);
+  const asked = addressesOf(target, family, geo);
+  const active = rules.filter((stored) => isActive(stored, question.asOf));
+  const touching = active.filter(({ rule }) => touches(rule.target, asked, geo));
+  const given = roled(touching, feed, action);
+  const verdictOf = (of: readonly RoledRule[]) => (of.length === 0 ? 'out' : verdict(asked, contentOf(feed, of, question, family)));
+  const now = verdictOf(given);
+  const isExact = ({ rule }: StoredAccessRule) => formatTarget(rule.target) === formatTarget(target);
+  const isOwn = ({ listId }: StoredAccessRule) => holds(feed, listId);
+  const isRemovable = (stored: StoredAccessRule) => isExact(stored) && !isKept(feed, stored);
+
+  const used = new Set(given.map(({ stored }) => stored.id));
+  const without = active.filter(({ id }) => !used.has(id));
+  const uncut = action === 'block' ? touching.filter(({ id, rule }) => rule.action === 'allow' && !used.has(id)) : [];
+  // Rules of other lists are told where they would help.
+  const told = uncut.filter((stored) => isOwn(stored) || now !== 'out');
+  const empty = without.filter((stored) => stored.rule.action === action && isExact(stored) && isOwn(stored));
+  const agreed = agreedOf(feed, given, { ...question, asked, family });
+  const leftOut = action === 'block' ? leftLists(feed) : new Set();
+  const explained = [
+    ...given.map(({ stored, role }) => ({ stored, ...effectOf(stored, role === action, leftOut.has(stored.listId), agreed, geo) })),
+    ...empty.map((stored) => ({ stored, effect: 'none' as const, idle: emptyBecause(target, geo) })),
+    ...told.map((stored) => ({ stored, effect: 'none' as const, idle: 'not_cut_out' as const })),
+  ].map((each): ExplainedRule => ({ ...each, relation: relationOf(each.stored.rule.target, target) }));
+
+  const [removed, left] = [true, false].map((isRemoved) =>
+    given.filter(({ stored, role }) => isRemoved === (role === action && isRemovable(stored))),
+  );
+  return {
+    verdict: now,
+    family,
+    rules: explained,
+    protectedBy: action === 'block' ? guard.within(asked) : [],
+    quorum: action === 'block' ? foundAgreement(feed, given, { ...question, asked, family }) : null,
+    unblock: {
+      removes: [...removed.map(({ stored }) => stored), ...empty.filter(isRemovable)],
+      verdict: removed.length === 0 ? now : verdictOf(left),
+    },
+    subtract: now === 'out' || uncut.length === 0 ? null : subtractionOf(feed, touching, { ...question, asked, family }),
+  };
+}
+
+type QuestionOfFamily = Question & { readonly asked: AddressSet; readonly family: Family };
+
+/** What is asked for and the lists of a feed agree on, before anything is cut out; undefined where each is enough. */
+function agreedOf(feed: FeedSource, given: readonly RoledRule[], { asked, family, ...question }: QuestionOfFamily): AddressSet | undefined {
+  if (feed.agreeing === undefined || question.action !== 'block') return undefined;
+  const uncut = { ...feed, profile: { ...feed.profile, subtractAllow: null } };
+  const blocking = given.filter(({ role }) => role === 'block');
+  return intersection(asked, contentOf(uncut, blocking, { ...question, guard: { ...question.guard, protected: undefined } }, family));
+}
+
+function effectOf({ rule }: StoredAccessRule, isIn: boolean, isLeft: boolean, agreed: AddressSet | undefined, geo: GeoDatabase) {
+  if (!isIn) return { effect: 'out' as const, idle: null };
+  if (isLeft) return { effect: 'none' as const, idle: 'left_out' as const };
+  const isIdle = agreed !== undefined && !touches(rule.target, agreed, geo);
+  return isIdle ? { effect: 'none' as const, idle: 'too_few_lists' as const } : { effect: 'in' as const, idle: null };
+}
+
+/** The lists of a feed that are left out. */
+const leftLists = ({ agreeing }: FeedSource): ReadonlySet<string | null> =>
+  new Set(agreeing?.cut.left.map((place) => agreeing.lists[place]!.id));
+
+function foundAgreement(feed: FeedSource, given: readonly RoledRule[], question: QuestionOfFamily): FoundQuorum | null {
+  const { agreeing } = feed;
+  if (agreeing === undefined) return null;
+  const { quorum, lists, cut } = agreeing;
+  if (cut.least < 2) return null;
+  const having = new Set(given.filter(({ role }) => role === 'block').map(({ stored }) => stored.listId));
+  const places = lists.flatMap(({ id }, place) => (having.has(id) && !cut.left.includes(place) ? [place] : []));
+  if (places.length === 0) return null;
+  // Lists that are enough alone would hide how many there are.
+  const asking = (least: number) => ({
+    ...feed,
+    agreeing: { lists, quorum: { ...quorum, always: quorum.always.map(() => false) }, cut: { ...cut, least } },
+  });
+  const tooMany = firstReaching(places.length + 1, (least) => isEmpty(agreedOf(asking(least), given, question)!), 2);
+  return {
+    minSources: cut.least,
+    found: tooMany - 1,
+    lists: places.map((place) => ({
+      name: lists[place]!.name,
+      always: quorum.always[place]!,
+      copies: quorum.copies[place]!.flatMap((other) => (places.includes(other) ? [lists[other]!.name] : [])),
+    })),
+  };
+}
+
+const emptyBecause = (target: Target, geo: GeoDatabase): Idle => (isEmpty(addressesOf(target, 'both', geo)) ? 'no_ranges' : 'other_family');
+
+/** A rule, and what it is for a feed. */
+interface RoledRule {
+  readonly stored: StoredAccessRule;
+  readonly role: RuleRole;
+}
+
+/** The rules that a feed of this action is made of. */
+export function roled(rules: readonly StoredAccessRule[], feed: FeedSource, action: AccessAction): RoledRule[] {
+  const exceptions = action === 'block' ? exceptionsOf({ head: feed }) : undefined;
+  return rules.flatMap((stored) =>
+    rolesOf(stored, feed)
+      .filter((role) => role === action || role === exceptions)
+      .map((role) => ({ stored, role })),
+  );
+}
+
+/** The smallest value of `subtract_allow` that takes the addresses asked for out of a block feed, else that which leaves least of them. */
+export function subtractionOf(
+  feed: FeedSource,
+  rules: readonly StoredAccessRule[],
+  { asked, family, ...question }: QuestionOfFamily,
+): Subtraction | null {
+  const now = feed.profile.subtractAllow ?? 'off';
+  const values = (feed.kind === 'workspace' ? (['on'] as const) : (['on', 'workspace'] as const)).filter((value) => value !== now);
+  const tried = values.map((value) => {
+    const set = { ...feed, profile: { ...feed.profile, subtractAllow: value } };
+    return { value, verdict: verdict(asked, contentOf(set, roled(rules, set, 'block'), question, family)) };
+  });
+  return tried.find((each) => each.verdict === 'out') ?? tried.findLast((each) => each.verdict === 'partly') ?? null;
+}
+
+/** Whether a source keeps the list of a rule. */
+export const isKept = ({ kept }: FeedSource, { listId }: StoredAccessRule): boolean => listId !== null && kept?.has(listId) === true;
+
+const holds = ({ lists }: FeedSource, listId: string | null): boolean => lists === null || lists.has(listId!);
+
+/** What a rule is for a feed: nothing, when it is of none of its lists. */
+function rolesOf({ listId, rule }: StoredAccessRule, feed: FeedSource): RuleRole[] {
+  const isException = feed.profile.subtractAllow === 'workspace' && rule.action === 'allow';
+  return [...(holds(feed, listId) ? [rule.action] : []), ...(isException ? (['exception'] as const) : [])];
+}
+
+export function isActive(stored: StoredAccessRule, asOf: number): boolean {
+  const expires = expiryOf(stored);
+  return expires === 0 || expires > asOf;
+}
+
+/** What these rules publish in the feed. */
+export function contentOf(
+  { profile, agreeing }: FeedSource,
+  rules: readonly RoledRule[],
+  { action, asOf, geo, guard }: Omit<Question, 'target'>,
+  family: Family,
+): AddressSet {
+  // Of lists that have to agree each apart, then what other lists never block.
+  const places = agreeing && new Map(agreeing.lists.map(({ id }, place) => [id, place]));
+  const placeOf = ({ stored: { listId } }: RoledRule) => places?.get(listId ?? '') ?? places?.size ?? 0;
+  const groups = Map.groupBy(rules, placeOf);
+  const parts = Array.from({ length: (places?.size ?? 0) + 1 }, (_, place) => ({
+    rules: ruleTables(
+      (groups.get(place) ?? []).map(({ stored, role }) => ({
+        id: stored.id,
+        role,
+        target: stored.rule.target,
+        expires: expiryOf(stored),
+      })),
+      asOf,
+    ),
+    levels: 0,
+  }));
+  const query = { family, action, asOf, classes: undefined, guarded: guard.protected, cut: agreeing?.cut };
+  const { classes } = feedContent({ parts, head: { profile, quorum: agreeing?.quorum } }, query, geo);
+  const set = addressSet([]);
+  for (const networks of classes) pushNetworks(set, networks);
+  return set;
+}
+
+/** Whether a content has all of the addresses asked for. */
+export function verdict(asked: AddressSet, content: AddressSet): Verdict {
+  const found = intersection(asked, content);
+  if (isEmpty(found)) return 'out';
+  return isEmpty(difference(asked, found)) ? 'in' : 'partly';
+}
+
+function relationOf(rule: Target, asked: Target): Relation {
+  if (formatTarget(rule) === formatTarget(asked)) return 'exact';
+  if (rule.kind !== 'ip') return rule.kind;
+  if (asked.kind !== 'ip') return 'overlapping';
+  return rule.network.prefix < asked.network.prefix ? 'covering' : 'covered';
+}

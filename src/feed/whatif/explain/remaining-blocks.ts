@@ -1,0 +1,104 @@
+/** Which block feeds have what a never-block rule names, or what an unblock is for, and what takes it out of each (SPEC D10.18). */
+import type { AddressSet } from '@weir/network/address-set.ts';
+import type { FeedKind } from '../../../account/feed.ts';
+import type { SubtractAllow } from '../../../account/list.ts';
+import type { Workspace } from '../../../account/workspace.ts';
+import { secondOf } from '../../../clock.ts';
+import type { AccessRule, Target } from '../../../rule.ts';
+import { formatTarget } from '../../../signal/target.ts';
+import { FAMILIES, type Family, storedVariant } from '../../variant.ts';
+import { addressesOf, contentOf, isActive, isKept, roled, subtractionOf, verdict } from './explain-feed.ts';
+import type { StoredAccessRule, Verdict } from './explanation.ts';
+import { type ExplainOptions, feedSources, rulesByFeed, touchingRules } from './sources.ts';
+
+/**
+ * A target that is never to be blocked, by a rule of this list, whether that has landed or is only thought of; with `unblock` one whose
+ * blocks in this list go.
+ */
+export interface NeverBlocked {
+  readonly workspace: Workspace;
+  readonly target: Target;
+  readonly listId: string;
+  readonly how?: 'allow' | 'unblock';
+}
+
+/**
+ * The one change that takes the target out of a feed: that never-block rules are cut out of it, or an unblock of the target in these
+ * lists; null where neither does.
+ */
+export type WayOut =
+  | { readonly do: 'subtract_allow'; readonly value: Exclude<SubtractAllow, 'off'> }
+  | { readonly do: 'unblock'; readonly listIds: readonly string[] }
+  | null;
+
+/** A block feed that has addresses of the target in its stored family. */
+export interface KeepingFeed {
+  readonly kind: FeedKind;
+  /** null: the workspace's. */
+  readonly id: string | null;
+  readonly name: string;
+  readonly verdict: Exclude<Verdict, 'out'>;
+  readonly wayOut: WayOut;
+  /** Some of the rules that keep it there. */
+  readonly by: readonly { readonly target: string; readonly listId: string }[];
+}
+
+export interface RemainingBlocks {
+  readonly feeds: readonly KeepingFeed[];
+  /** How many more there are. */
+  readonly leftOut: number;
+}
+
+/** Feeds that are told at most, and rules of each. */
+const TOLD = 100;
+const TOLD_RULES = 3;
+
+/** Tells with the content of each feed, as it is with a never-block rule on the target, or after the unblock. */
+export async function remainingBlocks(
+  { workspace, target, listId, how = 'allow' }: NeverBlocked,
+  options: ExplainOptions,
+): Promise<RemainingBlocks> {
+  const { geo, now } = options;
+  const asOf = secondOf(now.wall);
+  const askedOf = Object.fromEntries(FAMILIES.map((family) => [family, addressesOf(target, family, geo)])) as Record<Family, AddressSet>;
+  const found = await touchingRules(workspace.id, target, options);
+  const isExact = ({ rule }: StoredAccessRule) => rule.action === 'block' && formatTarget(rule.target) === formatTarget(target);
+  const active = found.filter((stored) => isActive(stored, asOf));
+  const rules =
+    how === 'allow' ? [...active, neverBlockRule(target, listId)] : active.filter((stored) => stored.listId !== listId || !isExact(stored));
+  const question = { target, action: 'block', asOf, geo, guard: options.guard(workspace) } as const;
+  const feeds: KeepingFeed[] = [];
+  const rulesOf = rulesByFeed(rules);
+  for (const source of await feedSources(options, workspace)) {
+    await options.pause?.();
+    const own = rulesOf(source);
+    const given = roled(own, source, 'block');
+    const { family } = storedVariant(source.profile);
+    const asked = askedOf[family];
+    const isIn = (of: typeof given) => verdict(asked, contentOf(source, of, question, family));
+    const now = isIn(given);
+    if (now === 'out') continue;
+    const subtraction = how === 'unblock' ? undefined : subtractionOf(source, own, { ...question, asked, family });
+    const exact = given.filter(({ stored }) => isExact(stored) && !isKept(source, stored));
+    const unblocked = exact.length > 0 && isIn(given.filter((each) => !exact.includes(each))) === 'out';
+    const wayOut: WayOut =
+      subtraction?.verdict === 'out'
+        ? { do: 'subtract_allow', value: subtraction.value }
+        : unblocked
+          ? { do: 'unblock', listIds: [...new Set(exact.map(({ stored }) => stored.listId!))] }
+          : null;
+    const by = given
+      .filter(({ role }) => role === 'block')
+      .slice(0, TOLD_RULES)
+      .map(({ stored }) => ({ target: formatTarget(stored.rule.target), listId: stored.listId! }));
+    feeds.push({ kind: source.kind, id: source.id, name: source.profile.name, verdict: now, wayOut, by });
+  }
+  return { feeds: feeds.slice(0, TOLD), leftOut: Math.max(0, feeds.length - TOLD) };
+}
+
+/** The rule as it lands, but that it never expires. */
+export function neverBlockRule(target: Target, listId: string): StoredAccessRule {
+  const nothing = { name: null, reason: null, labels: null, config: null, confidence: null, severity: null };
+  const rule: AccessRule = { ...nothing, ruleRef: null, action: 'allow', target, expiresAt: null };
+  return { id: -1, seq: 0, kind: 'access_rule', createdAt: 0, updatedAt: 0, listId, rule };
+}

@@ -1,0 +1,64 @@
+/** How large a feed would be, as it is or with other lists and settings, and which countries and ASNs cost it most (SPEC D18.22). */
+import type { BlockGuard, GuardRails } from '../../account/guard-rails.ts';
+import { type Clock, instantOf, secondOf, turnOf } from '../../clock.ts';
+import type { GeoDatabase } from '../../ports/geo.ts';
+import type { StoreReads } from '../../ports/store.ts';
+import { fairQueue } from '../../schedule/fair-queue.ts';
+import { addressRules, geoCosts } from '../build/cap-hint.ts';
+import { measureFeed } from '../build/render-feed.ts';
+import type { FeedCounter, FeedMeasure, FeedMeasurer, MeasureRequest } from '../builder.ts';
+import { readSnapshot } from '../index/snapshot.ts';
+import { storedVariant, variantOf } from '../variant.ts';
+
+/** Countries and ASNs that are told. */
+const MOST_COSTS = 10;
+/** One at a time, and how many may be asked for. */
+const LINE = { running: 1, asked: { inAll: 256, ofWorkspace: 8 }, refusal: 'too many feeds are being measured' };
+
+interface MeasureOptions {
+  readonly store: Pick<StoreReads, 'snapshot'>;
+  readonly geo: () => GeoDatabase;
+  readonly guard: (own: GuardRails) => BlockGuard;
+  readonly shares: FeedCounter['shares'];
+  readonly clock: Clock;
+}
+
+/** Measures feeds in the calling thread, one after the other: builds of feeds that are polled get their turn between two. */
+export function feedMeasurer({ store, geo, guard, shares, clock }: MeasureOptions): FeedMeasurer {
+  const line = fairQueue(LINE);
+
+  async function measure({ workspaceId, feed }: MeasureRequest): Promise<FeedMeasure | undefined> {
+    await turnOf(clock);
+    const now = instantOf(clock);
+    const snapshot = await readSnapshot(store, { workspaceId, feedId: feed }, now);
+    if (snapshot === undefined) return undefined;
+    const { profile, guardRails } = snapshot.head;
+    const variant = storedVariant(profile);
+    const asOf = secondOf(now.wall);
+    const { protected: guarded } = guard(guardRails);
+    const { family, action, format } = variant;
+    const own = measureFeed(snapshot, variant, asOf, geo(), guarded);
+    const other = family === 'both' ? undefined : variantOf({ family: family === 'v4' ? 'v6' : 'v4' }, variant);
+    const others = other && measureFeed(snapshot, other, asOf, geo(), guarded).entryCount;
+    const v4 = family === 'v6' ? others! : own.v4Count;
+    const direct = addressRules(snapshot, variant, asOf);
+    return {
+      name: profile.name,
+      format,
+      family,
+      action,
+      entries: own.entryCount,
+      v4,
+      v6: family === 'v4' ? others! : own.entryCount - own.v4Count,
+      entryLimit: own.entryLimit,
+      leftOut: own.fitted?.leftOut,
+      addressRules: direct.v4 + direct.v6,
+      costs: geoCosts(snapshot, variant, asOf, geo()).slice(0, MOST_COSTS),
+      shares: await shares({ workspaceId, feed, action, family }),
+    };
+  }
+
+  return {
+    measure: (request) => line(request.workspaceId, () => measure(request)),
+  };
+}

@@ -1,0 +1,47 @@
+/** What one list would cost and hit (SPEC D30.1). */
+import type { AccessList } from '../../../account/list.ts';
+import type { Workspace } from '../../../account/workspace.ts';
+import { secondOf } from '../../../clock.ts';
+import type { StoreReads } from '../../../ports/store.ts';
+import { ActiveRules } from '../../index/active-rules.ts';
+import { RuleColumns } from '../../index/snapshot.ts';
+import { type Trial, type TrialFeed, type TrialOptions, tryRules } from '../trial/trial.ts';
+import { networkAt, TriedRules } from '../trial/tried-rules.ts';
+import { stays } from './intervals.ts';
+
+/** How long the feeds of one list may take, ms. */
+const MOST_TIME = 20_000;
+
+export interface DetailOptions extends Pick<TrialOptions, 'geo' | 'guard' | 'clock'> {
+  readonly store: TrialOptions['store'] & Pick<StoreReads, 'listHistory'>;
+}
+
+/** What is told of one list besides what it is beside others. */
+export interface OverlapDetail {
+  readonly neverBlock: Trial['neverBlock'];
+  /** Protected networks that it would hit, as they are named to people. */
+  readonly protected: readonly string[];
+  /** What each feed that has it has with it (`before`), and would have without it (`after`). */
+  readonly feeds: readonly TrialFeed[];
+  /** Lists and feeds that there was no time for. */
+  readonly leftOut: number;
+}
+
+/** Tells of one list. Rejects when the store does not answer. */
+export async function detailOf(
+  workspace: Workspace,
+  { id, name }: Pick<AccessList, 'id' | 'name'>,
+  { store, geo, guard, clock }: DetailOptions,
+): Promise<OverlapDetail> {
+  const second = secondOf(clock.now());
+  const stored = new RuleColumns();
+  await store.listHistory(workspace.id, id, { stored, lost: stays({}) });
+  const active = new ActiveRules(stored.rules(second), second, geo, 'both');
+  const rules = new TriedRules('block', geo);
+  const { v4, v6 } = active.tables;
+  for (const table of [v4, v6]) active.each(table, 'block', (row) => rules.take({ kind: 'ip', network: networkAt(table, row) }));
+  active.eachTarget('block', (target) => rules.take(target));
+  const options = { store, geo, guard, clock, onStep: () => {}, limit: MOST_TIME };
+  const { neverBlock, feeds, leftOut } = await tryRules({ workspace, rules, listId: id, name, isLeaving: true }, options);
+  return { neverBlock, protected: guard.within(rules.listed.addresses), feeds, leftOut };
+}

@@ -1,0 +1,106 @@
+/** What each list of a workspace is good for (SPEC D30): counted from its rules and their history, never stored. */
+import { type Clock, DAY } from '../../../clock.ts';
+import { WeirError } from '../../../errors.ts';
+import type { GeoDatabase } from '../../../ports/geo.ts';
+import type { StoreReads } from '../../../ports/store.ts';
+import { Detections, type Witness } from './detections.ts';
+import { stays } from './intervals.ts';
+import { ListEntries } from './list-overlap.ts';
+import { ListReading, NeverBlock } from './list-reading.ts';
+import type { Share } from './listed.ts';
+
+const MEBIBYTE = 2 ** 20;
+
+/** How far back detections are looked at, ms. */
+export const DETECTED_SINCE = 30 * DAY;
+
+/** What entries and detections may take in memory while they are compared, MiB. */
+const MOST_MEMORY = 256;
+
+export interface OverlapOptions {
+  readonly store: Pick<StoreReads, 'directory' | 'listHistory'>;
+  readonly geo: GeoDatabase;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+/** One list beside all others of its workspace. */
+export interface ListOverlap extends Share {
+  readonly id: string;
+  readonly name: string;
+  readonly isSource: boolean;
+  /** Entries of the last 24 hours, and what has gone in them. */
+  readonly added: number;
+  readonly gone: number;
+  readonly unique: Share;
+  /** Lists that have most of it. */
+  readonly overlaps: readonly (Share & { readonly name: string })[];
+  readonly detections: Witness;
+  /** Never-block rules of the workspace that have an address of it. */
+  readonly neverBlock: number;
+}
+
+/** What the lists of a workspace are worth. */
+export interface WorkspaceOverlap {
+  /** ms */
+  readonly at: number;
+  /** The workspace's own detections that were looked at, and the first of them (ms). */
+  readonly detections: { readonly count: number; readonly first: number | null };
+  /** Those with most entries, and the one that was asked for. */
+  readonly lists: readonly ListOverlap[];
+  /** Lists that are not told. All are compared. */
+  readonly listsLeftOut: number;
+}
+
+/** Lists that are told, and overlaps of each. */
+const MOST_LISTS = 200;
+const MOST_OVERLAPS = 50;
+
+/**
+ * Tells of all lists of a workspace. `shown`: the id of a list that is told in any case. Rejects with TOO_LARGE where there is too much to
+ * compare, and when the store does not answer.
+ */
+export async function overlapOf(
+  workspaceId: string,
+  shown: string | undefined,
+  { store, geo, clock }: OverlapOptions,
+): Promise<WorkspaceOverlap> {
+  const at = clock.now();
+  const lists = (await store.directory(workspaceId))?.lists ?? [];
+  const detections = new Detections();
+  const entries = new ListEntries(lists.length);
+  const require = () => {
+    if (entries.bytes + detections.bytes > MOST_MEMORY * MEBIBYTE)
+      throw new WeirError('TOO_LARGE', `the lists of the workspace have more networks than ${MOST_MEMORY} MiB hold: they are not compared`);
+  };
+  for (const [place, { id, sourceId }] of lists.entries()) {
+    if (sourceId !== null) continue;
+    const stored = stays({ block: detections.adding(place, at - DETECTED_SINCE) });
+    await store.listHistory(workspaceId, id, { stored, lost: stays({}) });
+    require();
+  }
+  const seen = detections.seeing(geo);
+  const neverBlock = new NeverBlock();
+  const read: Pick<ListOverlap, 'added' | 'gone' | 'detections'>[] = [];
+  for (const [place, { id }] of lists.entries()) {
+    const reading = new ListReading(entries, place, seen, at);
+    await store.listHistory(workspaceId, id, reading.sinks(neverBlock));
+    read.push({ ...reading.changes(geo), detections: detections.witness(place) });
+    require();
+  }
+  neverBlock.addTo(entries, lists.length, geo);
+  const standings = entries.standings();
+  const told = lists.map(({ id, name, sourceId }, place): ListOverlap => {
+    const { overlaps, ...standing } = standings[place]!;
+    return {
+      ...{ id, name, isSource: sourceId !== null, ...standing, ...read[place]! },
+      overlaps: [...overlaps]
+        .flatMap(([other, share]) => (other === lists.length ? [] : [{ name: lists[other]!.name, ...share }]))
+        .sort((a, b) => b.entries - a.entries || b.v4 - a.v4 || b.v6 - a.v6)
+        .slice(0, MOST_OVERLAPS),
+      neverBlock: standings[lists.length]!.overlaps.get(place)?.entries ?? 0,
+    };
+  });
+  const most = new Set(told.toSorted((a, b) => b.entries - a.entries).slice(0, MOST_LISTS));
+  const those = told.filter((list) => list.id === shown || most.has(list));
+  return { at, detections: { count: detections.count, first: detections.first }, lists: those, listsLeftOut: told.length - those.length };
+}

@@ -1,0 +1,167 @@
+/** What signals would change of the feeds of their workspace: the rules as they are, and the same with the changes (SPEC D10.14). */
+import type { BlockGuard, GuardRails } from '../../account/guard-rails.ts';
+import type { AccessList } from '../../account/list.ts';
+import { type Clock, instantOf, secondOf, turnOf } from '../../clock.ts';
+import { WeirError } from '../../errors.ts';
+import type { GeoDatabase } from '../../ports/geo.ts';
+import type { StoreReads } from '../../ports/store.ts';
+import { ACCESS_ACTIONS, type AccessAction, type AccessRule, type RuleRole } from '../../rule.ts';
+import { oneByOne } from '../../serial.ts';
+import { type AccessChange, accessChangeOf, blockedPlace } from '../access-change.ts';
+import { measureFeed } from '../build/render-feed.ts';
+import { type FeedPreview, type FeedPreviewer, MOST_PREVIEWED, PREVIEW_LIMIT, type PreviewRequest } from '../builder.ts';
+import { geoCost } from '../geo-cost.ts';
+import { readSnapshot, rulesOfList, type Snapshot } from '../index/snapshot.ts';
+import { filledLevels, levelCode } from '../levels.ts';
+import { storedVariant, variantOf } from '../variant.ts';
+import { namesOf, type Overlay, overlayOf } from './overlay.ts';
+
+/** What previews are made with. */
+export interface PreviewOptions {
+  readonly store: Pick<StoreReads, 'snapshot' | 'findNamed' | 'directory' | 'feeds' | 'namedRules'>;
+  readonly geo: () => GeoDatabase;
+  /** The service's guard rails and a workspace's together. */
+  readonly guard: (own: GuardRails) => BlockGuard;
+  readonly clock: Clock;
+}
+
+/** What is changed in a list. */
+interface Touched {
+  readonly list: AccessList;
+  readonly overlay: Overlay;
+}
+
+/** What of it concerns a feed: `hasRules` where the feed has the list's rules; else it only cuts its never-block rules out. */
+interface Touching extends Touched {
+  readonly hasRules: boolean;
+}
+
+/** Makes previews in the calling thread, one after the other. */
+export function feedPreviewer({ store, geo, guard, clock }: PreviewOptions): FeedPreviewer {
+  const inTurn = oneByOne();
+
+  async function preview({ workspaceId, listId, messages, listOnly }: PreviewRequest, begun: number) {
+    const changes: AccessChange[] = [];
+    const concerned = new Map<string | null, Touching[]>();
+    // Builds of feeds that are polled get their turn.
+    const pause = async () => {
+      await turnOf(clock);
+      if (clock.monotonic() > begun + PREVIEW_LIMIT) throw new WeirError('TIMEOUT', 'counting took too long');
+    };
+    for (const [of, own] of Map.groupBy(messages, ({ headers }) => headers.list_id ?? listId)) {
+      await pause();
+      const changed = own.map(accessChangeOf).filter((change) => change !== undefined);
+      const touched = await touchedList(workspaceId, of, changed);
+      changes.push(...changed);
+      for (const [feedId, hasRules] of changed.length === 0
+        ? []
+        : listOnly
+          ? [[touched.list.id, true] as const]
+          : await concernedFeeds(touched))
+        concerned.set(feedId, [...(concerned.get(feedId) ?? []), { ...touched, hasRules }]);
+    }
+    const feeds: FeedPreview[] = [];
+    for (const [feedId, touching] of [...concerned].slice(0, MOST_PREVIEWED)) {
+      await pause();
+      feeds.push(...(await previewFeed(workspaceId, feedId, touching)));
+    }
+    const costs = changes.map(blockedPlace).flatMap((place) => (place === undefined ? [] : [geoCost(place, geo())]));
+    const costliest = costs.sort((a, b) => b.networks - a.networks)[0];
+    return { feeds, leftOut: Math.max(0, concerned.size - MOST_PREVIEWED), costliest };
+  }
+
+  async function touchedList(workspaceId: string, listId: string, changes: readonly AccessChange[]): Promise<Touched> {
+    const [list] = (await store.findNamed(workspaceId, listId))?.lists ?? [];
+    if (list === undefined) throw new WeirError('NOT_FOUND', 'the list is gone');
+    const { refs, targets } = namesOf(changes);
+    return { list, overlay: overlayOf(await store.namedRules(workspaceId, listId, refs, targets), changes) };
+  }
+
+  /** The list's own feed, the workspace's, the composed ones that have the list, and those that cut out what others never block. */
+  async function concernedFeeds({ list: { workspaceId, id }, overlay }: Touched): Promise<(readonly [string | null, boolean])[]> {
+    const composed = await store.feeds(workspaceId);
+    const holding = composed.filter(({ lists }) => lists === null || lists.includes(id));
+    const excepting = touchedActions(overlay).includes('allow')
+      ? [...((await store.directory(workspaceId))?.lists ?? []), ...composed]
+      : [];
+    const others = excepting.filter(
+      (each) => each.subtractAllow === 'workspace' && each.id !== id && !holding.some((feed) => feed.id === each.id),
+    );
+    return [
+      ...[id, null, ...holding.map((feed) => feed.id)].map((feedId) => [feedId, true] as const),
+      ...others.map((feed) => [feed.id, false] as const),
+    ];
+  }
+
+  /** One row for each action that the changes concern; none when the feed is gone. */
+  async function previewFeed(workspaceId: string, feedId: string | null, touching: readonly Touching[]): Promise<FeedPreview[]> {
+    const now = instantOf(clock);
+    const snapshot = await readSnapshot(store, { workspaceId, feedId }, now);
+    if (snapshot === undefined) return [];
+    const { kind, profile, guardRails } = snapshot.head;
+    const touched = touching.flatMap(({ overlay }) => touchedActions(overlay));
+    const hasRules = touching.some((each) => each.hasRules);
+    const cutsOut = (profile.subtractAllow ?? 'off') !== 'off';
+    const actions = ACCESS_ACTIONS.filter((action) =>
+      action === 'block' ? touched.includes('block') || cutsOut || touched.length === 0 : hasRules && touched.includes('allow'),
+    );
+    const measure = () =>
+      actions.map((action) =>
+        measureFeed(snapshot, variantOf({ action }, storedVariant(profile)), secondOf(now.wall), geo(), guard(guardRails).protected),
+      );
+    const before = measure();
+    for (const each of touching) applyOverlay(snapshot, each);
+    const after = measure();
+    return actions.map((action, i) => ({
+      kind,
+      feedId,
+      name: profile.name,
+      action,
+      entriesBefore: before[i].entryCount,
+      entriesAfter: after[i].entryCount,
+      entryLimit: after[i].entryLimit,
+      leftOutBefore: before[i].fitted?.leftOut,
+      leftOutAfter: after[i].fitted?.leftOut,
+    }));
+  }
+
+  return {
+    preview(request) {
+      const begun = clock.monotonic();
+      return inTurn(() => preview(request, begun));
+    },
+  };
+}
+
+const touchedActions = ({ removed, added }: Overlay): AccessAction[] =>
+  ACCESS_ACTIONS.filter((action) => [...removed, ...added].some((rule) => rule.action === action));
+
+/** Makes a snapshot, which nothing else holds, what it would be after the changes. */
+function applyOverlay(snapshot: Snapshot, { list, hasRules, overlay: { removed, added } }: Touching): void {
+  const { head } = snapshot;
+  const { v4, v6, geo, geoTargets } = rulesOfList(snapshot, list.id);
+  const gone = new Set(removed.map(({ id }) => id));
+  for (const table of [v4, v6, geo]) table.remove(gone, 0);
+  // In a composed feed a list's levels stand in where a rule has none; a list's own feed has them in its profile.
+  const filled = filledLevels(head.kind === 'composed' ? levelCode(list.confidence, list.severity) : 0);
+  const add = ({ target, confidence, severity, expiresAt }: AccessRule, role: RuleRole) => {
+    const rest = [expiresAt === null ? 0 : secondOf(expiresAt), filled[levelCode(confidence, severity)]] as const;
+    if (target.kind !== 'ip') {
+      geo.add(NEW, role, 0, ...rest);
+      geoTargets.push(target);
+      return;
+    }
+    const { network } = target;
+    const table = network.family === 4 ? v4 : v6;
+    // Adding may give the table other columns.
+    const row = table.add(NEW, role, network.prefix, ...rest);
+    table.words.set([network.address].flat(), row * table.width);
+  };
+  for (const rule of added) {
+    if (hasRules) add(rule, rule.action);
+    if (rule.action === 'allow' && head.profile.subtractAllow === 'workspace') add(rule, 'exception');
+  }
+}
+
+/** The id of a rule that is not stored. */
+const NEW = 0;

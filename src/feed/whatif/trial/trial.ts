@@ -1,0 +1,222 @@
+/** What a list would do before it is kept (SPEC D23.41): what it has in common with lists and feeds, and what each feed would have. */
+import { type AddressSet, addressSet, intersection, isEmpty, overlaps, pushNetworks } from '@weir/network/address-set.ts';
+import { countV4, countV6 } from '@weir/network/coalesce.ts';
+import type { FeedKind } from '../../../account/feed.ts';
+import type { BlockGuard } from '../../../account/guard-rails.ts';
+import type { Workspace } from '../../../account/workspace.ts';
+import { type Clock, instantOf, secondOf, turnOf } from '../../../clock.ts';
+import type { GeoDatabase } from '../../../ports/geo.ts';
+import type { StoreReads } from '../../../ports/store.ts';
+import type { AccessAction, Target } from '../../../rule.ts';
+import { formatTarget } from '../../../signal/target.ts';
+import { contentOfFeed } from '../../build/render-feed.ts';
+import { ActiveRules } from '../../index/active-rules.ts';
+import { readSnapshot, rulesOfList, type Snapshot, withNewList } from '../../index/snapshot.ts';
+import type { Trimmed } from '../../trim.ts';
+import { DEFAULT_ENTRY_LIMIT, storedVariant, variantOf } from '../../variant.ts';
+import { pushRanges, type Share } from '../overlap/listed.ts';
+import { networkAt, type TriedRules, targetKey } from './tried-rules.ts';
+
+/** What a trial works with. */
+export interface TrialOptions {
+  readonly store: Pick<StoreReads, 'snapshot' | 'directory' | 'feeds'>;
+  readonly geo: GeoDatabase;
+  readonly guard: BlockGuard;
+  readonly clock: Clock;
+  /** Is told what is looked at next. */
+  readonly onStep: (text: string) => void;
+  /** How long it may take, ms: what is not looked at then is counted. */
+  readonly limit: number;
+}
+
+/** The list that is tried. */
+export interface TrialSubject {
+  readonly workspace: Workspace;
+  readonly rules: TriedRules;
+  /** The list whose rules of the same action it would replace; null: a new one. */
+  readonly listId: string | null;
+  /** What it is, or would be, called. */
+  readonly name: string;
+  /** Whether these rules are what the list has, and what is tried is to be without them. */
+  readonly isLeaving?: boolean;
+}
+
+/** What a list or feed blocks that is tried too. */
+export interface TrialOverlap extends Share {
+  readonly kind: FeedKind;
+  readonly name: string;
+}
+
+/** What a feed would have. */
+export interface TrialFeed {
+  readonly kind: FeedKind;
+  readonly name: string;
+  readonly action: AccessAction;
+  readonly before: number;
+  readonly after: number;
+  readonly limit: number;
+  /** What it would leave out to keep within its cap; undefined: nothing. */
+  readonly leftOut?: Trimmed | undefined;
+}
+
+export interface Trial {
+  /** Of lists and feeds, those first that have most of it. */
+  readonly overlaps: readonly TrialOverlap[];
+  /** Never-block rules that have an address of it: how many, and the first. */
+  readonly neverBlock: { readonly count: number; readonly first: readonly { readonly list: string; readonly value: string }[] };
+  readonly feeds: readonly TrialFeed[];
+  /** Against what the list has now; all is added where it is new. */
+  readonly change: { readonly present: number; readonly added: number; readonly removed: number };
+  /** Lists and feeds that there was no time for. */
+  readonly leftOut: number;
+}
+
+/** Rows that are told. */
+const MOST_TOLD = 50;
+const MOST_NEVER_BLOCK = 20;
+
+/** Compares; feeds first. Rejects when the store does not answer. */
+export async function tryRules({ workspace, rules, listId, name, isLeaving = false }: TrialSubject, options: TrialOptions): Promise<Trial> {
+  const { store, geo, guard, clock, onStep, limit } = options;
+  const { action } = rules;
+  const { addresses } = rules.listed;
+  const begun = clock.monotonic();
+  const now = instantOf(clock);
+  const asOf = secondOf(now.wall);
+  const lists = (await store.directory(workspace.id))?.lists ?? [];
+  const composed = await store.feeds(workspace.id);
+  const overlapping: TrialOverlap[] = [];
+  const feeds: TrialFeed[] = [];
+  const neverBlock = { count: 0, first: [] as { list: string; value: string }[] };
+  let leftOut = 0;
+
+  const read = (feedId: string | null) => readSnapshot(store, { workspaceId: workspace.id, feedId }, now);
+  const old = listId === null ? undefined : await read(listId);
+  const { ids: oldIds, ...change } = changeOf(old, rules, asOf, geo);
+
+  if (listId === null) feeds.push(newFeed(name, rules, guard));
+  const holding = composed.filter((feed) => feed.lists === null || (listId !== null && feed.lists.includes(listId)));
+  const asFeeds = [
+    ...(listId === null ? [] : [{ id: listId, called: name, isList: true, hasRules: true }]),
+    { id: null, called: workspace.name, isList: false, hasRules: true },
+    ...composed.map((feed) => ({ id: feed.id, called: feed.name, isList: false, hasRules: holding.includes(feed) })),
+  ];
+  for (const { id, called, isList, hasRules } of asFeeds) {
+    if (await isLate()) continue;
+    onStep(`feed ${called}`);
+    const snapshot = await read(id);
+    if (snapshot !== undefined) tryFeed(snapshot, { called, isList, hasRules });
+  }
+  for (const list of lists) {
+    if (await isLate()) continue;
+    onStep(`list ${list.name}`);
+    const snapshot = list.id === listId ? old : await read(list.id);
+    if (snapshot === undefined) continue;
+    const active = new ActiveRules(snapshot.parts[0]!.rules, asOf, geo, 'both');
+    if (list.id !== listId) tell('list', list.name, rulesOf(active, 'block'));
+    if (list.id !== listId || action === 'block') neverBlocked(active, list.name);
+    // What never-block rules of others do to this list's feed, and this one's to theirs.
+    if (list.id !== listId && action === 'allow' && list.subtractAllow === 'workspace')
+      tryFeed(snapshot, { called: list.name, isList: true, hasRules: false });
+  }
+  return {
+    overlaps: overlapping.sort((a, b) => b.entries - a.entries || b.v4 - a.v4 || b.v6 - a.v6).slice(0, MOST_TOLD),
+    neverBlock,
+    feeds,
+    change,
+    leftOut,
+  };
+
+  async function isLate(): Promise<boolean> {
+    await turnOf(clock);
+    const late = clock.monotonic() > begun + limit;
+    if (late) leftOut += 1;
+    return late;
+  }
+
+  function tell(kind: FeedKind, called: string, set: AddressSet): void {
+    const share = rules.listed.shareIn(set);
+    if (share.entries > 0) overlapping.push({ kind, name: called, ...share });
+  }
+
+  function tryFeed(snapshot: Snapshot, { called, isList, hasRules }: { called: string; isList: boolean; hasRules: boolean }): void {
+    const { kind, profile } = snapshot.head;
+    const isExcepted = action === 'allow' && profile.subtractAllow === 'workspace';
+    const cutsOut = action === 'allow' && ((hasRules && profile.subtractAllow === 'on') || isExcepted);
+    const actions: readonly AccessAction[] = [...(hasRules ? [action] : []), ...(cutsOut ? (['block'] as const) : [])];
+    const contentOf = (of: AccessAction, from = snapshot) =>
+      contentOfFeed(from, variantOf({ action: of }, storedVariant(profile)), asOf, geo, guard.protected);
+    if (!isList) {
+      const blocked = addressSet([]);
+      for (const each of contentOf('block').classes) pushNetworks(blocked, each);
+      tell(kind, called, blocked);
+    }
+    if (actions.length === 0) return;
+    const before = actions.map((of) => contentOf(of).entryCount);
+    const whole = hasRules && listId === null ? withNewList(snapshot, asOf) : snapshot;
+    const tables = rulesOfList(whole, listId);
+    for (const table of [tables.v4, tables.v6, tables.geo]) table.remove(oldIds, 0);
+    if (hasRules && !isLeaving) rules.addTo(tables, action);
+    if (isExcepted && !isLeaving) rules.addTo(tables, 'exception');
+    for (const [i, of] of actions.entries()) {
+      const { entryCount: after, entryLimit: limit, fitted } = contentOf(of, whole);
+      feeds.push({ kind, name: called, action: of, before: before[i]!, after, limit, leftOut: fitted?.leftOut });
+    }
+  }
+
+  function neverBlocked(active: ActiveRules, list: string): void {
+    const found = (target: Target) => {
+      neverBlock.count += 1;
+      if (neverBlock.first.length < MOST_NEVER_BLOCK) neverBlock.first.push({ list, value: formatTarget(target) });
+    };
+    for (const table of [active.tables.v4, active.tables.v6])
+      active.each(table, 'allow', (row) => {
+        const network = networkAt(table, row);
+        if (overlaps(addresses, network)) found({ kind: 'ip', network });
+      });
+    active.eachTarget('allow', (target) => {
+      const ranges = addressSet([]);
+      pushRanges(ranges, geo.ranges(target));
+      if (!isEmpty(intersection(ranges, addresses))) found(target);
+    });
+  }
+
+  function rulesOf(active: ActiveRules, of: AccessAction): AddressSet {
+    const set = addressSet([]);
+    active.collectDirect(of, () => set);
+    active.eachTarget(of, (target) => active.addRanges(set, target));
+    return set;
+  }
+}
+
+/** What of the rules of a list stays, comes and goes, and their ids. */
+function changeOf(old: Snapshot | undefined, rules: TriedRules, asOf: number, geo: GeoDatabase) {
+  const { v4, v6, countries, asns } = rules.counts;
+  const ids = new Set<number>();
+  let stay = 0;
+  if (old !== undefined) {
+    const active = new ActiveRules(old.parts[0]!.rules, asOf, geo, 'both');
+    const { tables } = active;
+    const seen = new Set<number | string>();
+    const see = (target: Target, id: number) => {
+      ids.add(id);
+      const key = targetKey(target);
+      if (rules.has(target) && !seen.has(key)) {
+        seen.add(key);
+        stay += 1;
+      }
+    };
+    for (const table of [tables.v4, tables.v6])
+      active.each(table, rules.action, (row) => see({ kind: 'ip', network: networkAt(table, row) }, table.ids[row]!));
+    active.eachTarget(rules.action, (target, _tag, row) => see(target, tables.geo.ids[row]!));
+  }
+  return { ids, present: ids.size, added: v4 + v6 + countries + asns - stay, removed: ids.size - stay };
+}
+
+/** The feed of a list that is not there yet. */
+function newFeed(name: string, { action, listed }: TriedRules, guard: BlockGuard): TrialFeed {
+  const { v4, v6 } = listed.addresses;
+  const cut = action === 'block' ? guard.protected : undefined;
+  const after = cut === undefined ? countV4(v4) + countV6(v6) : countV4(v4.without(cut.v4)) + countV6(v6.without(cut.v6));
+  return { kind: 'list', name, action, before: 0, after, limit: DEFAULT_ENTRY_LIMIT };
+}

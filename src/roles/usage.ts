@@ -1,0 +1,53 @@
+/** What a process counts of what happens in it, and who asks. */
+import { systemClock } from '../clock.ts';
+import { FeedWatch } from '../feed/monitor/feed-watch.ts';
+import { type Activity, activityCounter } from '../http/activity.ts';
+import { authenticator } from '../http/auth/authenticator.ts';
+import { newHttpCounts } from '../http/counts.ts';
+import { type DeviceLedger, deviceLedger, pollOf } from '../http/device-ledger.ts';
+import type { HttpCounts } from '../ports/http-counts.ts';
+import { startFailureLog } from '../runtime/ledgers/failed-keys.ts';
+import { startKeyUsage } from '../runtime/ledgers/key-usage.ts';
+import { startUsageWriter } from '../runtime/ledgers/usage-writer.ts';
+import type { Base } from './base.ts';
+
+const { now, monotonic } = systemClock;
+const MINUTE = 60_000;
+
+/** What is counted. */
+export interface Seen {
+  readonly counts: HttpCounts;
+  /** What feeds are like now. */
+  readonly watch: FeedWatch;
+  readonly activity: Activity;
+  /** What polls; undefined without the role `feeds`. */
+  readonly devices: DeviceLedger | undefined;
+  readonly past: ReturnType<typeof startUsageWriter> | undefined;
+}
+
+export function startSeen({ store, feedThread, log, onStop }: Base): Seen {
+  const watch = new FeedWatch(log, now, feedThread?.shares);
+  const activity = activityCounter(now);
+  const timer = setInterval(() => void activity.turn(store), MINUTE).unref();
+  onStop(async () => {
+    clearInterval(timer);
+    await activity.turn(store);
+  });
+  const devices = feedThread && deviceLedger(now);
+  const past = devices && startUsageWriter({ store, devices, sizes: watch.sizes, log, now });
+  onStop(() => past?.stop());
+  return { counts: newHttpCounts(), watch, activity, devices, past };
+}
+
+/** Tells who a key is of; wrong keys are logged, and those of devices noted. */
+export function startKeys({ store, log, logger, onStop }: Base, { counts, devices }: Pick<Seen, 'counts' | 'devices'>) {
+  const onInvalid: Parameters<typeof authenticator>[0]['onInvalid'] =
+    devices &&
+    ((group, { request, ip }, digest) => {
+      if (group !== 'signal' && request !== undefined) devices.noteRefused(digest, pollOf(request, ip, { status: 401 }));
+    });
+  const authentication = authenticator({ store, now, monotonic, counts, ...(onInvalid && { onInvalid }) });
+  onStop(startFailureLog(authentication.takeFailed, log));
+  onStop(startKeyUsage(authentication.takeUsed, store, (err) => logger.warn({ err }, 'the last use of keys could not be written')));
+  return authentication;
+}

@@ -1,0 +1,163 @@
+/** Writes once a minute, and newcomers at once, what this process has seen of devices and of the sizes of feeds (SPEC D16.9, D16.13). */
+import type { SeenDevice } from '../../account/device.ts';
+import { DAY, dayOf, within } from '../../clock.ts';
+import type { FeedSizes } from '../../feed/monitor/feed-sizes.ts';
+import type { Device, DeviceNotes } from '../../ports/devices.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Store } from '../../ports/store.ts';
+import { inChunks } from '../../schedule/chunks.ts';
+import { soon } from '../../schedule/debounce.ts';
+import { everyMinute } from '../../schedule/interval.ts';
+import { oneByOne } from '../../serial.ts';
+
+/** How long the last write may take, ms. */
+const LAST = 3_000;
+/** Devices that one transaction writes. */
+const SLICE = 500;
+/** Lines of one kind that a minute writes; a last one sums up the others. */
+const LINES = 20;
+
+export interface PastParts {
+  readonly store: Pick<
+    Store,
+    'noteDevices' | 'markStopped' | 'keysByHash' | 'deviceCounts' | 'endingKeys' | 'noteFeedSizes' | 'key' | 'workspace'
+  >;
+  readonly devices: DeviceNotes;
+  readonly sizes: Pick<FeedSizes, 'take'>;
+  readonly log: Log;
+  /** ms since 1970. */
+  readonly now: () => number;
+}
+
+export interface Past {
+  /** How many devices pull regularly, and how many have stopped within a day, when that was last looked at. */
+  counts(): { readonly pulling: number; readonly stopped: number } | undefined;
+  /** How many keys are in use and end soon, when that was last looked at. */
+  endingKeys(): number | undefined;
+  /** Writes before its time. */
+  write(): Promise<void>;
+  /** Ends with a last write. */
+  stop(): Promise<void>;
+}
+
+/** Begins to write. What cannot be written is lost, and logged once until it can be again. */
+export function startUsageWriter({ store, devices, sizes, log, now }: PastParts): Past {
+  const startedAt = now();
+  let counts: ReturnType<Past['counts']>;
+  let ending: number | undefined;
+  let failed = false;
+  const inTurn = oneByOne();
+
+  async function writeNow(isLast: boolean): Promise<void> {
+    try {
+      const at = now();
+      await store.noteFeedSizes(sizes.take(dayOf(at)));
+      const back: Device[] = [];
+      for (const seen of inChunks(await withRefused(), SLICE)) back.push(...(await store.noteDevices(seen)));
+      for (const line of backLines(await named(back), at)) log('info', line);
+      // What pulls meanwhile from a process that ends is told by another.
+      if (isLast) return;
+      for (const line of stoppedLines(await named(await store.markStopped({ now: at, running: at - startedAt })))) log('warn', line);
+      counts = await store.deviceCounts(at - DAY);
+      ending = await store.endingKeys(at);
+      failed = false;
+    } catch (error) {
+      if (!failed) log('warn', `what devices have pulled could not be written: ${(error as Error).message}`);
+      failed = true;
+    }
+  }
+
+  /** Those that have a line with the names of their keys and workspaces; what is gone, and a key without a name, by its id. */
+  const named = (devices: readonly Device[]): Promise<Device[]> =>
+    Promise.all(
+      devices.map(async (device, i) => {
+        if (i >= LINES) return device;
+        const [key, workspace] = await Promise.all([store.key(device.workspaceId, device.keyId), store.workspace(device.workspaceId)]);
+        return { ...device, keyId: quoted(key?.name) ?? device.keyId, workspaceId: quoted(workspace?.name) ?? device.workspaceId };
+      }),
+    );
+
+  /** Newcomers are there for whoever asks who uses a key or a feed. */
+  async function writeNew(): Promise<void> {
+    const seen = devices.takeNew();
+    if (seen.length === 0) return;
+    try {
+      for (const line of backLines(await named(await store.noteDevices(seen)), now())) log('info', line);
+    } catch {
+      // They are lost, as those of a minute are; the next regular write says so.
+    }
+  }
+
+  /** What was seen, with the devices of those invalid keys that the store knows. */
+  async function withRefused(): Promise<Iterable<SeenDevice>> {
+    const taken = devices.take();
+    if (taken.refused.length === 0) return taken.devices;
+    const keys = await store.keysByHash(taken.refused.map(({ hash }) => hash));
+    const refused = [...keys].map(([place, key]) => ({ ...taken.refused[place]!.seen, ...key }));
+    return joined(taken.devices, refused);
+  }
+
+  const early = soon(() => inTurn(writeNew));
+  devices.onNew(early.ask);
+  const write = (isLast = false) => inTurn(() => writeNow(isLast));
+  store.deviceCounts(startedAt - DAY).then(
+    (found) => {
+      counts ??= found;
+    },
+    () => {},
+  );
+  store.endingKeys(startedAt).then(
+    (found) => {
+      ending ??= found;
+    },
+    () => {},
+  );
+  let stopping = false;
+  const stop = everyMinute(() => write(stopping));
+  return {
+    counts: () => counts,
+    endingKeys: () => ending,
+    write: () => write(),
+    stop() {
+      stopping = true;
+      early.stop();
+      return within(stop(), LAST, 'the store').catch(() => {});
+    },
+  };
+}
+
+function* joined<T>(...parts: readonly Iterable<T>[]): Generator<T> {
+  for (const part of parts) yield* part;
+}
+
+/** What is said of devices that have stopped pulling. */
+export const stoppedLines = (stopped: readonly Device[]): string[] =>
+  limited(
+    stopped.map(
+      (device) => `device stopped pulling: ${nameOf(device)}, last at ${iso(device.lastPull)}, usually every ${spell(device.interval!)}`,
+    ),
+    (others) => `${others} other devices stopped pulling`,
+  );
+
+/** What is said of devices that are back, as they were before; `now` in ms since 1970. */
+export const backLines = (back: readonly Device[], now: number): string[] =>
+  limited(
+    back.map((device) => `device pulls again: ${nameOf(device)}, after ${spell(now - device.lastPull)}`),
+    (others) => `${others} other devices pull again`,
+  );
+
+const limited = (lines: string[], rest: (others: number) => string): string[] =>
+  lines.length <= LINES ? lines : [...lines.slice(0, LINES), rest(lines.length - LINES)];
+
+const nameOf = ({ userAgent, address, keyId, workspaceId }: Device) =>
+  `${JSON.stringify(userAgent)} at ${address}, key ${keyId}, workspace ${workspaceId}`;
+const quoted = (name: string | null | undefined) => name && JSON.stringify(name);
+const iso = (ms: number) => new Date(ms).toISOString();
+
+/** A duration in ms, in the largest unit of which it has two. */
+function spell(ms: number): string {
+  const [minutes, hours, days] = [60_000, 3_600_000, DAY].map((unit) => Math.round(ms / unit)) as [number, number, number];
+  if (days >= 2) return `${days} days`;
+  if (hours >= 2) return `${hours} hours`;
+  return minutes >= 2 ? `${minutes} minutes` : `${Math.round(ms / 1000)} s`;
+}

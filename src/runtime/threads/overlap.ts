@@ -1,0 +1,112 @@
+/** What lists are worth, as the main thread sees it: counted on a thread of its own, for all who ask at once (SPEC D30.5). */
+import { createHash } from 'node:crypto';
+import type { AccessList } from '../../account/list.ts';
+import { hasCode } from '../../errors.ts';
+import type { OverlapDetail } from '../../feed/whatif/overlap/detail.ts';
+import type { WorkspaceOverlap } from '../../feed/whatif/overlap/overlap.ts';
+import type { GeoData } from '../../geo/data.ts';
+import type { OverlapCounter } from '../../manage/overlap.ts';
+import type { StoreReads } from '../../ports/store.ts';
+import { fairQueue } from '../../schedule/fair-queue.ts';
+import { shared } from '../../serial.ts';
+import type { ReadingData } from './reading.ts';
+import { threadAnswer } from './thread-answer.ts';
+
+/** What is counted: all lists, of which one is told in any case, or what one list costs. */
+type Work = { readonly shown: string | undefined } | { readonly detailOf: Pick<AccessList, 'id' | 'name'> };
+
+/** What the thread works with. */
+export interface OverlapData extends ReadingData {
+  readonly workspaceId: string;
+  readonly work: Work;
+}
+
+const LINE = { running: 2, asked: { inAll: 256, ofWorkspace: 4 }, refusal: 'the worth of too many lists is being counted' };
+const THREAD = { name: 'worth', doing: 'counting what the lists of the workspace are worth', time: 180_000, memory: 256 };
+/** Answers that are kept, in all and of a workspace, and for how long, ms: the age of detections moves without a change. */
+const KEPT = { inAll: 32, ofWorkspace: 4 };
+const FRESH = 600_000;
+/** What has taken a while is told again for so many times that, whatever changes: who asks again and again takes this part of a core at most. */
+const REST = 10;
+
+/** An answer, or why there is none. */
+interface Kept {
+  readonly workspaceId: string;
+  readonly version: string;
+  /** ms */
+  readonly begun: number;
+  readonly ended: number;
+  readonly outcome: { readonly answer: unknown } | { readonly refusal: Error };
+}
+
+interface Options extends Pick<OverlapData, 'settings' | 'guardRails'> {
+  readonly store: Pick<StoreReads, 'findNamed' | 'feeds'>;
+  readonly geo: () => GeoData;
+  /** ms */
+  readonly now?: () => number;
+  /** Counts; a thread of its own where absent. */
+  readonly count?: (data: OverlapData) => Promise<unknown>;
+}
+
+const onThread = (data: OverlapData) => threadAnswer<unknown>(new URL('./overlap.thread.ts', import.meta.url), data, THREAD);
+
+/** Rejects with TOO_LARGE what takes too long or too much, and with LIMITED where too many ask. */
+export function overlapCounter({ store, settings, guardRails, geo, now = Date.now, count = onThread }: Options): OverlapCounter {
+  const once = shared<unknown>();
+  const line = fairQueue(LINE);
+  const kept = new Map<string, Kept>();
+
+  /** What an answer follows from, but for the time. */
+  async function versionOf(workspaceId: string, work: Work): Promise<string> {
+    const revision = (await store.findNamed(workspaceId, ''))?.revision;
+    const feeds = 'detailOf' in work ? await store.feeds(workspaceId) : [];
+    return createHash('sha256')
+      .update(JSON.stringify([revision, geo().version, feeds]))
+      .digest('hex');
+  }
+
+  function keep(key: string, one: Kept): void {
+    kept.delete(key);
+    kept.set(key, one);
+    const own = [...kept].filter(([, { workspaceId }]) => workspaceId === one.workspaceId);
+    if (own.length > KEPT.ofWorkspace) kept.delete(own[0]![0]);
+    if (kept.size > KEPT.inAll) kept.delete(kept.keys().next().value!);
+  }
+
+  /** Whether what is known is told again. */
+  function isFresh({ version, begun, ended, outcome }: Kept, wanted: string): boolean {
+    if (now() >= ended + FRESH) return false;
+    return version === wanted || 'refusal' in outcome || now() < ended + REST * (ended - begun);
+  }
+
+  async function counted(key: string, workspaceId: string, work: Work): Promise<Kept> {
+    const version = await versionOf(workspaceId, work);
+    const known = kept.get(key);
+    if (known !== undefined && isFresh(known, version)) return known;
+    return line(workspaceId, async () => {
+      const begun = now();
+      const outcome = await count({ workspaceId, work, settings, guardRails, geo: geo() }).then(
+        (answer) => ({ answer }),
+        (refusal: Error) => {
+          if (!hasCode(refusal, 'TOO_LARGE')) throw refusal;
+          return { refusal };
+        },
+      );
+      return { workspaceId, version, begun, ended: now(), outcome };
+    });
+  }
+
+  const answerOf = <T>(workspaceId: string, work: Work): Promise<T> => {
+    const key = `${workspaceId} ${JSON.stringify(work)}`;
+    return once(async () => {
+      const one = await counted(key, workspaceId, work);
+      keep(key, one);
+      if ('refusal' in one.outcome) throw one.outcome.refusal;
+      return one.outcome.answer;
+    }, key) as Promise<T>;
+  };
+  return {
+    lists: (workspaceId, shown) => answerOf<WorkspaceOverlap>(workspaceId, { shown }),
+    detail: (workspaceId, { id, name }) => answerOf<OverlapDetail>(workspaceId, { detailOf: { id, name } }),
+  };
+}

@@ -1,0 +1,54 @@
+/** Tells the webhook of the settings that the store is away, which cannot be told from the store (SPEC D27.9). */
+import { randomUUID } from 'node:crypto';
+import { SERVICE_WEBHOOK, type Told, type WebhookMessage, type WebhookStyle } from '../../account/webhook.ts';
+import { GATHER, nextTry } from '../../webhook/schedule.ts';
+import { type SendPorts, sendMessage } from '../../webhook/send.ts';
+
+/** The webhook that the settings name. */
+export interface OwnWebhook {
+  readonly url: string;
+  readonly style: WebhookStyle;
+  readonly secret: string | null;
+}
+
+export interface Outage {
+  /** The store has not answered. Resolves when what is due was tried. */
+  failed(error: Error): Promise<void>;
+  /** The store answers. What was told of it while it was away: that is over now. */
+  answered(): Told['items'];
+}
+
+const KEY = 'engine/store';
+
+/** Tells it after a minute, by one message until it is taken or the store is back. */
+export function reportOutage(own: OwnWebhook, send: SendPorts, signal: AbortSignal): Outage {
+  let since: number | undefined;
+  let waiting: { readonly message: WebhookMessage; readonly nextAt: number } | undefined;
+  let told: Told['items'] = {};
+
+  async function tell(message: WebhookMessage): Promise<void> {
+    const now = send.now();
+    waiting = { message, nextAt: Number.POSITIVE_INFINITY };
+    const tried = await sendMessage(send, { ...own, id: SERVICE_WEBHOOK }, message, { webhook: SERVICE_WEBHOOK, workspace: null }, signal);
+    const again = { ...message, tries: message.tries + 1 };
+    if (tried.isDelivered) told = Object.fromEntries(message.changes.map(({ key, state, text, urgent }) => [key, { state, text, urgent }]));
+    else waiting = { message: again, nextAt: nextTry(again, now, tried.retryAfter) ?? Number.POSITIVE_INFINITY };
+  }
+
+  return {
+    async failed({ message: reason }) {
+      const now = send.now();
+      since ??= now;
+      if (waiting === undefined && now - since >= GATHER) {
+        const text = `the store does not answer: ${reason} (since ${new Date(since).toISOString()})`;
+        const change = { key: KEY, is: 'began', state: 'away', text, urgent: true, at: since } as const;
+        await tell({ id: randomUUID(), at: now, changes: [change], attention: 1, urgent: 1, tries: 0 });
+      } else if (waiting !== undefined && now >= waiting.nextAt) await tell(waiting.message);
+    },
+    answered() {
+      const over = told;
+      [since, waiting, told] = [undefined, undefined, {}];
+      return over;
+    },
+  };
+}

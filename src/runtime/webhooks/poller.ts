@@ -1,0 +1,153 @@
+/** Looks what has changed for the webhooks of a workspace, or that of the service, and makes their messages (SPEC D27.2, D27.3). */
+import { randomUUID } from 'node:crypto';
+import type { Author } from '../../account/caller.ts';
+import { areOff, type ServiceGuardRails } from '../../account/guard-rails.ts';
+import { SERVICE_WEBHOOK, type Told, type Webhook, type WebhookMessage, type WebhookStyle } from '../../account/webhook.ts';
+import { type Alert, alertsOf } from '../../manage/alerts.ts';
+import type { ServiceStatus } from '../../manage/context.ts';
+import { factsOf, type ProcessStatus, type StatusParts } from '../../manage/status.ts';
+import { workspaceParts } from '../../manage/workspace-status.ts';
+import type { Store } from '../../ports/store.ts';
+import type { Happened, LogUpdate, WebhookState } from '../../ports/stored/webhook-store.ts';
+import { differenceOf, type Found } from '../../webhook/changes.ts';
+import { happenedSince } from '../../webhook/events.ts';
+import { isToldIn } from '../../webhook/message.ts';
+import { GATHER } from '../../webhook/schedule.ts';
+import { GONE, type Report } from './heartbeat.ts';
+
+/** Rows of the audit log, and undos, that one look reads; from half of that on the place is written though nothing is told. */
+const ROWS = 1000;
+/** Dead letters that are counted. */
+const MOST_LETTERS = 1000;
+
+export interface LookPorts {
+  readonly store: Store;
+  readonly guardRails: ServiceGuardRails;
+  readonly service: Pick<ServiceStatus, 'engines' | 'geo'>;
+  /** How messages of the service are written; undefined: it has no webhook. */
+  readonly ownStyle: WebhookStyle | undefined;
+  readonly now: () => number;
+}
+
+/** What processes have reported. */
+export interface Reported {
+  readonly processes: readonly ProcessStatus[];
+  readonly known: ReadonlySet<string>;
+}
+
+export async function readReports(store: Pick<Store, 'ping' | 'processReports'>): Promise<Reported> {
+  const reports = (await store.processReports((await store.ping()) - GONE)).map(({ report }) => JSON.parse(report) as Report);
+  return { processes: reports.map(({ status }) => status), known: new Set(reports.flatMap(({ known }) => known)) };
+}
+
+/**
+ * What is to be written of the webhooks of one workspace (null: the service). Nothing where none may be told something now. `toldElsewhere`:
+ * what the service was told besides, while the store was away.
+ */
+export async function lookAt(
+  ports: LookPorts,
+  workspaceId: string | null,
+  reported: Reported,
+  toldElsewhere: Told['items'] = {},
+): Promise<LogUpdate[]> {
+  const { store, now, ownStyle } = ports;
+  const states = await store.webhookStates(workspaceId);
+  if (workspaceId === null && states.length === 0) states.push({ id: SERVICE_WEBHOOK, told: NOTHING_TOLD, isWaiting: false, lastAt: 0 });
+  const ready = states.filter(({ isWaiting, lastAt }) => !isWaiting && !(now() - lastAt < GATHER && now() >= lastAt));
+  if (ready.length === 0) return [];
+  const parts = await (workspaceId === null
+    ? serviceParts(ports, reported.processes)
+    : workspaceParts({ ...ports, workspaceId }, ports.service, reported.processes));
+  // Whoever looks has started himself: others have not reported yet, where nobody has.
+  const items = alertsOf(factsOf(parts)).filter(({ key }) => key !== 'processes');
+  const gone = workspaceId === null ? new Set<string>() : await feedsGone(store, workspaceId, ready);
+  const found = { items, isKnown: isKnownBy(reported.known, gone) };
+  const webhooks = workspaceId === null ? [] : await store.webhooks(workspaceId);
+  const updates: LogUpdate[] = [];
+  for (const state of ready) {
+    const style = workspaceId === null ? ownStyle : webhooks.find(({ id }) => id === state.id)?.style;
+    const told = { ...state.told, items: { ...state.told.items, ...toldElsewhere } };
+    if (style !== undefined) updates.push(...(await updateOf(ports, workspaceId, { ...state, told }, { style, found })));
+  }
+  return updates;
+}
+
+const NOTHING_TOLD: Told = { items: {}, audit: 0, seen: [], seq: 0 };
+const NOTHING_HAPPENED: Happened = { audit: [], undone: [] };
+
+async function updateOf(
+  { store, now }: LookPorts,
+  workspaceId: string | null,
+  { id, told }: WebhookState,
+  { style, found }: { readonly style: Webhook['style']; readonly found: Found },
+): Promise<LogUpdate[]> {
+  const at = now();
+  const happened = workspaceId === null ? NOTHING_HAPPENED : await store.happened(workspaceId, told, ROWS);
+  const nameOf = await namesIn(store, workspaceId, happened);
+  const difference = differenceOf(told.items, found, at);
+  const news = happenedSince(told, happened, nameOf, at);
+  const changes = [...difference.changes, ...news.changes];
+  const after: Told = { ...news.told, items: difference.items };
+  if (changes.length > 0 && isToldIn(style, changes)) return [{ id, told: after, message: messageOf(changes, found.items, at) }];
+  const isWritten =
+    changes.length > 0 || happened.audit.length >= ROWS / 2 || JSON.stringify(difference.items) !== JSON.stringify(told.items);
+  return isWritten ? [{ id, told: after }] : [];
+}
+
+function messageOf(changes: WebhookMessage['changes'], items: readonly Alert[], at: number): WebhookMessage {
+  const there = [...new Map(items.map((item) => [item.key, item])).values()];
+  return { id: randomUUID(), at, changes, attention: there.length, urgent: there.filter(({ urgent }) => urgent).length, tries: 0 };
+}
+
+/** What nobody reports of a feed nobody knows, unless that is gone; of all else is known what was asked. */
+const isKnownBy =
+  (known: ReadonlySet<string>, gone: ReadonlySet<string>): Found['isKnown'] =>
+  (key) =>
+    !key.startsWith('feed/') || known.has(key.slice(0, key.lastIndexOf('/'))) || gone.has(feedIn(key));
+
+/** The UUID of the list or feed in the key of an event, or `workspace`. */
+const feedIn = (key: string) => key.split('/')[2]!;
+
+/** Feeds that webhooks were told of and that are deleted; of so many it is asked at once. */
+async function feedsGone(store: Pick<Store, 'findNamed'>, workspaceId: string, states: readonly WebhookState[]): Promise<Set<string>> {
+  const told = states.flatMap(({ told: { items } }) => Object.keys(items).filter((key) => key.startsWith('feed/')));
+  const gone = new Set<string>();
+  for (const id of [...new Set(told.map(feedIn))].filter((each) => each !== 'workspace').slice(0, 100)) {
+    const named = await store.findNamed(workspaceId, id);
+    if (named === undefined || named.lists.length + named.feeds.length === 0) gone.add(id);
+  }
+  return gone;
+}
+
+/** What the keys and people are called who did something. */
+async function namesIn(store: Pick<Store, 'key'>, workspaceId: string | null, { audit, undone }: Happened) {
+  const names = new Map<string, string>();
+  const keys = new Set([...audit, ...undone].flatMap(({ by: { keyId } }) => keyId ?? []));
+  // Keys of a workspace are few that change something within a minute.
+  for (const key of [...keys].slice(0, 50)) {
+    const found = workspaceId === null ? undefined : await store.key(workspaceId, key);
+    if (found !== undefined) names.set(key, `the key ${JSON.stringify(found.name ?? found.prefix)}`);
+  }
+  return ({ keyId, actor }: Author): string =>
+    [...(actor === null ? [] : [JSON.stringify(actor)]), ...(keyId === null ? [] : [names.get(keyId) ?? `the key ${keyId}`])].join(
+      ' with ',
+    ) || 'a command';
+}
+
+/** The parts of the status that concern the service as a whole. */
+async function serviceParts({ store, service, guardRails }: LookPorts, processes: readonly ProcessStatus[]): Promise<StatusParts> {
+  const { country, asn } = service.geo();
+  const stream = processes.map(({ checks }) => checks.stream).find((check) => check !== undefined && !check.ok);
+  const isOff = areOff(guardRails);
+  return {
+    store: { kind: service.engines.store, ok: true },
+    stream: { kind: service.engines.stream, ok: stream === undefined, ...(stream?.reason !== undefined && { reason: stream.reason }) },
+    processes: processes.map((process) => ({ ...process, feeds: [] })),
+    lag: null,
+    geo: { country: country.age_days, asn: asn.age_days },
+    deadLetters: await store.deadLetterCount(MOST_LETTERS),
+    ...{ unusedKeys: null, endingKeys: null, stopped: null, fullDevices: null, sources: null },
+    unguarded: isOff ? (await store.workspaces()).filter(areOff).map(({ name }) => name) : [],
+    workspaces: new Map(),
+  };
+}

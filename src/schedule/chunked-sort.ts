@@ -1,0 +1,34 @@
+/** Items that are sorted at once, or merged: a millisecond or two. */
+const PIECE = 2000;
+
+/** Sorts as `toSorted` does, equal items in their order, piece by piece; `pause` lets others get on between two. */
+export async function chunkedSort<T>(items: readonly T[], compare: (a: T, b: T) => number, pause: () => Promise<void>): Promise<T[]> {
+  let runs: T[][] = [];
+  for (let at = 0; at < items.length; at += PIECE) {
+    runs.push(items.slice(at, at + PIECE).sort(compare));
+    await pause();
+  }
+  while (runs.length > 1) {
+    const merged: T[][] = [];
+    for (let at = 0; at < runs.length; at += 2) merged.push(await mergedInTurns(runs[at]!, runs[at + 1] ?? [], compare, pause));
+    runs = merged;
+  }
+  return runs[0] ?? [];
+}
+
+async function mergedInTurns<T>(
+  left: readonly T[],
+  right: readonly T[],
+  compare: (a: T, b: T) => number,
+  pause: () => Promise<void>,
+): Promise<T[]> {
+  const merged: T[] = [];
+  let [i, k] = [0, 0];
+  while (i < left.length && k < right.length) {
+    merged.push(compare(left[i]!, right[k]!) <= 0 ? left[i++]! : right[k++]!);
+    if (merged.length % PIECE === 0) await pause();
+  }
+  for (; i < left.length; i += 1) merged.push(left[i]!);
+  for (; k < right.length; k += 1) merged.push(right[k]!);
+  return merged;
+}

@@ -1,0 +1,297 @@
+/**
+ * Making a list equal to a content (SPEC D11.4): what of it has to change, as the messages of the stream that change it. What stays as it is
+ * is not sent, and keeps since when it is there; what an entry does not say, its rule keeps.
+ */
+import { type Caller, senderOf } from '../account/caller.ts';
+import { WeirError } from '../errors.ts';
+import type { StoreReads } from '../ports/store.ts';
+import type { ComparedRule } from '../ports/stored/stored-rule.ts';
+import type { Message } from '../ports/stream.ts';
+import type { AccessRule, Target } from '../rule.ts';
+import type { Accept } from '../signal/accept.ts';
+import { entryErrors } from '../signal/faults.ts';
+import { LIMITS } from '../signal/limits.ts';
+import { encodeOperation, OPERATION_RULES } from '../signal/message/encode.ts';
+import { newBatchId, signalId } from '../signal/message/signal-id.ts';
+import { throwRefusal } from '../signal/refusal.ts';
+import { formatTarget } from '../signal/target.ts';
+import { broadTarget } from './broad-targets.ts';
+import { COMPARED, type Compared, type CurrentRule, CurrentRules } from './current-rules.ts';
+import type { PassedRow, PlacedEntry } from './readers/content.ts';
+import { hasExpired, type ListAction, type ListEntry, signalOf } from './readers/entry.ts';
+import { arrayOf, type FileSignal, type LineFault } from './readers/items.ts';
+import { expiryOf, isOutlived } from './renewal.ts';
+
+/** What comparing works with. */
+export interface SyncPorts {
+  readonly reads: Pick<StoreReads, 'comparedRules' | 'rulesById'>;
+  readonly accept: Accept;
+  /** Why a network must not be blocked, as the guard rails have it; empty when it may be. */
+  readonly blockFaults: (network: Extract<Target, { kind: 'ip' }>['network']) => readonly string[];
+  readonly now: () => number;
+  /** Gives other work its turn. Rejects where nobody waits for the result any more. */
+  pause(): Promise<void>;
+  /** Waits until more entries may be sent, seconds; undefined: then it is refused. */
+  readonly wait?: (seconds: number) => Promise<void>;
+}
+
+/** Which list is made equal, and how. */
+export interface SyncTask {
+  readonly caller: Caller;
+  readonly listId: string;
+  /** Its rules are concerned even when no entry has it. */
+  readonly action: ListAction;
+  /** Whether entries that guard rails refuse hold back every removal (`keep`), or count as absent (`skip`), with all that cannot be taken (`skip_all`). */
+  readonly refused: 'keep' | 'skip' | 'skip_all';
+}
+
+/** What is wrong with an entry, and where it stands. */
+export interface PlacedFault {
+  readonly place: string;
+  readonly message: string;
+}
+
+/** What making a list equal does. */
+export interface SyncPlan {
+  /** Rules of the list that are known by their value, of the actions that are concerned. */
+  readonly present: number;
+  /** Rules that are made, changed (or renewed), removed, and left as they are. */
+  readonly added: number;
+  readonly changed: number;
+  readonly removed: number;
+  readonly unchanged: number;
+  /** Rules with a `rule_ref` that no entry has: they stay. */
+  readonly kept: number;
+  /** Entries that cannot be read or taken, those that guard rails refuse, and those that have expired. */
+  readonly failed: number;
+  readonly refused: number;
+  readonly expired: number;
+  /** Rows that were passed over, by the reason. */
+  readonly passed: Readonly<Record<string, number>>;
+  /** The first of what is wrong, refusals included. */
+  readonly faults: readonly PlacedFault[];
+  /** Whether so much would be removed, or added, that somebody has to be sure. */
+  readonly isLarge: boolean;
+  /** Whole countries and ASNs among what is added, of which somebody has to be sure, too. */
+  readonly wide: number;
+}
+
+/** Whether somebody has to be sure of it. */
+export const needsConfirmation = ({ isLarge, wide }: Pick<SyncPlan, 'isLarge' | 'wide'>): boolean => isLarge || wide > 0;
+
+/** Entries that are judged together. */
+const SLICE = LIMITS.batchEntries;
+/** Entries and rules that are compared before other work gets its turn. */
+const TURN = 200;
+/** Rules of the list that are read at once: it takes two milliseconds. */
+const READ = 1000;
+/** Faults that are told at most. */
+const MOST_TOLD = 1000;
+/** Reasons that are told apart. */
+const MOST_REASONS = 20;
+/** So many may come into any list without a question. */
+const FEW = 100;
+
+/** What is compared of a rule; with a `rule_ref`, which goes without a name, its target in place of that. */
+const compared = (rule: ComparedRule): Readonly<Record<Compared, unknown>> =>
+  rule.ruleRef === null ? rule : { ...rule, name: `${rule.action} ${formatTarget(rule.target)}` };
+const said = (entry: ListEntry): Readonly<Record<Compared, unknown>> =>
+  entry.ruleRef === undefined ? entry : { ...entry, name: `${entry.action} ${formatTarget(entry.target)}` };
+
+interface Pending extends PlacedEntry {
+  /** The rule that it changes; 0: a new one. */
+  readonly id: number;
+  readonly keepsExpiry: boolean;
+}
+
+/**
+ * Compares a content with a list and hands over what changes it, in steps of one batch each: first what comes, then what goes. What goes is
+ * left out where an entry failed. Rejects with USAGE where an entry is no rule, and with what a batch is refused with.
+ */
+export async function planSync(
+  { reads, accept, blockFaults, now, pause, wait }: SyncPorts,
+  { caller, listId, action, refused: onRefused }: SyncTask,
+  entries: AsyncIterable<PlacedEntry | LineFault | PassedRow>,
+  step: (messages: readonly Message[]) => Promise<void>,
+): Promise<SyncPlan> {
+  const { workspaceId, organizationId, sourceId } = caller;
+  const present = await presentRules(reads, workspaceId, listId, now(), pause);
+  const stored = present.size;
+  const actions = new Set<string>([action]);
+  const faults: PlacedFault[] = [];
+  const passed: Record<string, number> = Object.create(null);
+  const count = { added: 0, changed: 0, unchanged: 0, failed: 0, refused: 0, expired: 0, wide: 0 };
+  let pending: Pending[] = [];
+  const tell = (fault: PlacedFault) => void (faults.length < MOST_TOLD && faults.push(fault));
+
+  let seen = 0;
+  for await (const each of entries) {
+    seen += 1;
+    if (seen % TURN === 0) await pause();
+    if ('passed' in each) {
+      const reason = each.passed in passed || Object.keys(passed).length < MOST_REASONS ? each.passed : 'other reasons';
+      passed[reason] = (passed[reason] ?? 0) + 1;
+    } else if ('fault' in each) {
+      count.failed += 1;
+      tell({ place: each.place, message: each.fault });
+    } else take(each);
+    if (pending.length >= SLICE) await judge();
+  }
+  if (pending.length > 0) await judge();
+  if (actions.has('unblock')) throw noRule();
+
+  const mayGo = onRefused === 'skip_all' || (count.failed === 0 && (count.refused === 0 || onRefused === 'skip'));
+  const isConcerned = ({ isAllow, hasRef }: CurrentRule) => !hasRef && actions.has(isAllow ? 'allow' : 'block');
+  const [gone, known] = [[] as number[], { present: 0, kept: 0 }];
+  for (let at = 0; at < stored; at += 1) {
+    if (at % (TURN * 10) === 0) await pause();
+    const rule = present.get(at);
+    if (rule.hasRef && !present.isWanted(at)) known.kept += 1;
+    if (!isConcerned(rule)) continue;
+    known.present += 1;
+    if (!present.isWanted(at)) gone.push(rule.id);
+  }
+  if (mayGo) await remove(gone);
+  const { added } = count;
+  return {
+    ...known,
+    ...count,
+    removed: mayGo ? gone.length : 0,
+    passed,
+    faults,
+    isLarge: gone.length * 2 > known.present || (known.present > 0 && added > Math.max(FEW, known.present)),
+  };
+
+  function take({ entry, place }: PlacedEntry): void {
+    if (entry.action === 'unblock') throw noRule();
+    actions.add(entry.action);
+    const at = now();
+    if (hasExpired(entry, at)) {
+      count.expired += 1;
+      return;
+    }
+    const why = entry.action === 'block' && entry.target.kind === 'ip' ? blockFaults(entry.target.network) : [];
+    if (why.length > 0) {
+      count.refused += 1;
+      tell({ place, message: `${formatTarget(entry.target)} ${why.join('; ')}` });
+      return;
+    }
+    const found = present.find(entry);
+    const rule = found < 0 ? undefined : present.get(found);
+    if (found >= 0) present.want(found);
+    const isDue = rule === undefined || isOutlived(entry, rule.expiresAt, at);
+    const fields = said(entry);
+    const isSame =
+      rule !== undefined &&
+      COMPARED.every((field, i) => fields[field] === undefined || present.digest(fields[field]) === present.digestAt(found, i));
+    if (rule !== undefined && isSame && !isDue) {
+      if (rule.id > 0) count.unchanged += 1;
+      return;
+    }
+    if (rule === undefined && broadTarget(entry) !== undefined) count.wide += 1;
+    pending.push({ entry, place, id: rule?.id ?? 0, keepsExpiry: !isDue && entry.expiry === undefined });
+    const before = (i: number) => (found < 0 ? 0 : present.digestAt(found, i));
+    const digests = COMPARED.map((field, i) => (fields[field] === undefined ? before(i) : present.digest(fields[field])));
+    const hasRef = entry.ruleRef !== undefined;
+    const next = { id: rule?.id ?? 0, expiresAt: expiryOf(entry, at), hasRef, isAllow: entry.action === 'allow' };
+    if (found >= 0) present.set(found, next, digests);
+    else present.want(present.add(entry, next, digests));
+  }
+
+  /** Judges what is pending as signals are, and hands over the messages of what is good. */
+  async function judge(): Promise<void> {
+    const all = pending;
+    pending = [];
+    const ids = all.flatMap(({ id }) => (id > 0 ? [id] : []));
+    const before = new Map(
+      ids.length === 0 ? [] : (await reads.rulesById(workspaceId, 'access_rule', ids)).map(({ id, rule }) => [id, rule as AccessRule]),
+    );
+    const signals = all.flatMap(({ entry, place, id, keepsExpiry }) => {
+      const signal = signalOf(merged(entry, before.get(id), keepsExpiry), now());
+      return signal === undefined ? [] : [{ ...signal, place, isNew: !before.has(id) }];
+    });
+    for (const version of [1, 2] as const) {
+      // In their order: of two entries for one value the later counts, and those with a name are of another version.
+      const batch = signals.filter((signal) => signal.version === version);
+      if (batch.length > 0) await judgeBatch(version, batch);
+    }
+  }
+
+  async function judgeBatch(version: 1 | 2, batch: readonly (FileSignal & { readonly isNew: boolean })[]): Promise<void> {
+    const plan = { version, caller, list: listId, entries: arrayOf(batch), dryRun: true, isPlan: true };
+    let result = await accept(plan);
+    while (result.refused?.code === 'LIMITED' && wait !== undefined) {
+      await wait(result.refused.retryAfter ?? 1);
+      result = await accept(plan);
+    }
+    if (result.refused !== undefined) throwRefusal(result.refused);
+    const wrong = entryErrors(result.faults);
+    for (const { entry, message } of wrong) tell({ place: batch[entry].place!, message });
+    count.failed += wrong.length;
+    const bad = new Set(wrong.map(({ entry }) => entry));
+    for (const [i, { isNew }] of batch.entries()) if (!bad.has(i)) count[isNew ? 'added' : 'changed'] += 1;
+    if (result.foreseen.messages.length > 0) await step(result.foreseen.messages);
+  }
+
+  async function remove(ids: readonly number[]): Promise<void> {
+    for (let at = 0; at < ids.length; ) {
+      const batchId = newBatchId(now());
+      const messages: Message[] = [];
+      for (; at < ids.length && messages.length < 10; at += OPERATION_RULES) {
+        const operation = { change: 'delete_rules', kind: 'access_rule', ids: ids.slice(at, at + OPERATION_RULES) } as const;
+        const context = {
+          workspaceId,
+          organizationId,
+          listId,
+          receivedAt: now(),
+          signalId: signalId(batchId, messages.length + 1),
+          ...senderOf(caller),
+          sourceId,
+        };
+        messages.push(encodeOperation(operation, context));
+      }
+      await step(messages);
+      await pause();
+    }
+  }
+}
+
+const noRule = () => new WeirError('USAGE', 'a file that replaces a list holds the rules that it shall have, and unblock is none');
+
+/** The rules of a list that are active at `now` (ms). */
+async function presentRules(
+  reads: Pick<StoreReads, 'comparedRules'>,
+  workspaceId: string,
+  listId: string,
+  now: number,
+  pause: () => Promise<void>,
+): Promise<CurrentRules> {
+  const present = new CurrentRules();
+  for (let after = -1; ; ) {
+    const rules = await reads.comparedRules(workspaceId, listId, { now, after, limit: READ });
+    for (const rule of rules) {
+      const fields = compared(rule);
+      present.add(
+        rule,
+        { id: rule.id, expiresAt: rule.expiresAt ?? 0, hasRef: rule.ruleRef !== null, isAllow: rule.action === 'allow' },
+        COMPARED.map((field) => present.digest(fields[field])),
+      );
+    }
+    if (rules.length < READ) return present;
+    after = rules[READ - 1]!.id;
+    await pause();
+  }
+}
+
+/** An entry with what it does not say, as its rule has it. */
+function merged(entry: ListEntry, rule: AccessRule | undefined, keepsExpiry: boolean): ListEntry {
+  if (rule === undefined) return entry;
+  return {
+    ...entry,
+    reason: entry.reason ?? rule.reason ?? undefined,
+    labels: entry.labels ?? rule.labels ?? undefined,
+    config: entry.config ?? rule.config ?? undefined,
+    name: entry.name ?? rule.name ?? undefined,
+    expiry: keepsExpiry && rule.expiresAt !== null ? { at: rule.expiresAt } : entry.expiry,
+  };
+}

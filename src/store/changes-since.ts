@@ -1,0 +1,103 @@
+/** What has changed in lists since they were read: the changes alone, the same in both dialects (D5.22). */
+import { DAY } from '../clock.ts';
+import type { KnownRules, ListSink, RuleSink } from '../ports/snapshot.ts';
+import { keyOf, type RuleSource, ruleSource } from './accounts/lists.ts';
+import { givenUpUntil, listsOf } from './batches/undo-selections.ts';
+import { roleOf, targetOf } from './columns.ts';
+import type { Row } from './rows.ts';
+import { all, one, type Work } from './work.ts';
+
+/** More changes of one list than this cost as much as reading all of its rules. */
+const MOST = 20_000;
+/** Changes are kept for a week (D9.7); rules whose last change is nearly as old are read anew, ms. */
+const KEPT = 6 * DAY;
+/** Ids that one statement names. */
+const ASKED = 500;
+
+const COLUMNS = 'id, action, v4, v6, expires_at, levels, target';
+const ACTIVE = '(expires_at IS NULL OR expires_at > $3)';
+
+/** What `follow` has found: whole lists, by their primary keys, are for the driver to read. */
+interface Followed extends RuleSource {
+  readonly whole: readonly number[];
+}
+
+/**
+ * `follow` of the port, but for the lists that are to be read whole. `now` is the store's clock as an expression, `at` (ms) the instant
+ * at which rules have to be active.
+ */
+export function* follow(
+  now: string,
+  { workspaceId, feedId, at, known }: { workspaceId: string; feedId: string | null; at: number; known: KnownRules },
+  sink: ListSink,
+): Work<Followed | 'too_far' | undefined> {
+  const source = yield* ruleSource(now, workspaceId, feedId);
+  if (source === undefined) return undefined;
+  const { head, workspacePk, lists } = source;
+  const whole = lists.map(({ pk }) => pk).filter((pk) => !known.lists.has(keyOf(pk)));
+  if (known.lists.size === 0 || head.change === known.change) return { ...source, whole };
+  if (!(yield* isKept(workspacePk, known.change, head.readAt))) return 'too_far';
+  for (const pk of yield* touchedLists(workspacePk, known.change)) {
+    if (known.lists.has(keyOf(pk)) && !(yield* followList(pk, known.change, at, sink))) whole.push(pk);
+  }
+  return { ...source, whole };
+}
+
+/** Whether every change after this one is still known: the oldest are forgotten or given up (D9.10) first. */
+function* isKept(workspacePk: number, change: number, now: number): Work<boolean> {
+  const text = 'SELECT landed_at FROM batches WHERE workspace_pk = $1 AND first_seq <= $2 ORDER BY first_seq DESC LIMIT 1';
+  const row = yield* one(text, workspacePk, change);
+  if (row === undefined || Number(row.landed_at) <= now - KEPT) return false;
+  return change >= (yield* givenUpUntil(workspacePk));
+}
+
+/** The lists in which something has landed since. An undo lands where the batch did that it undoes. */
+function* touchedLists(workspacePk: number, change: number): Work<Set<number>> {
+  const rows = yield* all('SELECT DISTINCT list_pk, undoes FROM batches WHERE workspace_pk = $1 AND first_seq > $2', workspacePk, change);
+  const touched = new Set(rows.map((row) => Number(row.list_pk)));
+  for (const { undoes, list_pk: list } of rows) {
+    if (undoes !== null) for (const each of yield* listsOf(workspacePk, String(undoes), Number(list))) touched.add(each);
+  }
+  return touched;
+}
+
+/** False when there is too much. */
+function* followList(pk: number, change: number, at: number, sink: ListSink): Work<boolean> {
+  const changed = yield* all(`SELECT DISTINCT id FROM access_rules_before WHERE list_pk = $1 AND changed > $2 LIMIT ${MOST}`, pk, change);
+  const made = yield* all(
+    `SELECT ${COLUMNS} FROM access_rules WHERE list_pk = $1 AND id > $2 AND ${ACTIVE} ORDER BY id LIMIT ${MOST}`,
+    pk,
+    change,
+    at,
+  );
+  if (changed.length === MOST || made.length === MOST) return false;
+  const ids = changed.map((row) => Number(row.id));
+  sink.list(keyOf(pk), false);
+  for (const id of ids) sink.gone(id);
+  for (const row of made) handOver(row, sink);
+  const older = ids.filter((id) => id <= change);
+  for (let from = 0; from < older.length; from += ASKED) {
+    const slice = older.slice(from, from + ASKED);
+    const wanted = slice.map((_, i) => `$${i + 4}`);
+    const rows = yield* all(
+      `SELECT ${COLUMNS} FROM access_rules WHERE list_pk = $1 AND id <= $2 AND ${ACTIVE} AND id IN (${wanted})`,
+      pk,
+      change,
+      at,
+      ...slice,
+    );
+    for (const row of rows) handOver(row, sink);
+  }
+  return true;
+}
+
+function handOver({ id, action, v4, v6, expires_at, levels, target }: Row, sink: RuleSink): void {
+  const expires = expires_at === null ? 0 : Math.ceil(Number(expires_at) / 1000);
+  const rule = [Number(id), roleOf(Number(action))] as const;
+  if (v4 !== null) sink.v4(...rule, Math.floor(Number(v4) / 64), Number(v4) % 64, expires, Number(levels));
+  else if (v6 !== null) sink.v6(...rule, v6 as Uint8Array, 0, (v6 as Uint8Array)[16], expires, Number(levels));
+  else {
+    const parsed = targetOf(String(target));
+    if (parsed.kind !== 'ip') sink.geo(...rule, parsed, expires, Number(levels));
+  }
+}

@@ -1,0 +1,192 @@
+/** Bouncers and what they were told, the same in both dialects (D14). */
+import type { Page, PageRequest } from '../../ports/stored/account-store.ts';
+import {
+  type Bouncer,
+  type BouncerReads,
+  type BouncerWrites,
+  type LogRow,
+  MOST_BOUNCERS,
+  MOST_TOLD,
+  type NewLogRow,
+  type RecordedLog,
+} from '../../ports/stored/bouncer-store.ts';
+import { giveBack, take } from '../accounts/storage-usage.ts';
+import { pageOf } from '../page.ts';
+import { WORKSPACE_PK, workspacePk } from '../row-ids.ts';
+import { numberOrNull, type Row } from '../rows.ts';
+import { all, type Changes, one, type Reads, run, runRows, type Value, type Work } from '../work.ts';
+import { fairShare } from './fair-share.ts';
+
+const TOLD = `SELECT seq, entries FROM told_networks WHERE workspace_pk = ${WORKSPACE_PK} AND feed_id = $2 AND seq > $3 ORDER BY seq`;
+const REPLACED =
+  'DELETE FROM told_networks WHERE workspace_pk = $1 AND feed_id = $2 AND seq <= $3 RETURNING workspace_pk, length(entries) AS bytes';
+const LAST = 'SELECT max(seq) AS seq FROM told_networks WHERE workspace_pk = $1 AND feed_id = $2';
+const ADD = 'INSERT INTO told_networks (workspace_pk, feed_id, seq, at, entries) VALUES ($1, $2, $3, $4, $5)';
+const TOLD_OF =
+  'SELECT feed_id, sum(length(entries)) AS bytes FROM told_networks WHERE workspace_pk = $1 GROUP BY feed_id ORDER BY feed_id';
+const PULLED = 'SELECT feed_id, max(last_pull) AS at FROM bouncers WHERE workspace_pk = $1 GROUP BY feed_id';
+
+/** A list's or composed feed's UUID, or '' for the workspace's feed: a key has no NULL. */
+const feedKey = (feedId: string | null) => feedId ?? '';
+
+/** `told` of the port. */
+export function* toldRows(workspaceId: string, feedId: string | null, after: number): Work<LogRow[]> {
+  const rows = yield* all(TOLD, workspaceId, feedKey(feedId), after);
+  return rows.map(({ seq, entries }) => ({ seq: Number(seq), bytes: entries as Uint8Array }));
+}
+
+function* addTold(
+  workspaceId: string,
+  feedId: string | null,
+  { bytes, isComplete, through, at }: NewLogRow,
+  most = MOST_TOLD,
+): Work<RecordedLog> {
+  const feed = feedKey(feedId);
+  const workspace = yield* workspacePk(workspaceId);
+  if (workspace === undefined) return { seq: through + 1, forgotten: [] };
+  const seq = Math.max(through, Number((yield* one(LAST, workspace, feed))?.seq ?? 0)) + 1;
+  if (isComplete) yield* giveBack('told', yield* all(REPLACED, workspace, feed, through));
+  yield* run(ADD, workspace, feed, seq, at, bytes);
+  yield* take('told', workspace, bytes.length);
+  const forgotten = yield* forgetTold(workspace, feed, most);
+  return { seq, forgotten };
+}
+
+/** Forgets what was told of the feeds that nobody has pulled for longest, where there is more than `most` bytes: an eighth of it at least. Returns which. */
+function* forgetTold(workspace: number, kept: string, most: number): Work<(string | null)[]> {
+  const taken = yield* one("SELECT bytes FROM taken_bytes WHERE what = 'told' AND workspace_pk = $1", workspace);
+  let over = Number(taken?.bytes ?? 0) - most;
+  if (over <= 0) return [];
+  over += most / 8;
+  const forgotten: (string | null)[] = [];
+  const pulled = new Map((yield* all(PULLED, workspace)).map(({ feed_id, at }) => [String(feed_id ?? ''), Number(at)]));
+  const pulledAt = ({ feed_id }: Row) => pulled.get(String(feed_id)) ?? 0;
+  for (const { feed_id, bytes } of (yield* all(TOLD_OF, workspace)).sort((a, b) => pulledAt(a) - pulledAt(b))) {
+    if (over <= 0) break;
+    if (feed_id === kept) continue;
+    yield* run('DELETE FROM told_networks WHERE workspace_pk = $1 AND feed_id = $2', workspace, String(feed_id));
+    yield* take('told', workspace, -Number(bytes));
+    over -= Number(bytes);
+    forgotten.push(String(feed_id) || null);
+  }
+  return forgotten;
+}
+
+const COLUMNS = [
+  'key_id',
+  'user_agent',
+  'address',
+  'feed_id',
+  'first_seen',
+  'last_pull',
+  'decisions',
+  'networks',
+  'left_out_networks',
+  'left_out_addresses',
+  'metrics',
+  'metrics_at',
+  'last_stream',
+] as const;
+const BOUNCERS = `SELECT ${COLUMNS} FROM bouncers WHERE workspace_pk = ${WORKSPACE_PK} AND (key_id, user_agent, address) > ($2, $3, $4)
+  ORDER BY key_id, user_agent, address LIMIT $5`;
+
+/** The place behind a bouncer: its key and address, which have no space in them, and its name. */
+const placeOf = ({ keyId, address, userAgent }: Bouncer) => `${keyId} ${address} ${userAgent}`;
+
+/** `bouncerPage` of the port. */
+export function* bouncerPage(workspaceId: string, { after, limit }: PageRequest): Work<Page<Bouncer>> {
+  const [keyId, address, ...name] = after === null ? ['', ''] : after.split(' ');
+  const rows = yield* all(BOUNCERS, workspaceId, keyId, name.join(' '), address, limit + 1);
+  const bouncers = rows.map((row) => ({
+    workspaceId,
+    keyId: String(row.key_id),
+    userAgent: String(row.user_agent),
+    address: String(row.address),
+    feedId: row.feed_id === null ? null : String(row.feed_id),
+    firstSeen: Number(row.first_seen),
+    lastPull: Number(row.last_pull),
+    decisions: Number(row.decisions),
+    networks: Number(row.networks),
+    leftOutNetworks: Number(row.left_out_networks),
+    leftOutAddresses: Number(row.left_out_addresses),
+    metrics: row.metrics === null ? null : String(row.metrics),
+    metricsAt: numberOrNull(row.metrics_at),
+    lastStream: numberOrNull(row.last_stream),
+  }));
+  return pageOf(bouncers, limit, placeOf);
+}
+
+const valuesOf = (bouncer: Bouncer): Value[] => [
+  bouncer.keyId,
+  bouncer.userAgent,
+  bouncer.address,
+  bouncer.feedId,
+  bouncer.firstSeen,
+  bouncer.lastPull,
+  bouncer.decisions,
+  bouncer.networks,
+  bouncer.leftOutNetworks,
+  bouncer.leftOutAddresses,
+  bouncer.metrics,
+  bouncer.metricsAt,
+  bouncer.lastStream,
+];
+
+const CHANGED = COLUMNS.filter(
+  (column) => !['key_id', 'user_agent', 'address', 'first_seen', 'metrics', 'metrics_at', 'last_stream'].includes(column),
+);
+// A process that has not got their metrics or pulls leaves those that another one got.
+const note = (values: string) => `INSERT INTO bouncers AS known (workspace_pk, ${COLUMNS}) VALUES ${values}
+  ON CONFLICT (workspace_pk, key_id, user_agent, address) DO UPDATE SET ${CHANGED.map((column) => `${column} = excluded.${column}`)},
+    metrics = coalesce(excluded.metrics, known.metrics), metrics_at = coalesce(excluded.metrics_at, known.metrics_at),
+    last_stream = coalesce(excluded.last_stream, known.last_stream)
+  WHERE excluded.last_pull >= known.last_pull`;
+
+/** Processes that write the same rows take them in one order, so that none waits for another that waits for it. */
+const byName = (a: Bouncer, b: Bouncer) => (placeOf(a) < placeOf(b) ? -1 : 1);
+
+function* noteBouncers(bouncers: readonly Bouncer[], before: number, most = MOST_BOUNCERS): Work<void> {
+  for (const [workspaceId, its] of Map.groupBy(bouncers.toSorted(byName), (bouncer) => bouncer.workspaceId)) {
+    const workspace = yield* workspacePk(workspaceId);
+    if (workspace === undefined) continue;
+    yield* runRows(
+      its.map((bouncer) => [workspace, ...valuesOf(bouncer)]),
+      note,
+    );
+    yield* forgetBouncers(workspace, most.ofWorkspace);
+  }
+  yield* run('DELETE FROM bouncers WHERE last_pull < $1', before);
+  if (Number((yield* one('SELECT count(*) AS count FROM bouncers'))!.count) <= most.inAll) return;
+  const counts = yield* all('SELECT workspace_pk, count(*) AS count FROM bouncers GROUP BY workspace_pk');
+  const share = Math.max(1, fairShare(countsIn(counts), most.inAll));
+  for (const { workspace_pk, count } of counts) if (Number(count) > share) yield* forgetBouncers(Number(workspace_pk), share);
+}
+
+/** Forgets what a workspace has beyond so many bouncers, of the keys with most. */
+function* forgetBouncers(workspace: number, most: number): Work<void> {
+  const counts = yield* all('SELECT key_id, count(*) AS count FROM bouncers WHERE workspace_pk = $1 GROUP BY key_id', workspace);
+  const share = Math.max(1, fairShare(countsIn(counts), most));
+  let left = 0;
+  for (const { key_id, count } of counts) {
+    const over = Math.max(0, Number(count) - share);
+    if (over > 0) yield* run(OLDEST_OF_KEY, workspace, over, String(key_id));
+    left += Number(count) - over;
+  }
+  // More keys than there may be bouncers.
+  if (left > most) yield* run(OLDEST, workspace, left - most);
+}
+
+const oldest = (which: string) => `DELETE FROM bouncers WHERE workspace_pk = $1 AND (key_id, user_agent, address) IN
+  (SELECT key_id, user_agent, address FROM bouncers WHERE workspace_pk = $1${which} ORDER BY last_pull, key_id, user_agent, address LIMIT $2)`;
+const OLDEST = oldest('');
+const OLDEST_OF_KEY = oldest(' AND key_id = $3');
+
+const countsIn = (rows: readonly Row[]) => rows.map(({ count }) => Number(count));
+
+export const bouncerReads = { told: toldRows, bouncerPage } satisfies Reads<BouncerReads>;
+
+/** Each change as the work of its transaction. */
+export const bouncerChanges = {
+  recordLog: (_now, ...args) => addTold(...args),
+  recordBouncers: (_now, ...args) => noteBouncers(...args),
+} satisfies Changes<BouncerWrites>;

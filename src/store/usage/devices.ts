@@ -1,0 +1,249 @@
+/** The ledger of devices, the same in both dialects (D16.7 to D16.12). */
+import {
+  afterPulls,
+  type DeviceDocument,
+  type DeviceState,
+  deviceId,
+  documentKey,
+  patienceOf,
+  type SeenDevice,
+  usualInterval,
+} from '../../account/device.ts';
+import type { Device, DevicePage, DeviceReads, DeviceWrites, KeyName, ShownDocument } from '../../ports/devices.ts';
+import { inChunks } from '../../schedule/chunks.ts';
+import { workspacePk } from '../row-ids.ts';
+import { numberOrNull, type Row } from '../rows.ts';
+import { all, allOf, type Changes, one, run, runRows, type Value, type Work } from '../work.ts';
+import { fairShare } from './fair-share.ts';
+
+/** Devices that are kept of one workspace, and in all. */
+const MOST_OF_WORKSPACE = 5_000;
+const MOST = 50_000;
+/** Devices that are read and written at a time. */
+const ROWS = 40;
+
+/** The writes of the ledger. Who writes it holds one row until the commit: what is read is still so when it is written. */
+export const deviceChanges = {
+  noteDevices: (_now, seen) => noteDevices(seen),
+  markStopped: (_now, { now, running, most = MOST }) => markStopped(now, running, most),
+} satisfies Changes<DeviceWrites>;
+
+const hold = () => run("UPDATE counters SET value = value + 1 WHERE name = 'devices'");
+
+function* noteDevices(seen: readonly SeenDevice[]): Work<Device[]> {
+  yield* hold();
+  const back: Device[] = [];
+  for (const [workspaceId, devices] of Map.groupBy(seen, (device) => device.workspaceId)) {
+    const pk = yield* workspacePk(workspaceId);
+    if (pk === undefined) continue;
+    for (const slice of inChunks(devices, ROWS)) {
+      const known = yield* knownDevices(pk, slice.map(deviceId));
+      const after = new Map(known);
+      // Once each: two that a process has seen under one name are one.
+      for (const each of slice) after.set(deviceId(each), afterPulls(after.get(deviceId(each)), each));
+      yield* writeDevices(pk, [...after.values()]);
+      back.push(...[...known.values()].filter(({ stoppedAt }) => stoppedAt !== null).map((device) => shown(device, workspaceId)));
+    }
+    yield* run(
+      `DELETE FROM devices WHERE workspace_pk = $1 AND last_pull < (SELECT last_pull FROM devices WHERE workspace_pk = $1
+         ORDER BY last_pull DESC LIMIT 1 OFFSET ${MOST_OF_WORKSPACE - 1})`,
+      pk,
+    );
+  }
+  return back;
+}
+
+/**
+ * Brings the number of devices down to `most`: the workspaces that have most of them lose those that pulled longest ago, down to one number for
+ * all of these. So nobody loses any for the devices of others while he has less than his share.
+ */
+function* forgetOldest(most: number): Work<void> {
+  const counts = yield* all('SELECT workspace_pk, count(*) AS devices FROM devices GROUP BY workspace_pk');
+  const each = fairShare(
+    counts.map(({ devices }) => Number(devices)),
+    most,
+  );
+  if (each === Number.POSITIVE_INFINITY) return;
+  for (const row of yield* all('SELECT workspace_pk FROM devices GROUP BY workspace_pk HAVING count(*) > $1', each)) {
+    yield* run(
+      `DELETE FROM devices WHERE workspace_pk = $1 AND id IN (SELECT id FROM devices WHERE workspace_pk = $1
+         ORDER BY last_pull DESC LIMIT ${MOST_OF_WORKSPACE} OFFSET $2)`,
+      Number(row.workspace_pk),
+      each,
+    );
+  }
+}
+
+function* markStopped(now: number, running: number, most: number): Work<Device[]> {
+  yield* hold();
+  yield* forgetOldest(most);
+  const rows = yield* all(
+    'UPDATE devices SET stopped_at = $1, due_at = NULL WHERE due_at <= $1 AND patience <= $2 RETURNING *',
+    now,
+    running,
+  );
+  const stopped: Device[] = [];
+  for (const [pk, devices] of Map.groupBy(rows, (row) => Number(row.workspace_pk))) {
+    const workspace = yield* one('SELECT id FROM workspaces WHERE pk = $1', pk);
+    stopped.push(...devices.map((row) => shown(deviceOf(row), String(workspace!.id))));
+  }
+  return stopped;
+}
+
+function* knownDevices(workspacePk: number, ids: readonly string[]): Work<Map<string, DeviceState>> {
+  const rows = yield* allOf(ids, (places) => `SELECT * FROM devices WHERE workspace_pk = $1 AND id IN (${places})`, workspacePk);
+  return new Map(rows.map((row) => [String(row.id), deviceOf(row)]));
+}
+
+/** What is stored of a device. */
+function rowOf(device: DeviceState): Record<string, Value> {
+  const patience = patienceOf(device);
+  return {
+    id: device.id,
+    key_id: device.keyId,
+    user_agent: device.userAgent,
+    address: device.address,
+    first_pull: device.firstPull,
+    last_pull: device.lastPull,
+    pulls: device.pulls,
+    counted_from: device.countedFrom,
+    counted: device.counted,
+    ok: device.ok,
+    not_modified: device.notModified,
+    refused: device.refused,
+    failed: device.failed,
+    last_status: device.lastStatus,
+    validates: device.validates ? 1 : 0,
+    documents: JSON.stringify(device.documents),
+    patience,
+    due_at: patience === null ? null : device.lastPull + patience,
+    stopped_at: null,
+  };
+}
+
+function* writeDevices(workspacePk: number, devices: readonly DeviceState[]): Work<void> {
+  const rows = devices.map((device) => ({ workspace_pk: workspacePk, ...rowOf(device) }));
+  if (rows.length === 0) return;
+  const columns = Object.keys(rows[0]!);
+  const sets = columns.slice(2).map((column) => `${column} = excluded.${column}`);
+  yield* runRows(
+    rows.map((row) => Object.values(row)),
+    (values) => `INSERT INTO devices (${columns}) VALUES ${values} ON CONFLICT (workspace_pk, id) DO UPDATE SET ${sets}`,
+  );
+}
+
+const deviceOf = (row: Row): DeviceState => ({
+  id: String(row.id),
+  keyId: String(row.key_id),
+  userAgent: String(row.user_agent),
+  address: String(row.address),
+  firstPull: Number(row.first_pull),
+  lastPull: Number(row.last_pull),
+  pulls: Number(row.pulls),
+  countedFrom: Number(row.counted_from),
+  counted: Number(row.counted),
+  ok: Number(row.ok),
+  notModified: Number(row.not_modified),
+  refused: Number(row.refused),
+  failed: Number(row.failed),
+  lastStatus: Number(row.last_status),
+  validates: Number(row.validates) === 1,
+  documents: JSON.parse(String(row.documents)) as DeviceDocument[],
+  stoppedAt: numberOrNull(row.stopped_at),
+});
+
+function shown({ countedFrom, counted, documents, ...device }: DeviceState, workspaceId: string, newest?: NewestModified): Device {
+  const interval = usualInterval({ countedFrom, counted, lastPull: device.lastPull });
+  const named = documents.map((document): ShownDocument => {
+    const { since = null, confirmedAt = null } = newest?.get(documentKey(document)) ?? {};
+    return { ...document, newestModified: since, confirmedAt };
+  });
+  return { ...device, workspaceId, interval, documents: named };
+}
+
+/** `devices` of the port. */
+export function* devicePage(workspaceId: string, { keyId, since = 0, after = '', limit }: DevicePage): Work<Device[]> {
+  const workspace = yield* workspacePk(workspaceId);
+  if (workspace === undefined) return [];
+  const ofKey = keyId === undefined ? '' : 'AND key_id = $5';
+  const rows = yield* all(
+    `SELECT * FROM devices WHERE workspace_pk = $1 AND id > $2 AND last_pull >= $3 ${ofKey} ORDER BY id LIMIT $4`,
+    workspace,
+    after,
+    since,
+    limit,
+    ...(keyId === undefined ? [] : [keyId]),
+  );
+  const devices = rows.map(deviceOf);
+  const newest = yield* newestModified(
+    workspace,
+    devices.flatMap(({ documents }) => documents),
+  );
+  return devices.map((device) => shown(device, workspaceId, newest));
+}
+
+/** When the newest content of documents appeared, and as of when that was read last, by what names them. */
+type NewestModified = ReadonlyMap<string, { readonly since: number; readonly confirmedAt: number }>;
+/** Documents that one statement asks for. */
+const ASKED = 100;
+
+function* newestModified(workspacePk: number, documents: readonly DeviceDocument[]): Work<NewestModified> {
+  const places = yield* feedPlaces(documents.flatMap(({ feedId }) => feedId ?? []));
+  const wanted = [...new Map(documents.map((document) => [documentKey(document), document])).values()].flatMap((document) => {
+    const place = document.feedId === null ? 0 : places.get(document.feedId);
+    return place === undefined ? [] : [{ place, document }];
+  });
+  const newest = new Map<string, { since: number; confirmedAt: number }>();
+  for (const slice of inChunks(wanted, ASKED)) {
+    const values = slice.map((_, i) => {
+      const types = ['INTEGER', 'TEXT', 'TEXT', 'TEXT', 'INTEGER'];
+      return `(${types.map((type, n) => `CAST($${i * types.length + n + 2} AS ${type})`)})`;
+    });
+    const rows = yield* all(
+      `WITH wanted (place, format, family, action, n) AS (VALUES ${values})
+       SELECT x.n, r.since, r.snapshot_at FROM wanted x JOIN feed_records r ON r.workspace_pk = $1 AND r.list_pk = x.place AND r.format = x.format
+       AND r.family = x.family AND r.action = x.action`,
+      workspacePk,
+      ...slice.flatMap(({ place, document: { format, family, action } }, i) => [place, format, family, action, i]),
+    );
+    for (const { n, since, snapshot_at: at } of rows) {
+      newest.set(documentKey(slice[Number(n)]!.document), { since: Number(since), confirmedAt: Number(at) });
+    }
+  }
+  return newest;
+}
+
+/** Where the records of feeds lie: a list's number, or a composed feed's with a minus. */
+function* feedPlaces(ids: readonly string[]): Work<Map<string, number>> {
+  const rows = yield* allOf(
+    [...new Set(ids)],
+    (given) =>
+      `SELECT id, pk AS place FROM lists WHERE id IN (${given}) UNION ALL SELECT id, -pk AS place FROM feeds WHERE id IN (${given})`,
+  );
+  return new Map(rows.map(({ id, place }) => [String(id), Number(place)]));
+}
+
+/** `deviceCounts` of the port. */
+export function* deviceCounts(since: number): Work<Awaited<ReturnType<DeviceReads['deviceCounts']>>> {
+  const pulling = yield* one('SELECT count(*) AS devices FROM devices WHERE due_at IS NOT NULL');
+  const stopped = yield* one('SELECT count(*) AS devices FROM devices WHERE stopped_at >= $1', since);
+  return { pulling: Number(pulling!.devices), stopped: Number(stopped!.devices) };
+}
+
+/** `workspaceOfKey` of the port. */
+export function* workspaceOfKey(keyId: string): Work<string | undefined> {
+  const row = yield* one('SELECT w.id FROM keys k JOIN workspaces w ON w.pk = k.workspace_pk WHERE k.id = $1', keyId);
+  return row && String(row.id);
+}
+
+/** `keysByHash` of the port. */
+export function* keysByHash(hashes: readonly Uint8Array[]): Work<Map<number, KeyName>> {
+  const places = new Map(hashes.map((hash, place) => [Buffer.from(hash).toString('hex'), place]));
+  const rows = yield* allOf(
+    hashes,
+    (given) =>
+      `SELECT k.hash, k.id, w.id AS workspace_id FROM keys k JOIN workspaces w ON w.pk = k.workspace_pk WHERE k.hash IN (${given})`,
+  );
+  const placeOf = (hash: unknown) => places.get(Buffer.from(hash as Uint8Array).toString('hex'))!;
+  return new Map(rows.map(({ hash, id, workspace_id }) => [placeOf(hash), { keyId: String(id), workspaceId: String(workspace_id) }]));
+}

@@ -1,0 +1,178 @@
+/**
+ * What happened to feeds, day by day (D16.13), the same in both dialects. Landing counts in its own transaction, and the sweep counts what
+ * has expired together with how far it has looked: a crash loses and doubles nothing.
+ */
+import { DAY, dayOf } from '../../clock.ts';
+import { type FamilySize, type FeedDay, type FeedSizeOfDay, KEPT_DAYS } from '../../ports/history.ts';
+import { EXPRESSION_KINDS, type ExpressionKind, type Kind, RULE_KINDS, type RuleOperation } from '../../rule.ts';
+import type { NumberedItem } from '../batches/batches.ts';
+import { type ExpiredRules, writeExpired } from '../changes/rule-changes.ts';
+import { FEED_PK, FROM_FEED } from '../row-ids.ts';
+import type { Row } from '../rows.ts';
+import { all, one, run, runRows, type Value, type Work } from '../work.ts';
+
+const MINUTE = 60_000;
+/** The row of a workspace in all. */
+const WORKSPACE_ROW = 0;
+const EVENTS = ['added', 'expired', 'removed', 'undone'] as const;
+type Event = (typeof EVENTS)[number];
+
+interface Counted extends Record<Event, number> {
+  readonly workspace: number;
+}
+
+/** What happened in lists, by the store's own numbers. */
+export class DayCounts {
+  readonly #lists = new Map<number, Counted>();
+
+  /** Counts what the entries of a landing ask for; what operations do is counted by `add`. */
+  constructor(landed: readonly NumberedItem[] = []) {
+    for (const { item, workspace, list } of landed) {
+      const { change } = item;
+      if (change.change === 'upsert') {
+        if (change.kind === 'access_rule') this.add('added', workspace, list, 1);
+      } else if (change.change === 'delete' || change.change === 'delete_by_value') {
+        if (change.kind === 'access_rule') this.add('removed', workspace, list, 1);
+      }
+    }
+  }
+
+  add(event: Event, workspace: number, list: number, count: number): void {
+    const known = this.#lists.get(list) ?? { workspace, added: 0, expired: 0, removed: 0, undone: 0 };
+    known[event] += count;
+    this.#lists.set(list, known);
+  }
+
+  /** Writes the counts as those of the day of an instant (ms). Belongs into the transaction that does what was counted. */
+  *write(at: number): Work<void> {
+    const day = dayOf(at);
+    const rows = new Map<string, Value[]>();
+    for (const [list, { workspace, ...counts }] of this.#lists) {
+      for (const place of [list, WORKSPACE_ROW]) {
+        const row = rows.get(`${workspace} ${place}`) ?? [workspace, place, day, 0, 0, 0, 0];
+        for (const [n, event] of EVENTS.entries()) row[n + 3] = Number(row[n + 3]) + counts[event];
+        rows.set(`${workspace} ${place}`, row);
+      }
+    }
+    // Always in one order: transactions that write the same rows wait for each other, and never in a circle.
+    const sorted = [...rows.values()].sort((a, b) => Number(a[0]) - Number(b[0]) || Number(a[1]) - Number(b[1]));
+    yield* runRows(sorted, (values) => `INSERT INTO feed_days (workspace_pk, list_pk, day, ${EVENTS}) VALUES ${values} ${ADDED}`);
+  }
+}
+
+const ADDED = `ON CONFLICT (workspace_pk, list_pk, day) DO UPDATE SET ${EVENTS.map((event) => `${event} = feed_days.${event} + excluded.${event}`)}`;
+
+/** An operation that was done: what `operate` returned of it. */
+interface DoneOperation {
+  readonly workspace: number;
+  readonly seq: number;
+  readonly change: RuleOperation;
+  readonly more: number;
+  readonly lists: readonly number[];
+}
+
+/** Counts what an operation did to access rules. Belongs behind it, into its transaction. */
+export function* countOperation(counts: DayCounts, { workspace, seq, change, more, lists }: DoneOperation): Work<void> {
+  if (change.change === 'set_rules') return;
+  if (change.change === 'delete_rules') {
+    for (const list of lists) counts.add('removed', workspace, list, -more);
+    return;
+  }
+  for (const list of lists) {
+    // It has kept each rule that it removed or put back.
+    const row = yield* one('SELECT count(*) AS rules FROM access_rules_before WHERE list_pk = $1 AND changed = $2', list, seq);
+    counts.add('undone', workspace, list, Number(row!.rules));
+  }
+}
+
+const NEXT_EXPIRED = 'SELECT expires_at FROM access_rules WHERE expires_at > $1 AND expires_at <= $2 ORDER BY expires_at LIMIT 1 OFFSET $3';
+const EXPIRED = `SELECT l.workspace_pk, l.pk AS list_pk, x.minute, x.rules
+  FROM (SELECT list_pk, expires_at / ${MINUTE} AS minute, count(*) AS rules FROM access_rules WHERE expires_at > $1 AND expires_at <= $2
+        GROUP BY list_pk, expires_at / ${MINUTE}) x JOIN lists l ON l.pk = x.list_pk`;
+const expiredOf = (kind: ExpressionKind) => `SELECT workspace_pk, expires_at / ${MINUTE} AS minute, count(*) AS rules
+  FROM ${RULE_KINDS[kind].table} WHERE expires_at > $1 AND expires_at <= $2 GROUP BY workspace_pk, expires_at / ${MINUTE}`;
+
+/** The rules that expired between two instants (ms), minute by minute. */
+function* expiredRules(from: number, until: number): Work<ExpiredRules[]> {
+  const found = (kind: Kind, rows: readonly Row[]) =>
+    rows.map(({ workspace_pk: workspace, list_pk: list = 0, minute, rules }) => ({
+      ...{ kind, workspace: Number(workspace), place: Number(list), minute: Number(minute), rules: Number(rules) },
+    }));
+  const expired = found('access_rule', yield* all(EXPIRED, from, until));
+  for (const kind of EXPRESSION_KINDS) expired.push(...found(kind, yield* all(expiredOf(kind), from, until)));
+  return expired;
+}
+
+/**
+ * Counts the access rules that have expired until `now` (ms) and were not counted before, on the days when they did; not many more than
+ * `limit` at a time. Returns whether there are more.
+ */
+export function* countExpired(now: number, limit: number): Work<boolean> {
+  // The row is held from here on: two that count at once would count the same.
+  const { value } = (yield* one("UPDATE counters SET value = value WHERE name = 'expired_until' RETURNING value"))!;
+  const from = Number(value);
+  if (from >= now) return false;
+  const next = yield* one(NEXT_EXPIRED, from, now, limit);
+  const until = next === undefined ? now : Number(next.expires_at);
+  const expired = yield* expiredRules(from, until);
+  yield* writeExpired(expired);
+  const ofLists = expired.filter(({ kind }) => kind === 'access_rule');
+  const days = Map.groupBy(ofLists, ({ minute }) => dayOf(minute * MINUTE));
+  for (const [day, rows] of [...days].sort(([a], [b]) => a - b)) {
+    const counts = new DayCounts();
+    for (const { workspace, place, rules } of rows) counts.add('expired', workspace, place, rules);
+    yield* counts.write(day * DAY);
+  }
+  yield* run("UPDATE counters SET value = $1 WHERE name = 'expired_until'", until);
+  return next !== undefined;
+}
+
+const SIZES = ['last_v4', 'max_v4', 'last_v6', 'max_v6'] as const;
+const greater = (column: string) =>
+  `${column} = CASE WHEN feed_days.${column} > excluded.${column} THEN feed_days.${column} ELSE coalesce(excluded.${column}, feed_days.${column}) END`;
+const newest = (column: string) => `${column} = coalesce(excluded.${column}, feed_days.${column})`;
+const NOTE_SIZE = `INSERT INTO feed_days (workspace_pk, list_pk, day, ${SIZES})
+  SELECT w.pk, ${FEED_PK}, CAST($3 AS INTEGER), CAST($4 AS INTEGER), CAST($5 AS INTEGER), CAST($6 AS INTEGER), CAST($7 AS INTEGER)
+  ${FROM_FEED}
+  ON CONFLICT (workspace_pk, list_pk, day) DO UPDATE SET ${SIZES.map((column) => (column.startsWith('max') ? greater : newest)(column))}`;
+
+/** The statement that notes one size; by itself, so that it holds one row only. */
+export function* noteFeedSize({ workspaceId, feedId, day, v4, v6 }: FeedSizeOfDay): Work<void> {
+  yield* run(NOTE_SIZE, workspaceId, feedId, day, v4?.last ?? null, v4?.most ?? null, v6?.last ?? null, v6?.most ?? null);
+}
+
+const FEED_DAYS = `SELECT d.* FROM feed_days d WHERE d.workspace_pk = $1 AND d.list_pk = $2 AND d.day BETWEEN $3 AND $4 ORDER BY d.day`;
+const PLACE = `SELECT w.pk AS workspace_pk, ${FEED_PK} AS list_pk
+  ${FROM_FEED}`;
+
+/** `feedDays` of the port. */
+export function* feedDays(workspaceId: string, feedId: string | null, { from, to }: { from: number; to: number }): Work<FeedDay[]> {
+  const place = yield* one(PLACE, workspaceId, feedId);
+  if (place === undefined) return [];
+  return (yield* all(FEED_DAYS, Number(place.workspace_pk), Number(place.list_pk), from, to)).map(feedDayOf);
+}
+
+const feedDayOf = (row: Row): FeedDay => ({
+  day: Number(row.day),
+  added: Number(row.added),
+  expired: Number(row.expired),
+  removed: Number(row.removed),
+  undone: Number(row.undone),
+  hits: Number(row.hits),
+  hitBytes: Number(row.hit_bytes),
+  v4: sizeOf(row.last_v4, row.max_v4),
+  v6: sizeOf(row.last_v6, row.max_v6),
+});
+
+const sizeOf = (last: unknown, most: unknown): FamilySize | null => (last === null ? null : { last: Number(last), most: Number(most) });
+
+/** Forgets the days of a list that is deleted. */
+export function* forgetDays(listPk: number): Work<void> {
+  yield* run(
+    'DELETE FROM feed_days WHERE list_pk = $1 AND workspace_pk = (SELECT workspace_pk FROM deleted_lists WHERE list_pk = $1)',
+    listPk,
+  );
+}
+
+/** The days that are kept: those before this one are forgotten. */
+export const firstKeptDay = (now: number): number => dayOf(now) - KEPT_DAYS;
