@@ -1,7 +1,7 @@
 /**
  * What a large population needs: `node bench/growth.ts [--workspaces 100000] [--appliances 1000000] [--primaries 8] [--cost NAME=VALUE …]`.
  * A simulation, not a measurement: workspaces and appliances at random, with a few large ones as in life, spread over cells by the hash of
- * the workspace; what each does costs what was measured on one machine (`COSTS`; docs/growth.md says by which command). A cell is one
+ * the workspace; what each does costs what was measured on one machine (`COSTS`; docs/engineering/growth.md says by which command). A cell is one
  * PostgreSQL primary with its topic and its processes. Prints what the population does, and what a mean and the fullest cell need.
  */
 import { createHash } from 'node:crypto';

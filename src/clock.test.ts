@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { isoTime, readInstant } from './clock.ts';
+import { isoTime, readInstant, systemClock, timeUntil, within } from './clock.ts';
 
 const READ: readonly (readonly [text: unknown, at: string | null])[] = [
   ['2027-01-31T12:00:00Z', '2027-01-31T12:00:00.000Z'],
@@ -40,4 +41,20 @@ test('D3.30 an instant is that of its zone, without one of UTC, wherever the mac
     process.env.TZ = zone;
     for (const [text, at] of READ) assert.equal(isoTime(readInstant(text) ?? null), at, `${text} in ${zone}`);
   }
+});
+
+test('D46.9 no timer gets a negative delay: what is left until a past instant is nothing', async (t) => {
+  const warned = t.mock.method(process, 'emitWarning');
+  await new Promise<void>((resolve) => void systemClock.after(-5, resolve));
+  await assert.rejects(within(new Promise(() => {}), -1, 'nobody'), { code: 'TIMEOUT' });
+  assert.deepEqual(
+    warned.mock.calls.map(({ arguments: [warning] }) => String(warning)),
+    [],
+  );
+  assert.deepEqual([timeUntil(3, 5), timeUntil(5, 3)], [0, 2]);
+  const root = new URL('./', import.meta.url);
+  const subtracting = globSync('**/*.ts', { cwd: root }).filter((file) =>
+    /\b(setTimeout|setInterval|sleep|within|pause|after)\([^;\n]*[\w)] - [^;\n]*\)/.test(readFileSync(new URL(file, root), 'utf8')),
+  );
+  assert.deepEqual(subtracting, []);
 });

@@ -30,10 +30,13 @@ export const systemClock: Clock = {
   now: Date.now,
   monotonic: () => performance.now(),
   after(ms, run) {
-    const timer = setTimeout(run, ms);
+    const timer = setTimeout(run, Math.max(0, ms));
     return () => clearTimeout(timer);
   },
 };
+
+/** How long it is until an instant, ms; 0 where it has passed: Node warns of a timer whose delay is negative (SPEC D46.9). */
+export const timeUntil = (at: number, now: number): number => Math.max(0, at - now);
 
 /** Resolves in a later turn of the event loop: others get on. */
 export const turnOf = (clock: Pick<Clock, 'after'>): Promise<void> => new Promise((resolve) => void clock.after(0, resolve));

@@ -79,6 +79,7 @@ test('D1 settings: the defaults are those that are documented', () => {
     sourceMaxMb: 64,
     sourceSeconds: 300,
     webhookNetworks: [],
+    nat64Prefixes: [],
     webhookUrl: undefined,
     webhookStyle: 'weir',
     webhookSecret: undefined,
@@ -106,11 +107,43 @@ test('D1 settings: every fault is listed at once, one readable line each', () =>
   assert.ok(!faults.join().includes('secret') && !faults.join().includes('short'), 'secrets are not shown');
 });
 
+test('D41.1 settings: an IPv4-mapped network wider than a /8 is a fault, and trusts nobody', () => {
+  for (const name of ['TRUST_PROXY', 'SOURCE_NETWORKS', 'WEBHOOK_NETWORKS', 'PROTECTED_NETWORKS'])
+    assert.match(
+      faultsOf({ [name]: '::ffff:0:0/96' }).join(),
+      /^\w+ must be a list of (addresses or )?networks such as 10\.0\.0\.0\/8/,
+      name,
+    );
+});
+
 test('D1 settings: an empty variable is an unset one; any subset of roles is taken', () => {
   assert.equal(configOf({ PORT: '', DATABASE_URL: '' }).port, 8080);
   assert.deepEqual(configOf({ ROLES: 'feeds' }).roles, ['feeds']);
   assert.deepEqual(configOf({ ROLES: 'feeds, signals' }).roles, ['signals', 'feeds']);
   assert.deepEqual(configOf({ KAFKA_BROKERS: 'a:9092, [::1]:9093' }).kafkaBrokers, ['a:9092', '[::1]:9093']);
+});
+
+test('D42.10 settings of time take durations; a number alone has the unit of the setting', () => {
+  const { feedRebuildSeconds, geoUpdateHours, streamRetentionHours, drainSeconds, sourceSeconds } = configOf({
+    ...{ FEED_REBUILD_SECONDS: '2m', GEO_UPDATE_HOURS: '7d', STREAM_RETENTION_HOURS: '2w', DRAIN_SECONDS: '5', SOURCE_SECONDS: '90s' },
+  });
+  assert.deepEqual([feedRebuildSeconds, geoUpdateHours, streamRetentionHours, drainSeconds, sourceSeconds], [120, 168, 336, 5, 90]);
+  assert.deepEqual(faultsOf({ GEO_UPDATE_HOURS: '90m', MANAGE_ANSWER_SECONDS: '1m' }), [
+    'GEO_UPDATE_HOURS must be a whole number of hours from 1 to 8760, or a duration such as 90s, 12h, 7d, not "90m"',
+    'MANAGE_ANSWER_SECONDS must be a whole number of seconds from 0 to 29, or a duration such as 90s, 12h, 7d, not "1m"',
+  ]);
+  // A setting of time is read as one: none is left that takes a number only.
+  for (const [name, { parse }] of Object.entries(SETTINGS))
+    if (/(Seconds|Hours)$/.test(name)) assert.equal(parse(name.endsWith('Hours') ? '24h' : '20s'), name.endsWith('Hours') ? 24 : 20, name);
+});
+
+test('D47.5 settings: a NAT64 prefix has a length of RFC 6052', () => {
+  assert.deepEqual(configOf({ NAT64_PREFIXES: '64:ff9b:1::/48, 2001:db8:64::/96' }).nat64Prefixes, ['64:ff9b:1::/48', '2001:db8:64::/96']);
+  for (const text of ['10.0.0.0/32', '64:ff9b::/95', '64:ff9b::', 'x', '64:ff9b::/96,'])
+    assert.match(
+      faultsOf({ NAT64_PREFIXES: text })[0]!,
+      /^NAT64_PREFIXES must be a list of IPv6 prefixes such as 64:ff9b:1::\/96, of 32, 40/,
+    );
 });
 
 test('D1.1 settings: what nobody sees in a value is shown in its fault', () => {

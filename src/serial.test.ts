@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fewAtOnce, gathered, oneByOne, shared } from './serial.ts';
+import { fewAtOnce, gathered, inTurns, oneByOne, shared } from './serial.ts';
 
 /** Calls that are answered when the test says so: each key by its double, a call with a negative key by an error. */
 function world(atOnce: number, most: number) {
@@ -72,6 +72,43 @@ test('work of one name runs one after the other, however it ends; that of anothe
   assert.deepEqual(begun, ['a', 'c', 'b']);
   for (const name of ['b', 'c']) ends.get(name)!.resolve(name);
   assert.deepEqual(await Promise.all([second, other]), ['b', 'c']);
+});
+
+test('D47.13 few pieces in all, of a name one: names take turns, and who waits for something lets others have the turn', async () => {
+  const { begun, ends, work } = pieces();
+  const inTurn = inTurns(2);
+  const all = ['a1', 'a2', 'a3', 'b1', 'c1', 'd1', 'b2'].map((each) => inTurn(work(each), each[0]!));
+  const end = async (each: string) => {
+    ends.get(each)!.resolve(each);
+    await soon();
+  };
+  await soon();
+  assert.deepEqual(begun, ['a1', 'b1']);
+  await end('b1');
+  await end('c1');
+  await end('d1');
+  assert.deepEqual(begun, ['a1', 'b1', 'c1', 'd1', 'b2'], 'what is slow delays its own name alone');
+  let over = () => {};
+  const waits = inTurn(async (aside) => {
+    await aside(() => new Promise<void>((resolve) => (over = resolve)));
+    return work('e1')();
+  }, 'e');
+  await end('b2');
+  await end('a1');
+  await end('a2');
+  assert.deepEqual(begun.slice(5), ['a2', 'a3']);
+  const last = inTurn(work('f1'), 'f');
+  await soon();
+  assert.deepEqual(begun.slice(7), ['f1']);
+  over();
+  await soon();
+  assert.equal(begun.includes('e1'), false, 'it has its turn again when there is one');
+  ends.get('f1')!.reject(new Error('failed'));
+  await assert.rejects(last, /failed/);
+  await soon();
+  await end('e1');
+  await end('a3');
+  assert.deepEqual(await Promise.all([...all, waits]), ['a1', 'a2', 'a3', 'b1', 'c1', 'd1', 'b2', 'e1']);
 });
 
 test('work may wait for less than the end of the one before', async () => {

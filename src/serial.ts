@@ -56,6 +56,44 @@ function turnIn(waiting: (() => void)[], patience: number | undefined): Promise<
   return promise;
 }
 
+/** Lets others have the turn of a piece of work while it waits for something. */
+export type Aside = <T>(wait: () => Promise<T>) => Promise<T>;
+
+/**
+ * Does so many pieces of work at a time in all, and one of a name. The names take turns, so that a name with much or slow work delays itself
+ * alone, as long as there are not as many of those.
+ */
+export function inTurns(most: number) {
+  const [ofName, waiting] = [oneByOne(), [] as (() => void)[]];
+  let running = 0;
+  const take = async (): Promise<void> => {
+    if (running === most) await new Promise<void>((begin) => waiting.push(begin));
+    else running += 1;
+  };
+  const give = (): void => {
+    const next = waiting.shift();
+    if (next === undefined) running -= 1;
+    else next();
+  };
+  const aside: Aside = async (wait) => {
+    give();
+    try {
+      return await wait();
+    } finally {
+      await take();
+    }
+  };
+  return <T>(work: (aside: Aside) => Promise<T>, name: string): Promise<T> =>
+    ofName(async () => {
+      await take();
+      try {
+        return await work(aside);
+      } finally {
+        give();
+      }
+    }, name);
+}
+
 /** Does one piece of work of a name at a time: who asks while it is done gets its result. `running` is what is being done, by name. */
 export function shared<T>(running = new Map<string, Promise<T>>()) {
   return (work: () => Promise<T>, name = ''): Promise<T> => {

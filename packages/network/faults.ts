@@ -9,6 +9,8 @@ export const TWO_GAPS = '"::" may stand only once';
 export const NO_PREFIX = 'a prefix length must follow the slash';
 export const ABOVE_32 = 'the prefix length must be 0 to 32';
 export const ABOVE_128 = 'the prefix length must be 0 to 128';
+/** Lists of special IPv6 networks have `::ffff:0:0/96`, which as IPv4 is every address (SPEC D41.1). */
+export const WIDE_MAPPED = 'covers more than an IPv4 /8; send the IPv4 network itself';
 
 const TAB = 0x09;
 const CARRIAGE_RETURN = 0x0d;

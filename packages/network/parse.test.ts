@@ -4,6 +4,8 @@ import { formatNetwork } from './format.ts';
 import { parseNetwork } from './parse.ts';
 import { newReading, readNetwork, textOf } from './read.ts';
 
+const WIDE = 'covers more than an IPv4 /8; send the IPv4 network itself';
+
 /** The canonical text, or the fault. */
 function canonical(text: string): string {
   const network = parseNetwork(text);
@@ -30,11 +32,13 @@ describe('2.1 D3 ip: what is taken', () => {
       ['::/0', '::/0'],
       ['ffff::1/0', '::/0'],
     ],
-    'IPv4-mapped IPv6 of prefix 96 and longer is IPv4': [
+    'IPv4-mapped IPv6 of prefix 104 and longer is IPv4': [
       ['::ffff:192.0.2.1', '192.0.2.1'],
       ['::ffff:c000:201', '192.0.2.1'],
       ['0:0:0:0:0:FFFF:192.0.2.1/120', '192.0.2.0/24'],
-      ['::ffff:192.0.2.1/96', '0.0.0.0/0'],
+      ['::ffff:192.0.2.1/104', '192.0.0.0/8'],
+      ['::0.0.0.0/96', '::/96'],
+      ['::192.0.2.1/104', '::c000:0/104'],
       ['::ffff:192.0.2.1/95', '::fffe:0:0/95'],
       ['::192.0.2.1', '::c000:201'],
       ['0:1::ffff:192.0.2.1', '0:1::ffff:c000:201'],
@@ -106,6 +110,19 @@ describe('2.1 D3 ip: what is a fault, and its words', () => {
       for (const text of texts) assert.equal(parseNetwork(text), fault, JSON.stringify(text));
     });
   }
+});
+
+test('D41.1 an IPv4-mapped network wider than an IPv4 /8 is a fault, in each notation; the IPv6 networks around it stay IPv6', () => {
+  for (const address of ['::ffff:0:0', '::ffff:0.0.0.0', '::FFFF:198.51.100.7', '0:0:0:0:0:ffff:c633:6407'])
+    for (let prefix = 96; prefix < 104; prefix += 1) assert.equal(canonical(`${address}/${prefix}`), WIDE, `${address}/${prefix}`);
+  for (const [text, expected] of [
+    ['::ffff:10.0.0.0/104', '10.0.0.0/8'],
+    ['::ffff:0:0/95', '::fffe:0:0/95'],
+    ['::ffff:0:0:0/96', '::ffff:0:0:0/96'],
+    ['::/0', '::/0'],
+    ['0.0.0.0/0', '0.0.0.0/0'],
+  ])
+    assert.equal(canonical(text), expected, text);
 });
 
 test('2.1 D3 ip: no text leaves a trace in the next one', () => {

@@ -1,11 +1,14 @@
+import { WIDE_MAPPED } from './faults.ts';
 import type { Network } from './network.ts';
 import { parseNetwork } from './parse.ts';
 import { splitV4, splitV6 } from './split.ts';
 
 /** Networks that a range of one family has at most. */
 const MOST = 256;
+/** Addresses of an IPv4 /8. */
+const ADDRESSES_OF_8 = 2 ** 24;
 
-/** The fewest networks that hold every address from `first` to `last`, in order, and no other; or what is wrong with the ends. */
+/** The fewest networks that hold every address from `first` to `last`, in order, and no other; or what is wrong with the ends (D41.1 for IPv4-mapped ones). */
 export function rangeNetworks(first: string, last: string): Network[] | string {
   const [start, end] = [addressOf(first), addressOf(last)];
   if (typeof start === 'string') return `${first}: ${start}`;
@@ -13,6 +16,7 @@ export function rangeNetworks(first: string, last: string): Network[] | string {
   if (start.length !== end.length) return 'the ends of a range are of one family';
   const differs = start.findIndex((word, i) => word !== end[i]);
   if (differs >= 0 && start[differs] > end[differs]) return 'a range begins with its lower end';
+  if (start.length === 1 && `${first}${last}`.includes(':') && end[0] - start[0] >= ADDRESSES_OF_8) return WIDE_MAPPED;
   const words = Uint32Array.of(...start, ...end);
   const prefixes = new Uint8Array(MOST);
   if (start.length === 1) {

@@ -1,9 +1,12 @@
 import { firstAddressV4, maskHostBits } from './bounds.ts';
-import { ABOVE_32, ABOVE_128, NO_PREFIX } from './faults.ts';
+import { ABOVE_32, ABOVE_128, NO_PREFIX, WIDE_MAPPED } from './faults.ts';
 import { readGroups, startsLikeV6 } from './groups.ts';
 import { numberFault, readNumber, readOctets } from './octets.ts';
 
 const SLASH = 0x2f;
+
+/** The shortest prefix length of an IPv4-mapped network: a /8 of IPv4 (D41.1). */
+const WIDEST_MAPPED = 104;
 
 /** What the readers fill in: four words, most significant first. An IPv4 address is in the last word; the others are then undefined. */
 export interface Reading {
@@ -37,6 +40,7 @@ export function readNetwork(text: DataView, at: number, end: number, into: Readi
   }
   // Its last bit of the first 96 is set: the prefix is no shorter.
   if (family === 6 && isMapped(words)) {
+    if (into.prefix < WIDEST_MAPPED) return WIDE_MAPPED;
     into.family = 4;
     into.prefix -= 96;
   }

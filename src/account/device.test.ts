@@ -36,6 +36,20 @@ test('D16.10 a device has a usual interval after four, and stops after ten of th
   assert.equal(patienceOf(merged(seen(T0, T0 + 10_000, 11))), 10 * MINUTE);
 });
 
+test('D42.5 fetches by hand never stop; a program for people that pulled 100 times and for an hour is a device', () => {
+  const stops = (userAgent: string, pulls: number, minutes: number) =>
+    patienceOf(merged(seen(T0, T0 + minutes * MINUTE, pulls, { userAgent }))) !== null;
+  for (const agent of ['curl/8.5.0', 'Wget/1.21.4', 'HTTPie/3.2.2', 'Mozilla/5.0 (X11)', 'python-requests/2.31', 'Python-urllib/3.12']) {
+    assert.deepEqual(
+      [stops(agent, 30, 20), stops(agent, 99, 600), stops(agent, 500, 59), stops(agent, 100, 60)],
+      [false, false, false, true],
+      agent,
+    );
+  }
+  for (const agent of ['PAN-OS', 'FortiGate (FortiOS 7.0)', 'curlew/1', '', 'my-curl'])
+    assert.ok(stops(agent, 6, 5) || agent === 'curlew/1', agent);
+});
+
 test('D16.10 the interval follows a device that is set to another one, and a long pause does not stretch it', () => {
   let state = merged(seen(T0, T0 + 100 * MINUTE, 101));
   assert.equal(usualInterval(state), MINUTE);

@@ -1,4 +1,4 @@
-/** What pulls feeds: an API key, a User-Agent and an address; and when it counts as stopped (SPEC D16.7 to D16.11). */
+/** What pulls feeds: an API key, a User-Agent and an address; and when it counts as stopped (SPEC D16.7 to D16.11, D42.5). */
 import { createHash } from 'node:crypto';
 
 /** What tells devices of a workspace apart. */
@@ -69,7 +69,15 @@ const USUAL = 4;
 const MOST_COUNTED = 64;
 /** A device counts as stopped after ten of its usual intervals, and never before 10 minutes, ms. */
 const PATIENT_INTERVALS = 10;
-const LEAST_PATIENCE = 600_000;
+export const LEAST_PATIENCE = 600_000;
+
+/** Programs with which people try a feed, and how often and for how long (ms) a device that is one of them pulls that is no trial. */
+const BY_HAND = /^(?:curl|wget|httpie|xh|mozilla|postman|insomnia|python-)/i;
+const TRIED = { pulls: 100, time: 3_600_000 };
+
+/** Whether all pulls of a device so far look like somebody's at a terminal or in a browser. */
+const isTrial = ({ userAgent, pulls, firstPull, lastPull }: Pick<DeviceState, 'userAgent' | 'pulls' | 'firstPull' | 'lastPull'>) =>
+  BY_HAND.test(userAgent) && (pulls < TRIED.pulls || lastPull - firstPull < TRIED.time);
 
 /** The id of a device: the same in every process and store. */
 export const deviceId = ({ keyId, userAgent, address }: DeviceName): string =>
@@ -79,11 +87,11 @@ export const deviceId = ({ keyId, userAgent, address }: DeviceName): string =>
 export const usualInterval = ({ counted, countedFrom, lastPull }: Pick<DeviceState, 'counted' | 'countedFrom' | 'lastPull'>) =>
   counted < USUAL ? null : Math.max(0, Math.round((lastPull - countedFrom) / counted));
 
-/** How long after its last pull a device counts as stopped, ms; null: never, because it has no usual interval. */
-export function patienceOf(device: Pick<DeviceState, 'counted' | 'countedFrom' | 'lastPull'>): number | null {
-  const interval = usualInterval(device);
-  return interval === null ? null : Math.max(PATIENT_INTERVALS * interval, LEAST_PATIENCE);
-}
+/** How long after its last pull a device counts as stopped, ms; null: never, because it has no usual interval, or was only tried. */
+export const patienceOf = (device: DeviceState): number | null => (isTrial(device) ? null : longestPause(usualInterval(device)));
+
+const longestPause = (interval: number | null): number | null =>
+  interval === null ? null : Math.max(PATIENT_INTERVALS * interval, LEAST_PATIENCE);
 
 /** A device after what was seen of it: seen by several processes, it is the same in whichever order they tell. */
 export function afterPulls(before: DeviceState | undefined, { workspaceId: _workspace, ...seen }: SeenDevice): DeviceState {
@@ -114,7 +122,8 @@ export function afterPulls(before: DeviceState | undefined, { workspaceId: _work
 
 /** The intervals with those that were seen. A pause in which it had stopped counts as one usual interval. */
 function countedIntervals(before: DeviceState, seen: Pulls, lastPull: number): Pick<DeviceState, 'countedFrom' | 'counted'> {
-  const [interval, patience] = [usualInterval(before), patienceOf(before)];
+  const interval = usualInterval(before);
+  const patience = longestPause(interval);
   const pause = seen.firstPull - before.lastPull;
   const unusual = interval !== null && patience !== null && pause > patience ? pause - interval : 0;
   const countedFrom = before.countedFrom + unusual;

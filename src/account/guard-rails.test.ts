@@ -10,14 +10,14 @@ const SERVICE = { ...NO_GUARD_RAILS, self: ['192.88.99.4', '2600::1'] };
 const guard = (own: Partial<GuardRails>, service: Partial<GuardRails> = {}) =>
   blockGuards({ ...SERVICE, ...service })({ ...NO_GUARD_RAILS, ...own });
 
-test('D7.1 protected networks are networks and names', () => {
+test('D7.1, D41.1 protected networks are networks and names', () => {
   assert.deepEqual(['10.1.2.3/8', '2001:DB8::1', 'self', '::ffff:10.0.0.1'].map(protectedWord), [
     '10.0.0.0/8',
     '2001:db8::1',
     'self',
     '10.0.0.1',
   ]);
-  for (const text of ['', 'Private', 'public', '10.0.0.0/33', '010.0.0.0/8', 'fe80::1%eth0'])
+  for (const text of ['', 'Private', 'public', '10.0.0.0/33', '010.0.0.0/8', 'fe80::1%eth0', '::ffff:0:0/96'])
     assert.equal(protectedWord(text), undefined, text);
 });
 

@@ -1,7 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { addressSet, difference, isEmpty } from '@weir/network/address-set.ts';
 import { formatNetwork } from '@weir/network/format.ts';
 import { parseNetwork } from '@weir/network/parse.ts';
 import { DAY } from '../clock.ts';
+import { inWords } from '../text/duration.ts';
 import { nameFault } from './name.ts';
 import { DEFAULT_PERMISSIONS, type Permission, WORKSPACE_PERMISSIONS } from './permission.ts';
 
@@ -25,6 +27,7 @@ export interface KeyInfo {
 /** A key that ends within this time, and was used within that, is told before it ends, ms. */
 export const ENDS_SOON = 14 * DAY;
 export const IN_USE = 30 * DAY;
+export const ENDING_WORDS = `Keys that end within ${inWords(ENDS_SOON)} and were used within ${IN_USE / DAY}`;
 
 /** Whether a key is valid and in use, and ends soon; `now` in ms. */
 export const isEnding = ({ revokedAt, expiresAt, lastUsedAt }: KeyInfo, now: number): boolean =>
@@ -54,6 +57,12 @@ export const MOST_NETWORKS = 100;
 export function keyNetwork(text: string): string | undefined {
   const network = parseNetwork(text);
   return typeof network === 'string' ? undefined : formatNetwork(network);
+}
+
+/** Whether a key with these networks is good from nowhere but where one with `own` is; none: from anywhere. */
+export function isWithin(networks: readonly string[], own: readonly string[]): boolean {
+  const [wanted, allowed] = [networks, own].map((texts) => addressSet(texts.map(parseNetwork).filter((each) => typeof each !== 'string')));
+  return own.length === 0 || (networks.length > 0 && isEmpty(difference(wanted!, allowed!)));
 }
 
 /** A key as a store holds it, for `weir export` and `weir import`. */

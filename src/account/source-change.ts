@@ -1,7 +1,9 @@
 /** Changes of what is set of a source, what they do to how it is, and how a source is moved (SPEC D23.4, D23.7). */
 import { GUARD_NAMES, newState, SOURCE_GUARDS, type Source, type SourceReading, type SourceSettings, type SourceState } from './source.ts';
 
-const flat = ({ paths, condition, format, collection }: SourceReading) => ({ format, paths, where: condition, collection });
+const flat = ({ paths, condition, format, collection, column, skip }: SourceReading) => ({
+  ...{ format, paths, where: condition, collection, column, skip },
+});
 
 /** What can be edited of a source, as JSON has it. */
 export const sourceSettingsJson = ({ url, purpose, every, reading, guards, credential, copies, catalogue }: SourceSettings) => ({
@@ -36,11 +38,13 @@ export const afresh = (state: SourceState, now: number, isElsewhere: boolean): S
   confirmedAt: state.confirmedAt,
   changedAt: state.changedAt,
   entries: state.entries,
+  countedFor: state.countedFor ?? null,
   hasBroad: !isElsewhere && state.hasBroad,
   stop: isElsewhere ? null : state.stop,
   applying: state.applying,
   replacement: state.replacement,
   undone: state.undone,
+  equalSeq: state.equalSeq,
   expired: state.expired,
   askedAt: isElsewhere ? null : state.askedAt,
   until: isElsewhere ? null : state.until,

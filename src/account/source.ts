@@ -1,6 +1,5 @@
-/** A source: a list with an origin, which alone says what the list has (SPEC D23). What is set of one, how it is, and the one word for that. */
+/** A source: a list with an origin, which alone says what the list has (SPEC D23). What is set of one, and how it is. */
 import type { Form } from '../source/readers/form.ts';
-import type { Author } from './caller.ts';
 
 /** Whether its list blocks, or is never blocked (ranges of providers and partners). */
 export const SOURCE_PURPOSES = ['block', 'allow'] as const;
@@ -9,13 +8,24 @@ export type SourcePurpose = (typeof SOURCE_PURPOSES)[number];
 /** How its content is read, as texts that were checked (`source/readers/`). */
 export interface SourceReading {
   /** null: found out. */
-  readonly format: Form | 'taxii' | null;
+  readonly format: Form | 'taxii' | 'misp-feed' | null;
   readonly paths: readonly string[];
   /** `name=value` */
   readonly condition: string | null;
   /** Of a TAXII server. */
   readonly collection: string | null;
+  /** The name or number of the column that has the targets; null: found out. */
+  readonly column: string | null;
+  /** Lines at the beginning that are not read. */
+  readonly skip: number;
 }
+
+/** What is fetched as several answers: a collection of TAXII, or a feed of MISP. */
+export const collectionOf = ({ format, collection }: SourceReading) =>
+  format === 'taxii' || format === 'misp-feed' ? { form: format, collection: collection ?? undefined } : undefined;
+
+/** A reading that finds everything out. */
+export const PLAIN_READING: SourceReading = { format: null, paths: [], condition: null, collection: null, column: null, skip: 0 };
 
 /** What holds a refresh back (SPEC D23.10 and following). */
 export interface SourceGuards {
@@ -163,8 +173,19 @@ export interface Applying {
   /** Whether somebody has accepted it. */
   readonly isAccepted: boolean;
   readonly hasBroad: boolean;
+  readonly hasEnds?: boolean;
   /** Of the source that it was read for. */
   readonly revision: number;
+  /** Undos of its list up to this number were there when it was compared. */
+  readonly equalSeq?: number;
+}
+
+/** An undo in the list of a source, since which the list is not what its origin has. */
+export interface Undone {
+  readonly batch: string;
+  /** Its number on the stream. */
+  readonly seq: number;
+  readonly at: number;
 }
 
 /** How a source is. Written by whoever refreshes it, and set back where it is set. */
@@ -186,7 +207,12 @@ export interface SourceState {
   readonly endsWithLineFeed: boolean;
   /** Whether it had countries or ASNs, and was taken. */
   readonly hasBroad: boolean;
+  /** Whether entries of it end by themselves. */
+  readonly hasEnds?: boolean;
+  /** Of its list. */
   readonly entries: number;
+  /** The undo that stood when they were counted; another text: they are counted again. */
+  readonly countedFor?: string | null;
   /** In a row. */
   readonly failures: number;
   /** What the last failure was, a sentence. */
@@ -199,8 +225,10 @@ export interface SourceState {
   readonly applying: Applying | null;
   /** The last replacement that was applied. */
   readonly replacement: string | null;
-  /** The batch that undid it; null: it stands. */
-  readonly undone: string | null;
+  /** What was undone of its refreshes since the list was made equal to a content, in part or whole; null: they stand. */
+  readonly undone: Undone | null;
+  /** Undos of its list up to this number no longer count. */
+  readonly equalSeq: number;
   /** Its list was emptied because its content was not confirmed for too long. */
   readonly expired: boolean;
   /** Where a TAXII collection goes on. */
@@ -226,6 +254,7 @@ export const newState = (now: number): SourceState => ({
   endsWithLineFeed: false,
   hasBroad: false,
   entries: 0,
+  countedFor: null,
   failures: 0,
   fault: null,
   stop: null,
@@ -234,60 +263,10 @@ export const newState = (now: number): SourceState => ({
   applying: null,
   replacement: null,
   undone: null,
+  equalSeq: 0,
   expired: false,
   cursor: null,
   askedAt: null,
   until: null,
   waits: null,
 });
-
-/** What somebody wants of a source, until it is done. */
-export interface SourceAsk {
-  readonly what: 'refresh' | 'accept' | 'discard';
-  readonly at: number;
-  readonly by: Author;
-  /** The replacement that is accepted or discarded. */
-  readonly replacement?: string;
-}
-
-/** One refresh, as it is told afterwards. */
-export interface SourceRun {
-  readonly at: number;
-  readonly outcome: 'applied' | 'unchanged' | 'held' | 'failed' | 'stopped' | 'expired' | 'discarded';
-  readonly ms: number;
-  readonly bytes: number;
-  readonly entries: number;
-  readonly added: number;
-  readonly removed: number;
-  readonly refused: number;
-  readonly faults: number;
-  readonly replacement: string | null;
-  readonly text: string;
-}
-
-/** Runs of a source that are kept. */
-export const RUNS_KEPT = 20;
-
-/** How a source is, in a word; the first of these that is so. */
-export const LOG_STATES = ['paused', 'stopped', 'expired', 'held', 'stale', 'failing', 'new', 'ok'] as const;
-export type LogState = (typeof LOG_STATES)[number];
-
-/** When the list of a source is emptied unless its content is confirmed before, ms; null: never. */
-export const expiresAt = ({ purpose, guards }: Pick<Source, 'purpose' | 'guards'>, { confirmedAt }: SourceState): number | null =>
-  purpose === 'allow' || confirmedAt === null ? null : confirmedAt + guards.staleAfter * 1000;
-
-/** How a source is at `now`. */
-export function stateOf(source: Pick<Source, 'purpose' | 'guards' | 'isPaused'>, state: SourceState, now: number): LogState {
-  const end = expiresAt(source, state);
-  const holds: Readonly<Record<LogState, boolean>> = {
-    paused: source.isPaused,
-    stopped: state.stop !== null,
-    expired: state.expired,
-    held: state.held !== null,
-    stale: end !== null && now >= end - source.guards.staleAfter * 500,
-    failing: state.failures > 0,
-    new: state.fetchedAt === null,
-    ok: true,
-  };
-  return LOG_STATES.find((each) => holds[each])!;
-}

@@ -26,6 +26,23 @@ export interface Webhook extends WebhookSettings {
   readonly createdAt: number;
 }
 
+/** Failed tries in a row from which a webhook needs attention (SPEC D47.2). */
+export const FAILING_TRIES = 5;
+
+/**
+ * Why a webhook cannot keep its secret with other settings, or undefined (SPEC D47.1): another origin or style would use it in another way,
+ * as PagerDuty's style does, which sends it in clear.
+ */
+export function keptSecretFault(
+  before: WebhookSettings,
+  after: WebhookSettings,
+): { readonly field: string; readonly message: string } | undefined {
+  const [from, to] = [before, after].map(({ url }) => new URL(url).origin);
+  const again = 'which its secret is for: give the secret again, or remove it';
+  if (from !== to) return { field: 'url', message: `is not of ${from}, ${again}` };
+  return before.style === after.style ? undefined : { field: 'style', message: `is not ${before.style}, ${again}` };
+}
+
 /** A change of what is set; what it does not name stays as it is. `secret`: sealed; null takes it away. */
 export type WebhookPatch = Partial<WebhookSettings> & { readonly secret?: Uint8Array | null };
 

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { userInfo } from 'node:os';
 import type { Author } from '../account/caller.ts';
+import type { Workspace } from '../account/workspace.ts';
+import { WeirError } from '../errors.ts';
 import { byCommand } from '../manage/context.ts';
 import type { Store, StoreReads } from '../ports/store.ts';
 import type { Stream } from '../ports/stream.ts';
@@ -59,18 +61,29 @@ export const fieldTable = <T>(rows: readonly T[], columns: Readonly<Record<strin
 /** A text cut to so many characters. */
 export const cut = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 
-/** The id of the workspace that `text` names. */
-export const workspaceId = async (store: StoreReads, text: string): Promise<string> => pick(await store.workspaces(), text, 'workspace').id;
+/** The workspace that `text` names, else WEIR_WORKSPACE, else the only one there is. Rejects with USAGE (SPEC D42.11). */
+export async function workspaceIn({ environment }: Context, store: StoreReads, text: string | undefined): Promise<Workspace> {
+  const all = await store.workspaces();
+  const named = text ?? (environment.WEIR_WORKSPACE || undefined);
+  if (named !== undefined) return pick(all, named, 'workspace');
+  const [only, ...others] = all;
+  if (only === undefined || others.length > 0)
+    throw new WeirError('USAGE', `there are ${all.length} workspaces: name one with --workspace, or in WEIR_WORKSPACE`);
+  return only;
+}
 
 /** What a command that changes nothing works with, in the workspace that `text` names. */
-export async function readsIn(context: Context, text: string): Promise<{ readonly store: StoreReads; readonly workspace: string }> {
+export async function readsIn(
+  context: Context,
+  text: string | undefined,
+): Promise<{ readonly store: StoreReads; readonly workspace: string }> {
   const store = await context.reads();
-  return { store, workspace: await workspaceId(store, text) };
+  return { store, workspace: (await workspaceIn(context, store, text)).id };
 }
 
 /** What a command that writes works with, in the workspace that `text` names. */
-export async function changesIn(context: Context, text: string) {
+export async function changesIn(context: Context, text: string | undefined) {
   const store = await context.store();
-  const workspace = await workspaceId(store, text);
+  const { id: workspace } = await workspaceIn(context, store, text);
   return { store, workspace, change: byCommand(store, workspace, context.author, context.config) };
 }

@@ -5,12 +5,12 @@ import { WeirError } from '../errors.ts';
 import { isCountry } from '../geo/iso3166.ts';
 import type { Target } from '../rule.ts';
 import { targetNamed } from '../signal/target.ts';
-import { readDuration } from '../text/duration.ts';
+import { type DurationUnit, readDuration } from '../text/duration.ts';
 
 export const noOptions = (command: Command): Command => command;
 
 export const inWorkspace = (command: Command): Command =>
-  command.requiredOption('--workspace <workspace>', 'id or unique name of the workspace');
+  command.option('--workspace <workspace>', 'id or unique name of the workspace; else WEIR_WORKSPACE, or the only one there is');
 
 /** The one item that `text` names, by id or by unique name. */
 export function pick<T extends { readonly id: string; readonly name: string }>(items: readonly T[], text: string, what: string): T {
@@ -62,12 +62,13 @@ export function readName(text: string): string {
   return text;
 }
 
-/** A duration from an option, in seconds. */
-export function duration(option: string): (text: string) => number {
+/** A duration from an option: a whole number of a unit, within bounds. */
+export function duration(option: string, least = 0, most = Number.MAX_SAFE_INTEGER, unit: DurationUnit = 's'): (text: string) => number {
   return (text) => {
-    const seconds = readDuration(text);
-    if (seconds === undefined)
-      throw new WeirError('USAGE', `${option} must be a number of seconds, or one with a unit such as 15m, 12h, 7d`);
-    return seconds;
+    const number = readDuration(text, unit) ?? Number.NaN;
+    const bounds = most === Number.MAX_SAFE_INTEGER ? 'a number of seconds' : `a whole number from ${least} to ${most}, not "${text}"`;
+    if (!Number.isInteger(number) || number < least || number > most)
+      throw new WeirError('USAGE', `${option} must be ${bounds}, or one with a unit such as 15m, 12h, 7d`);
+    return number;
   };
 }

@@ -1,26 +1,26 @@
-/** What a bouncer cannot enforce of its feed, as far as can be told from here (SPEC D14.13). */
+/** What a bouncer cannot enforce of its feed, as far as weir can tell (SPEC D14.13). */
 
 import type { Bouncer } from '../ports/stored/bouncer-store.ts';
 import { countText, plural } from '../text/count.ts';
 
 export interface EnforcementGap {
   readonly kind: 'left_out' | 'texts' | 'mode';
-  /** Whether it is so; otherwise it depends on how the bouncer is set up. */
+  /** False if it depends on the bouncer's configuration. */
   readonly isCertain: boolean;
-  /** A sentence about the bouncer without its subject. */
+  /** A sentence without its subject, the bouncer. */
   readonly text: string;
 }
 
-/** The client that enforces only the first address of a network in one of its modes. */
+/** Enforces only the first address of a network in one of its modes. */
 const FIREWALL = /^crowdsec-firewall-bouncer\b/;
-/** The client that looks an address up among the texts of decisions, where it pulls the stream. */
+/** In stream mode, compares addresses with decisions as strings. */
 const TEXTS = /traefik/i;
-/** How long after its last pull of the stream a client that goes on asking is one that looks addresses up, ms. */
+/** A client that has fetched no stream for this long but still sends requests is in look-up mode, ms. */
 const LEFT_STREAM = 3_600_000;
 
 type Seen = Pick<Bouncer, 'userAgent' | 'networks' | 'leftOutNetworks' | 'leftOutAddresses' | 'lastPull' | 'lastStream'>;
 
-/** What it cannot enforce; undefined when it should enforce everything. */
+/** Undefined if it should enforce everything. */
 export function gapOf(bouncer: Seen): EnforcementGap | undefined {
   const { userAgent, networks, leftOutNetworks, leftOutAddresses } = bouncer;
   if (leftOutNetworks > 0) {

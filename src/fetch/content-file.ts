@@ -4,21 +4,20 @@ import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { mkdir, open, rm } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
-import type { Network } from '@weir/network/network.ts';
 import about from '../../package.json' with { type: 'json' };
 import { WeirError } from '../errors.ts';
 import type { Before } from './exchange.ts';
 import { type FetchLimits, fetchInto, type Validators } from './fetch.ts';
-import { publicInternet } from './reach.ts';
-import { KNOWN_END, taxiiFile } from './taxii.ts';
+import type { Reach } from './reach.ts';
+import { type CollectionForm, KNOWN_END, taxiiFile } from './taxii.ts';
 import type { Via } from './via.ts';
 
 /** What the operator says of downloads whose addresses others name. */
 export interface SourceFetching {
   /** Where their files are for a while. */
   readonly folder: string;
-  /** Networks that may be reached besides the public Internet. */
-  readonly networks: readonly Network[];
+  /** Where downloads may lead now: this machine's own addresses may change. */
+  readonly reach: () => Reach;
   readonly via: Via;
   /** Certificates of authorities, PEM, in the place of the system's. */
   readonly ca?: readonly string[] | undefined;
@@ -33,8 +32,8 @@ export interface SourceRequest {
   /** Headers that show who asks. */
   readonly credentials: Readonly<Record<string, string>>;
   readonly known: Validators | undefined;
-  /** It is a collection of TAXII: which, where its address has several. */
-  readonly taxii?: { readonly collection: string | undefined } | undefined;
+  /** It is of several answers. */
+  readonly taxii?: CollectionForm | undefined;
   readonly before?: Before | undefined;
   readonly signal: AbortSignal;
 }
@@ -76,16 +75,15 @@ const LF = 0x0a;
 const HEAD = 1024;
 
 /** What fetches. */
-export function sourceFetch({ folder, networks, via, ca, contact, limits, now }: SourceFetching): SourceFetch {
+export function sourceFetch({ folder, reach, via, ca, contact, limits, now }: SourceFetching): SourceFetch {
   const userAgent = `weir/${about.version}${contact === undefined ? '' : ` (+${contact})`}`;
   return async ({ url, credentials, known, taxii, before, signal }) => {
     const path = join(folder, `${randomUUID()}.part`);
-    const reach = publicInternet(networks, ownAddresses());
-    const request = { url, credentials, before, signal, userAgent, reach, via, ca, limits };
+    const request = { url, credentials, before, signal, userAgent, reach: reach(), via, ca, limits };
     const hash = createHash('sha256');
     let [bytes, last, head] = [0, LF, Buffer.alloc(0)];
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    if (taxii !== undefined) return await taxiiFile(request, taxii.collection, { folder, now });
+    if (taxii !== undefined) return await taxiiFile(request, taxii, { folder, now });
     const file = await open(path, 'wx', 0o600);
     const remove = () => rm(path, { force: true });
     try {

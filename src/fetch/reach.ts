@@ -11,42 +11,58 @@ export type Reach = (address: string) => string | undefined;
 /** Everything may be reached: for addresses that the operator of the service has set. */
 export const ANYWHERE: Reach = () => undefined;
 
-/** Not for one receiver on the Internet: special purposes, and groups of receivers (RFC 1112, RFC 4291). */
-const FORBIDDEN = [...NOT_GLOBALLY_REACHABLE, '224.0.0.0/4', 'ff00::/8'];
+/**
+ * Not for one receiver on the Internet: special purposes, groups of receivers (RFC 1112, RFC 4291), and two deprecated networks, the relays
+ * of 6to4 (RFC 7526) and site-local addresses (RFC 3879).
+ */
+const FORBIDDEN = [...NOT_GLOBALLY_REACHABLE, '224.0.0.0/4', 'ff00::/8', '192.88.99.0/24', 'fec0::/10'];
+
+/** The prefix that every NAT64 may use (RFC 6052), and the lengths that others may have. */
+const WELL_KNOWN_NAT64 = '64:ff9b::/96';
+export const NAT64_LENGTHS: readonly number[] = [32, 40, 48, 56, 64, 96];
 
 /**
- * The public Internet without this machine's own addresses, and what the operator allows beside it.
- * `own`: addresses of this machine as text. IPv6 forms that carry an IPv4 address are judged by that one too.
+ * Where sources and webhooks may lead: the public Internet without this machine's own addresses, and what the operator allows beside it
+ * (SPEC D20.1, D47.4, D47.5). An address within a NAT64 prefix is judged as the IPv4 address that it carries; of other forms that carry one, both are
+ * judged. `own`: addresses of this machine. All are texts; what is no network counts for nothing.
  */
-export function publicInternet(allowed: readonly Network[], own: readonly string[]): Reach {
-  const allowedSet = addressSet(allowed);
-  const forbidden = addressSet([...FORBIDDEN, ...own].map(parseNetwork).filter((network) => typeof network !== 'string'));
+export function sourceReach(allowed: readonly string[], nat64: readonly string[], own: readonly string[] = []): Reach {
+  const [allowedSet, forbidden] = [addressSet(networksOf(allowed)), addressSet(networksOf([...FORBIDDEN, ...own]))];
+  const prefixes = networksOf([WELL_KNOWN_NAT64, ...nat64]).sort((a, b) => b.prefix - a.prefix);
   return (address) => {
     const network = parseNetwork(address);
     if (typeof network === 'string') return 'is no address that can be judged';
-    if (overlaps(allowedSet, network)) return undefined;
-    for (const each of [network, ...carried(network)]) {
-      if (overlaps(forbidden, each)) return `is in a private, special or own network (${formatAddress(each)})`;
-    }
-    return undefined;
+    const prefix = prefixes.find((each) => overlaps(addressSet([each]), network));
+    const reached = prefix === undefined ? network : translated(network, prefix.prefix);
+    if (overlaps(allowedSet, network) || overlaps(allowedSet, reached)) return undefined;
+    const wrong = [reached, ...carried(reached)].find((each) => overlaps(forbidden, each));
+    return wrong && `is in a private, special or own network (${formatAddress(wrong)})`;
   };
 }
 
-/** Where sources may be fetched from: the public Internet, and the networks (as text) that the operator allows beside it. */
-export const sourceReach = (allowed: readonly string[], own: readonly string[] = []): Reach =>
-  publicInternet(
-    allowed.map(parseNetwork).filter((network) => typeof network !== 'string'),
-    own,
-  );
+const networksOf = (texts: readonly string[]): Network[] => texts.map(parseNetwork).filter((network) => typeof network !== 'string');
 
-/** The IPv4 addresses inside of an IPv6 address: of translators (RFC 6052), 6to4 (RFC 3056), Teredo (RFC 4380), and compatible ones. */
+const v4 = (address: number): Network => ({ family: 4, address: address >>> 0, prefix: 32 });
+
+/** The IPv4 address behind a NAT64 prefix of this length (RFC 6052 2.2): it goes around the byte that is always zero, the ninth. */
+function translated(network: Network, length: number): Network {
+  if (network.family === 4) return network;
+  const bytes = Buffer.alloc(16);
+  for (const [i, word] of network.address.entries()) bytes.writeUInt32BE(word, 4 * i);
+  const behind = [...bytes.subarray(length / 8)].filter((_, i) => length / 8 + i !== 8);
+  return v4(Buffer.from(behind).readUInt32BE(0));
+}
+
+/**
+ * The IPv4 addresses inside of an IPv6 address: of 6to4 (RFC 3056), ISATAP (RFC 5214), those that are IPv4-compatible (RFC 4291) and
+ * IPv4-translated (RFC 2765). Teredo is special as a whole.
+ */
 function carried(network: Network): Network[] {
   if (network.family === 4) return [];
   const [a, b, c, d] = network.address;
-  const v4 = (address: number): Network => ({ family: 4, address: address >>> 0, prefix: 32 });
-  if (a === 0x0064ff9b && b === 0 && c === 0) return [v4(d)];
-  if (a >>> 16 === 0x2002) return [v4((a << 16) | (b >>> 16))];
-  if (a === 0x20010000) return [v4(~d)];
-  if (a === 0 && b === 0 && c === 0) return [v4(d)];
-  return [];
+  if (a >>> 16 === 0x2002) return [v4((a << 16) | (b >>> 16)), ...(isIsatap(c) ? [v4(d)] : [])];
+  return isIsatap(c) || ((a | b) === 0 && (c === 0 || c === 0xffff0000)) ? [v4(d)] : [];
 }
+
+/** Whether the first half of an interface identifier is ISATAP's, whatever its bits for "universal" and "group" say. */
+const isIsatap = (word: number) => (word & ~0x03000000) === 0x5efe;

@@ -1,4 +1,4 @@
-/** Collections of TAXII servers, fetched as everything is that others name (SPEC D23.30 to D23.34). */
+/** Collections of TAXII servers and feeds of MISP, fetched as everything is that others name (SPEC D23.30 to D23.34). */
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
@@ -7,6 +7,8 @@ import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
+import { WeirError } from '../errors.ts';
+import { pullMisp } from '../source/misp/pull.ts';
 import { isRefused, type Refused, type TaxiiServer } from '../source/taxii/ask.ts';
 import { type KnownCollection, knownFrom, linesOf } from '../source/taxii/known.ts';
 import { listLines } from '../source/taxii/list.ts';
@@ -42,6 +44,12 @@ export const taxiiServer = (request: TaxiiRequest, now: () => number): TaxiiServ
   },
 });
 
+/** A list of several answers, and which of a TAXII server. */
+export interface CollectionForm {
+  readonly form: 'taxii' | 'misp-feed';
+  readonly collection: string | undefined;
+}
+
 /** A list in a file, which is gone when it is disposed. */
 interface TaxiiFile extends AsyncDisposable {
   readonly kind: 'fetched';
@@ -58,16 +66,17 @@ interface TaxiiFile extends AsyncDisposable {
  */
 export async function taxiiFile(
   request: TaxiiRequest,
-  collection: string | undefined,
+  { form, collection }: CollectionForm,
   { folder, now, keeps = true }: { readonly folder: string; readonly now: () => number; readonly keeps?: boolean },
 ): Promise<TaxiiFile | ({ readonly kind: 'refused' } & Refused)> {
   const of = pulledOf(request.url, collection);
+  const server = taxiiServer(request, now);
   const key = createHash('sha256')
     .update(JSON.stringify([of, request.credentials ?? {}]))
     .digest('hex');
   const keptAt = join(folder, `${key}${KNOWN_END}`);
-  const known = keeps ? await readKnown(keptAt, of, now()) : undefined;
-  const pulled = await pullTaxii({ server: taxiiServer(request, now), collection, known, now });
+  const known = keeps ? await readKnown(keptAt, of, (completeAt) => form === 'taxii' && isWholeDue(completeAt, now())) : undefined;
+  const pulled = await (form === 'taxii' ? pullTaxii({ server, collection, known, now }) : pullMisp({ server, known, now }));
   if (isRefused(pulled)) return { kind: 'refused', ...pulled };
   const [file, next] = [join(folder, `${randomUUID()}.part`), join(folder, `${randomUUID()}.part`)];
   const remove = () => rm(file, { force: true });
@@ -83,19 +92,21 @@ export async function taxiiFile(
     await Promise.all([remove(), rm(next, { force: true })]);
     throw error;
   }
+  if (pulled.partial !== undefined) {
+    await remove();
+    throw new WeirError('FETCH', pulled.partial);
+  }
   const { digest, bytes } = pulled;
   return { kind: 'fetched', file, digest, bytes, validators: {}, endsWithLineFeed: true, [Symbol.asyncDispose]: remove };
 }
 
 /** What is damaged, or not there, is nothing. */
-async function readKnown(path: string, of: string, now: number): Promise<KnownCollection | undefined> {
+async function readKnown(path: string, of: string, isDue: (completeAt: number) => boolean): Promise<KnownCollection | undefined> {
   const file = createReadStream(path);
   const unpacked = createGunzip();
   file.on('error', (error) => unpacked.destroy(error));
   try {
-    return await knownFrom(createInterface({ input: file.pipe(unpacked), crlfDelay: Number.POSITIVE_INFINITY }), of, (completeAt) =>
-      isWholeDue(completeAt, now),
-    );
+    return await knownFrom(createInterface({ input: file.pipe(unpacked), crlfDelay: Number.POSITIVE_INFINITY }), of, isDue);
   } catch {
     return undefined;
   } finally {

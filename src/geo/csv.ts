@@ -1,4 +1,5 @@
 import { lastAddressV6 } from '@weir/network/bounds.ts';
+import { WIDE_MAPPED } from '@weir/network/faults.ts';
 import { isMapped, newReading, type Reading, readNetwork, textOf } from '@weir/network/read.ts';
 import { parse } from 'csv-parse/sync';
 import { hasCode, WeirError } from '../errors.ts';
@@ -141,8 +142,9 @@ function readRange(reader: CsvReader, bytes: Buffer): 4 | 6 {
   const { text, layout, bounds, first, last } = reader;
   const [from, to] = [bounds[2 * layout.start], bounds[2 * layout.start + 1]];
   if (layout.end !== undefined) return readPair(reader, bytes, from, to, bounds[2 * layout.end], bounds[2 * layout.end + 1]);
-  if (readNetwork(text, from, to, first) !== to)
-    throw new WeirError('GEO_FILE', `expected a network such as 192.0.2.0/24, found ${shown(bytes, from, to)}`);
+  const next = readNetwork(text, from, to, first);
+  if (next === WIDE_MAPPED) throw new WeirError('GEO_FILE', `${shown(bytes, from, to)} ${next}`);
+  if (next !== to) throw new WeirError('GEO_FILE', `expected a network such as 192.0.2.0/24, found ${shown(bytes, from, to)}`);
   // An IPv4 network is read as the last 32 bits of 128.
   lastAddressV6(first.words, 0, first.family === 4 ? 96 + first.prefix : first.prefix, last.words);
   return first.family;
@@ -160,7 +162,10 @@ function readPair({ text, first, last }: CsvReader, bytes: Buffer, from: number,
     throw new WeirError('GEO_FILE', `${shown(bytes, from, to)} and ${shown(bytes, endFrom, endTo)} are not of one family`);
   if (isDescending(first.words, last.words, family))
     throw new WeirError('GEO_FILE', `the range ends at ${shown(bytes, endFrom, endTo)}, before its start ${shown(bytes, from, to)}`);
-  return isMapped(first.words) && isMapped(last.words) ? 4 : family;
+  if (!isMapped(first.words) || !isMapped(last.words)) return family;
+  if (last.words[3] - first.words[3] === 0xffff_ffff)
+    throw new WeirError('GEO_FILE', `the range from ${shown(bytes, from, to)} on is all of IPv4`);
+  return 4;
 }
 
 function isDescending(first: Uint32Array, last: Uint32Array, family: 4 | 6): boolean {

@@ -60,6 +60,16 @@ export function write(response: ServerResponse, { status, headers, body }: Answe
 /** A header of every answer: browsers take a body as what its type says, and as nothing else. */
 export const NO_SNIFFING = ['X-Content-Type-Options', 'nosniff'] as const;
 
+/** Headers of every page (SPEC D47.11): no site frames it or has a hold of its window, and none learns where one of its links was followed. */
+export const PAGE_HEADERS = [
+  'X-Frame-Options',
+  'DENY',
+  'Cross-Origin-Opener-Policy',
+  'same-origin',
+  'Referrer-Policy',
+  'no-referrer',
+] as const;
+
 /** An answer whose body is this JSON text. */
 export function jsonAnswer(status: number, json: string, headers: Readonly<Record<string, string | readonly string[]>> = {}): Answer {
   const given = Object.entries(headers).flatMap(([name, value]) => [value].flat().flatMap((each) => [name, each]));

@@ -44,7 +44,11 @@ const NO_PARAMS = Object.freeze({});
 export function router(served: Served, addresses: readonly Address[] = ADDRESSES): (method: string, target: string) => Found {
   const tree = findMyWay({ maxParamLength: MAX_PARAM_LENGTH, querystringParser: (query) => query as never, onBadUrl() {} });
   const byPath = Map.groupBy(
-    addresses.flatMap((row) => pathsOf(row).map((path) => ({ path, row }))),
+    addresses.flatMap((row) =>
+      pathsOf(row)
+        .flatMap(withSlash(row))
+        .map((path) => ({ path, row })),
+    ),
     ({ path }) => path,
   );
   for (const [path, rows] of byPath) {
@@ -83,6 +87,12 @@ export function router(served: Served, addresses: readonly Address[] = ADDRESSES
     return { name, group, endpoint: endpoints?.get(method) ?? refusal, params: NO_PARAMS, isMalformed: true, query: '' };
   }
 }
+
+/** Behind the name of something that is polled a slash is ignored: scripts put one there (SPEC D42.2). */
+const withSlash =
+  ({ isPolled }: Address) =>
+  (path: string): string[] =>
+    isPolled && path.endsWith('}') ? [path, `${path}/`] : [path];
 
 const NOWHERE = { store: null, params: NO_PARAMS, searchParams: '' };
 

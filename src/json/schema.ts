@@ -3,6 +3,7 @@
  * is 370 modules in each of two threads, a quarter of a start.
  */
 import type { Type as Library, TSchema, TSchemaOptions } from 'typebox';
+import type { DurationUnit } from '../text/duration.ts';
 
 const optional = new WeakSet<object>();
 
@@ -70,6 +71,10 @@ export const textField = (maxLength: number, description: string, options?: TSch
 export const wordField = <W extends string>(words: readonly W[], description: string) =>
   Type.Optional(Type.Enum<W[]>([...words], { description }));
 export const flagField = (description: string) => Type.Optional(Type.Boolean({ description }));
+
+/** A field of a request that is a whole number of a unit: a text such as 7d may stand for it (SPEC D42.10). */
+export const durationOf = (unit: DurationUnit, description: string, options?: TSchemaOptions) =>
+  Type.Integer({ ...options, 'x-unit': unit, description: `${description}; or a text such as 12h, 7d.` });
 
 /** The fields of an answer: of each its example, or a pair of that and what does not follow from it, a description or its schema. */
 export interface Fields {

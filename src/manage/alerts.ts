@@ -59,6 +59,14 @@ type FeedJson = Pick<StatusFacts['feeds'][number], 'workspace_id' | 'id' | 'acti
 export const feedKey = ({ workspace_id: workspace, id, action, family, rated }: FeedJson): string =>
   `feed/${workspace}/${id ?? 'workspace'}/${action}/${family}${rated ? '/rated' : ''}`;
 
+/** The feeds that a client got, the first of them by name. */
+function pulledText(feeds: readonly (string | null)[]): string {
+  const names = feeds.slice(0, MOST_FEEDS).map((name) => (name === null ? "the workspace's feed" : `the feed "${name}"`));
+  if (feeds.length > MOST_FEEDS) names.push(`${feeds.length - MOST_FEEDS} more`);
+  return names.length === 0 ? '' : ` ${names.join(', ')}`;
+}
+const MOST_FEEDS = 3;
+
 /** Events of a feed of which one follows another are one thing. */
 const CAP_EVENTS = ['near_cap', 'over_cap'];
 
@@ -77,6 +85,7 @@ function landingItems({ landing }: StatusFacts): Item[] {
 
 function urgentOf(facts: StatusFacts): Item[] {
   const { engines, processes, feeds, dead_letters: letters, stopped, full_devices: full, sources, guard_rails_off: unguarded } = facts;
+  const { failing_webhooks: webhooks } = facts;
   const engine = (name: string, status: EngineStatus) =>
     status.ok
       ? []
@@ -99,11 +108,18 @@ function urgentOf(facts: StatusFacts): Item[] {
       state,
       text: `the source "${name}" of ${workspace} ${text}`,
     })),
-    ...(stopped ?? []).map(({ kind, id, user_agent: agent, address, workspace, last_pull: at }) => ({
-      key: `${kind}/${id}`,
-      state: 'stopped',
-      text: `the ${kind} ${JSON.stringify(agent)} at ${address} of ${workspace} stopped pulling, last at ${at} (weir ${kind} ls)`,
+    ...(webhooks ?? []).map(({ id, name, workspace, failures }) => ({
+      key: `webhook/${id}`,
+      state: 'failing',
+      text: `the webhook ${workspace === null ? 'of the service (WEBHOOK_URL)' : `"${name}" of ${workspace}`} has failed ${failures} times in a row (docs/webhooks.md)`,
     })),
+    ...(stopped ?? []).map(
+      ({ kind, id, user_agent: agent, address, key_id: keyId, key_name: key, feeds: of, workspace, last_pull: at }) => ({
+        key: `${kind}/${id}`,
+        state: 'stopped',
+        text: `the ${kind} ${JSON.stringify(agent)} at ${address} of ${workspace} stopped pulling${pulledText(of)} with the key "${key ?? keyId}", last at ${at} (weir ${kind} ls)`,
+      }),
+    ),
     ...(full ?? []).map(({ id, user_agent: agent, address, workspace, target, entries, limit, feeds: of }) => ({
       key: `device-cap/${id}`,
       state: entries > limit ? 'over' : 'near',

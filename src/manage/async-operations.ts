@@ -7,7 +7,7 @@ import type { Outcome } from './outcome.ts';
 /** Requests that may be late and wait or are worked on at once, of a workspace. */
 const MOST_AT_WORK = 64;
 /** How long a late answer is kept, ms, and how many: of a workspace, and in all. */
-const KEPT = 600_000;
+export const LATE_KEPT = 600_000;
 const MOST_OF_WORKSPACE = 8;
 const MOST_KEPT = 256;
 
@@ -61,7 +61,7 @@ export function asyncOperations({ patience, now, failed }: LateParts): AsyncOper
   /** Forgets what is too old, and the oldest where there are too many. */
   function forget(workspaceId: string): void {
     const ended = [...late].filter(([, { endedAt }]) => endedAt > 0);
-    const old = ended.filter(([, { endedAt }]) => endedAt < now() - KEPT);
+    const old = ended.filter(([, { endedAt }]) => endedAt < now() - LATE_KEPT);
     const own = ended.filter(([, each]) => each.workspaceId === workspaceId).slice(0, -MOST_OF_WORKSPACE);
     for (const [id] of [...old, ...own, ...ended.slice(0, -MOST_KEPT)]) late.delete(id);
   }

@@ -3,8 +3,10 @@
 import { isoTime } from '../clock.ts';
 import { WeirError } from '../errors.ts';
 import type { StoreReads } from '../ports/store.ts';
+import { DELETED_KEPT, RULES_KEPT } from '../ports/stored/account-store.ts';
 import type { BatchInfo, Step, UndoPreview } from '../ports/stored/rule-store.ts';
 import { plural } from '../text/count.ts';
+import { inWords } from '../text/duration.ts';
 import { type Operator, operate, type RulePorts } from './operate.ts';
 import type { Names } from './rules/rule-json.ts';
 
@@ -32,7 +34,7 @@ export const previewJson = ({ removes, restores, keeps, sample }: UndoPreview) =
 /** One batch of the last seven days. Rejects with NOT_FOUND. */
 export async function knownBatch(reads: Pick<StoreReads, 'batch'>, workspaceId: string, id: string): Promise<BatchInfo> {
   const batch = await reads.batch(workspaceId, id);
-  if (batch === undefined) throw new WeirError('NOT_FOUND', `there is no batch "${id}" of the last seven days`);
+  if (batch === undefined) throw new WeirError('NOT_FOUND', `there is no batch "${id}" of the last ${inWords(RULES_KEPT)}`);
   return batch;
 }
 
@@ -44,7 +46,7 @@ export interface PlannedUndo {
 
 /** Of a batch whose changes are given up (SPEC D9.10), and of one whose lists are deleted (D9.11). */
 const GIVEN_UP = 'too much has changed since; undo is no longer possible';
-const GONE = 'its list is deleted, and nothing comes back into it; weir list restore brings the list back with its rules for seven days';
+const GONE = `its list is deleted, and nothing comes back into it; weir list restore brings the list back with its rules for ${inWords(DELETED_KEPT)}`;
 
 /** Why one that is not `undoable` cannot be undone. */
 export const notUndoable = ({ isGone }: Pick<BatchInfo, 'isGone'>): string => (isGone ? GONE : GIVEN_UP);

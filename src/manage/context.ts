@@ -109,6 +109,8 @@ export interface ChangeContext extends Pick<ManagePorts, 'store' | keyof Most> {
   readonly permissions: readonly Permission[] | null;
   /** Until when he may, ms since 1970; null: for good. */
   readonly keyExpiresAt: number | null;
+  /** The networks that the key is good from; none: from anywhere, as a command. */
+  readonly keyNetworks: readonly string[];
   /** The states that the caller expects of what is changed; undefined: any. */
   readonly ifMatch: readonly string[] | undefined;
   /** Set when it is to be done once. */
@@ -132,7 +134,7 @@ export const NO_LIMIT: Most = { maxLists: 0, maxFeeds: 0, maxKeys: 0, maxSources
 /** The context of a command: it may do everything. `by` is who runs it. */
 export function byCommand(store: StoreReads & StoreWrites, workspaceId: string, by: Author, most: Most = NO_LIMIT): ChangeContext {
   const { maxLists, maxFeeds, maxKeys, maxSources } = most;
-  const everything = { permissions: null, keyExpiresAt: null, ifMatch: undefined, once: undefined };
+  const everything = { permissions: null, keyExpiresAt: null, keyNetworks: [], ifMatch: undefined, once: undefined };
   return { store, workspaceId, by, maxLists, maxFeeds, maxKeys, maxSources, ...everything };
 }
 

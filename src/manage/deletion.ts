@@ -9,9 +9,11 @@ import { type Fields, listOf, nullable, Type } from '../json/schema.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
 import { DELETED_KEPT, type DeletedFeed, type RestoredFeed } from '../ports/stored/account-store.ts';
 import { plural } from '../text/count.ts';
+import { inWords } from '../text/duration.ts';
 import { type ChangeContext, changeOptions } from './context.ts';
-import { RECENT_USES, type RecentUses, recentUses } from './devices/recent-use.ts';
+import { LATELY_WORDS, RECENT_USES, type RecentUses, recentUses } from './devices/recent-use.ts';
 import { findFeed, findList } from './find.ts';
+import { requireRestorable, requireRevocable } from './keys/bounds.ts';
 
 /** Rules of a list that are counted at most. */
 const COUNTED = 100_000;
@@ -120,6 +122,7 @@ export async function deleteNamed(
   const { store, workspaceId } = context;
   const told = await deletionPreview(store, workspaceId, kind, ref);
   if (preview) return { ...told, deleted: false, restorable_until: null };
+  await requireRevocable(context, told.keys);
   if (told.needs_confirmation && !confirmed)
     throw new WeirError('REFUSED', `${deletionSentence(told)}: with preview=1 it is told in full, with confirmed=1 it is done`);
   const options = { ...changeOptions(context), forGood };
@@ -135,7 +138,7 @@ export function deletionSentence({ kind, name, rules, more_rules, feeds, keys, p
     ...(rules > 0 ? [`${more_rules ? `more than ${rules} rules` : plural(rules, 'rule')}`] : []),
     ...(feeds.length > 0 ? [`a part of ${plural(feeds.length, 'feed')}`] : []),
     ...(keys.length > 0 ? [plural(keys.length, 'key')] : []),
-    ...(pulled.length > 0 ? [`what ${plural(pulled.length + pulled_left_out, 'client')} pulled in the last ten minutes`] : []),
+    ...(pulled.length > 0 ? [`what ${plural(pulled.length + pulled_left_out, 'client')} pulled ${LATELY_WORDS}`] : []),
   ];
   const what = kind === 'list' ? 'list' : 'feed';
   return goes.length === 0 ? `the ${what} "${name}" goes` : `with the ${what} "${name}" goes ${goes.join(', ')}`;
@@ -159,7 +162,8 @@ export async function restoreNamed(
       `${meant.length} ${what}s called "${ref}" were deleted; use the id: ${meant.map(({ id }) => id).join(', ')}`,
     );
   if (meant.length === 0)
-    throw new WeirError('NOT_FOUND', `no ${what} "${ref}" was deleted in the last ${DELETED_KEPT / 86_400_000} days, or it was for good`);
+    throw new WeirError('NOT_FOUND', `no ${what} "${ref}" was deleted in the last ${inWords(DELETED_KEPT)}, or it was for good`);
+  await requireRestorable(context, meant[0]!.id);
   return store.restoreDeleted(workspaceId, meant[0]!.id, { name, maxLists, maxSources }, { by });
 }
 

@@ -1,5 +1,8 @@
 /** The JSON object of a body, and what is wrong with it. */
+import type { TSchema } from 'typebox';
+import { isTooDeep, TOO_DEEP } from '../json/json.ts';
 import type { FieldFault } from '../signal/validate.ts';
+import { withDurations } from '../text/duration.ts';
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 
@@ -8,6 +11,7 @@ export function readObject(bytes: Uint8Array): { readonly fields: Readonly<Recor
   if (bytes.length === 0) return { fields: {} };
   try {
     const value: unknown = JSON.parse(UTF8.decode(bytes));
+    if (isTooDeep(value)) return { fault: { field: 'body', message: TOO_DEEP } };
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { fields: value as Record<string, unknown> };
     return { fault: { field: 'body', message: 'must be a JSON object' } };
   } catch {
@@ -33,3 +37,18 @@ export function repeatedFields(bytes: Uint8Array): FieldFault[] {
   }
   return [...twice].map((field) => ({ field, message: 'must be given once' }));
 }
+
+/** The fields of an object as their schemas mean them: null where that is no value is as if absent, a duration is a number. */
+export const asMeant = (
+  fields: Readonly<Record<string, unknown>>,
+  properties: Readonly<Record<string, TSchema>>,
+): Record<string, unknown> =>
+  withDurations(
+    Object.fromEntries(
+      Object.entries(fields).filter(([name, value]) => value !== null || !Object.hasOwn(properties, name) || takesNull(properties[name]!)),
+    ),
+    properties,
+  );
+
+const takesNull = ({ type, anyOf }: { readonly type?: unknown; readonly anyOf?: readonly object[] }): boolean =>
+  [type].flat().includes('null') || (anyOf?.some(takesNull) ?? false);

@@ -1,6 +1,7 @@
 /** What an operation of management is: one row of the table (table.ts), from which routes, checks, documents and tests follow. */
 
 import type { TObject, TSchema } from 'typebox';
+import { NAME_RULE, nameFault } from '../account/name.ts';
 import type { Permission } from '../account/permission.ts';
 import { WeirError } from '../errors.ts';
 import type { Static } from '../json/schema.ts';
@@ -38,8 +39,10 @@ export interface OperationSpec<Q extends TObject, B extends TObject, T> {
   readonly role?: 'admin';
   /** The longest body, bytes; 64 KiB when absent. */
   readonly bodyBytes?: number;
-  /** The answer's body; has a title and examples. */
+  /** The answer's body; has a title and examples. One with `landed` is 202 while that is false. */
   readonly answer: TSchema;
+  /** The status of the answer when it is done; 200 when absent. */
+  readonly status?: 201 | 202;
   /** The event in the audit log, for what changes something that the store records there; null, as when absent: none. */
   readonly audit?: string | null;
   /** The request has to say which state it changes: If-Match (SPEC D15.9). Has to have a GET of the same path. */
@@ -83,6 +86,11 @@ export function operation<T, Q extends TObject = TObject<Record<never, never>>, 
 ): Operation {
   const [method, path] = request.split(' ');
   return { name, method, path, permission, audit: null, show: (body: object) => ({ body }), ...spec } as unknown as Operation;
+}
+
+/** Rejects with USAGE a name that is given to something that has another one, where it cannot be one (SPEC D47.10). */
+export function refuseNewName(given: string | null | undefined, before: string | null): void {
+  if (given != null && given !== before && nameFault(given) !== null) throw fieldFault('name', `must have ${NAME_RULE}`);
 }
 
 /** The error of a field or parameter whose value no schema can judge. */

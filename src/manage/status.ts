@@ -7,6 +7,7 @@ import type { WatchedFeed } from '../feed/monitor/feed-watch.ts';
 import { trimmedJson } from '../feed/trim.ts';
 import type { Stopped } from '../ports/devices.ts';
 import type { Check } from '../ports/health.ts';
+import type { FailingWebhook } from '../ports/stored/webhook-store.ts';
 import type { FullDevice } from './devices/device-caps.ts';
 import type { SourceAlert } from './sources/source-alerts.ts';
 
@@ -75,8 +76,18 @@ export const stoppedJson = (stopped: Stopped, names: ReadonlyMap<string, string>
   user_agent: stopped.userAgent,
   address: stopped.address,
   key_id: stopped.keyId,
+  key_name: stopped.keyName,
+  feeds: stopped.feeds,
   workspace: names.get(stopped.workspaceId) ?? stopped.workspaceId,
   last_pull: isoTime(stopped.lastPull),
+});
+
+/** A webhook that has failed several times in a row. `names`: of workspaces, by id. */
+export const failingWebhookJson = ({ id, name, workspaceId, failures }: FailingWebhook, names: ReadonlyMap<string, string>) => ({
+  id,
+  name,
+  workspace: workspaceId === null ? null : (names.get(workspaceId) ?? workspaceId),
+  failures,
 });
 
 export type UnusedKey = ReturnType<typeof unusedKeyJson>;
@@ -103,6 +114,8 @@ export interface StatusParts {
   readonly fullDevices: readonly FullDevice[] | null;
   /** Sources that somebody has to look at. */
   readonly sources: readonly SourceAlert[] | null;
+  /** Webhooks that have failed several times in a row. */
+  readonly webhooks: readonly ReturnType<typeof failingWebhookJson>[] | null;
   /** Workspaces in which any network can be blocked. */
   readonly unguarded: readonly string[] | null;
   /** The names of workspaces by id. */
@@ -114,8 +127,8 @@ export type StatusFacts = ReturnType<typeof factsOf>;
 
 /** What `weir status --json` prints besides what needs attention. */
 export function factsOf(parts: StatusParts) {
-  const { store, stream, processes, geo, deadLetters, unusedKeys, endingKeys, stopped, fullDevices, sources, unguarded, workspaces } =
-    parts;
+  const { store, stream, processes, geo, deadLetters, unusedKeys, endingKeys, stopped, fullDevices, sources, webhooks, unguarded } = parts;
+  const { workspaces } = parts;
   const landing = landingOf(parts);
   const feeds = processes.flatMap((process) => process.feeds.map((feed) => feedJson(feed, process.pid, workspaces)));
   return {
@@ -130,6 +143,7 @@ export function factsOf(parts: StatusParts) {
     stopped,
     full_devices: fullDevices,
     sources,
+    failing_webhooks: webhooks,
     guard_rails_off: unguarded,
   };
 }

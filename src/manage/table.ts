@@ -18,6 +18,7 @@ import { LIST_OPERATIONS } from './operations/lists.ts';
 import { LOOKUP_OPERATIONS } from './operations/lookup.ts';
 import { WORTH_OPERATIONS } from './operations/overlap.ts';
 import { PEOPLE_OPERATIONS } from './operations/people.ts';
+import { ADDRESS_OPERATIONS } from './operations/rules/addresses.ts';
 import { BATCH_OPERATIONS } from './operations/rules/batches.ts';
 import { IMPORT_OPERATIONS } from './operations/rules/imports.ts';
 import { REPLACEMENT_OPERATIONS } from './operations/rules/replacements.ts';
@@ -52,6 +53,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...RULE_CHANGING,
   ...RULE_DELETIONS,
   ...IMPORT_OPERATIONS,
+  ...ADDRESS_OPERATIONS,
   ...REPLACEMENT_OPERATIONS,
   ...BATCH_OPERATIONS,
   ...ANSWER_OPERATIONS,

@@ -6,7 +6,7 @@ import { WeirError } from '../errors.ts';
 import type { ManageContext, ServiceStatus } from './context.ts';
 import { fullDevices } from './devices/device-caps.ts';
 import { sourceAlertOf } from './sources/source-alerts.ts';
-import { endingKeyJson, isUnused, type ProcessStatus, type StatusParts, stoppedJson, unusedKeyJson } from './status.ts';
+import { endingKeyJson, failingWebhookJson, isUnused, type ProcessStatus, type StatusParts, stoppedJson, unusedKeyJson } from './status.ts';
 
 /** Keys that are looked at for unused ones. */
 const MOST_KEYS = 1000;
@@ -46,6 +46,7 @@ export async function workspaceParts(
       feeds: processes.flatMap(({ feeds }) => feeds),
     }),
     sources: sources.flatMap((record) => sourceAlertOf(record, workspace.name, now()) ?? []),
+    webhooks: (await store.failingWebhooks(workspaceId)).map((each) => failingWebhookJson(each, names)),
     unguarded: areOff(guardRails) && areOff(workspace) ? [workspace.name] : [],
     workspaces: names,
   };

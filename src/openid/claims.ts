@@ -17,6 +17,16 @@ function claimAt(claims: Claims, name: string): unknown {
   return name.split('.').reduce<unknown>((value, part) => (Object(value) as Claims)[part], claims);
 }
 
+/**
+ * What is wrong with the claims of a token whose signature, issuer, audience and end the library has accepted, or undefined (SPEC D47.6, D47.7).
+ * `latest`: the latest instant that is not in the future, s since 1970.
+ */
+export function claimsFault({ aud, azp, sub, iat, auth_time: signedInAt }: Claims, clientId: string, latest: number): string | undefined {
+  if (azp === undefined ? Array.isArray(aud) && aud.length > 1 : azp !== clientId) return 'it is for another client (azp)';
+  if (sub === '') return 'its sub is empty';
+  return [iat, signedInAt].some((at) => typeof at === 'number' && at > latest) ? 'it is of an instant in the future' : undefined;
+}
+
 /** The groups of a person, texts or one text; undefined where the claim is missing. */
 export function groupsIn(claims: Claims, { groups_claim: name = 'groups' }: Pick<ProviderSettings, 'groups_claim'>): string[] | undefined {
   const value = claimAt(claims, name);

@@ -4,7 +4,7 @@ import * as openid from 'openid-client';
 import type { IdentityProvider, Proof, SignedIn, SignedOut, SignInFailure } from '../ports/identity-provider.ts';
 import { shared } from '../serial.ts';
 import { ANSWER_TIME, failureOf, fetchAnswer } from './answers.ts';
-import { groupsIn, nameIn } from './claims.ts';
+import { claimsFault, groupsIn, nameIn } from './claims.ts';
 import type { ProviderSettings } from './settings.ts';
 
 /** How long a discovery document counts, how long it is known that a provider answers, and how soon one that does not is asked again, ms. */
@@ -50,12 +50,16 @@ export function openProvider(settings: ProviderSettings, monotonic: () => number
     return known;
   }
 
+  const faultOf = (claims: Readonly<Record<string, unknown>>) => claimsFault(claims, settings.client_id, Date.now() / 1000 + tolerance);
+
   async function personOf(
     { config }: Known,
     tokens: Awaited<ReturnType<typeof openid.refreshTokenGrant>>,
     subject: string,
   ): Promise<SignedIn> {
     const claims: Record<string, unknown> = { ...tokens.claims() };
+    const fault = faultOf(claims);
+    if (fault !== undefined) throw new Error(`the id token is refused: ${fault}`);
     const asks = groupsIn(claims, settings) === undefined && config.serverMetadata().userinfo_endpoint !== undefined;
     const all = asks ? { ...(await openid.fetchUserInfo(config, tokens.access_token, subject)), ...claims } : claims;
     const { sid, auth_time: at } = claims;
@@ -130,10 +134,13 @@ export function openProvider(settings: ProviderSettings, monotonic: () => number
           maxTokenAge: LOGOUT_AGE,
           requiredClaims: ['iat', 'jti', 'events'],
         });
-        const { events, nonce, sid, sub, iat } = payload;
+        const { events, nonce, sid = null, sub = null, iat, jti } = payload;
         const isLogout = typeof events === 'object' && events !== null && LOGOUT_EVENT in events && nonce === undefined;
-        if (!isLogout || (typeof sid !== 'string' && sub === undefined)) return { failed: 'refused', why: 'it is not a logout token' };
-        return { sid: typeof sid === 'string' ? sid : null, subject: sub ?? null, at: (iat! + tolerance) * 1000 };
+        const areNames = [sid, sub].every((each) => each === null || (typeof each === 'string' && each !== '')) && (sid ?? sub) !== null;
+        if (!isLogout || !areNames || typeof jti !== 'string' || jti === '' || faultOf(payload) !== undefined)
+          return { failed: 'refused', why: 'it is not a logout token for this client' };
+        const at = (iat! + tolerance) * 1000;
+        return { sid: sid as string | null, subject: sub, at, token: jti, validUntil: at + LOGOUT_AGE * 1000 };
       }),
     async signOutAt(backTo) {
       const known = settings.sign_out_there === true ? await discovered().catch(() => undefined) : undefined;

@@ -63,6 +63,10 @@ export interface Stopped {
   readonly keyId: string;
   readonly userAgent: string;
   readonly address: string;
+  /** Of the key; null for one without a name. */
+  readonly keyName: string | null;
+  /** The names of the feeds that it got; null: the workspace's own. */
+  readonly feeds: readonly (string | null)[];
   /** ms since 1970 */
   readonly lastPull: number;
 }

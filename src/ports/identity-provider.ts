@@ -33,6 +33,9 @@ export interface SignedOut {
   readonly sid: string | null;
   readonly subject: string | null;
   readonly at: number;
+  /** The id of the token that says so, unique for the provider, and until when that is valid (ms). */
+  readonly token: string;
+  readonly validUntil: number;
 }
 
 export interface IdentityProvider {

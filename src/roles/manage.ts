@@ -17,6 +17,7 @@ import { ruleSelections } from '../manage/rules/rule-selections.ts';
 import type { ProcessStatus } from '../manage/status.ts';
 import { processesOn } from '../runtime/ledgers/status-file.ts';
 import { type PoliteFetching, politeFetching } from '../runtime/sources/fetching.ts';
+import { removeTrialFolders } from '../runtime/sources/trial-folder.ts';
 import { recallAll } from '../runtime/sources/visits.ts';
 import { backtestJobs } from '../runtime/threads/backtest-jobs.ts';
 import { feedDiffer } from '../runtime/threads/difference/difference.ts';
@@ -54,6 +55,7 @@ export function startManage(
   const [steps, beginnings] = [fairSteps(), fairSteps()];
   const tests = rateLimiter(WEBHOOK_TESTS);
   const fetching = sources?.fetching ?? ownFetching(config);
+  removeTrialFolders();
   const files = fileThread(() => engine.feedSource(), fileSettings(config));
   onStop(() => files.close());
   const ports: ManagePorts = {
@@ -65,8 +67,8 @@ export function startManage(
     maxSources: config.maxSources,
     secretKeys: config.secretsKey,
     refreshSources: sources && (() => void sources.tick(true)),
-    sourceReach: sourceReach(config.sourceNetworks),
-    webhookReach: sourceReach(config.webhookNetworks),
+    sourceReach: sourceReach(config.sourceNetworks, config.nat64Prefixes),
+    webhookReach: sourceReach(config.webhookNetworks, config.nat64Prefixes),
     sendWebhook: sendPortsOf(config, systemClock),
     takeWebhookTest: (workspaceId) => tests.take(workspaceId, systemClock.monotonic()),
     trySource: sourceTrier({
@@ -140,13 +142,20 @@ function ownFetching(config: Config): PoliteFetching {
 /** What of the settings a thread that tries sources is given. */
 const trySettings = ({ databaseUrl, dataDir, ...config }: Config) => ({
   ...{ databaseUrl, dataDir },
-  ...{ sourceNetworks: config.sourceNetworks, sourceProxy: config.sourceProxy, noProxy: config.noProxy },
+  ...{
+    sourceNetworks: config.sourceNetworks,
+    nat64Prefixes: config.nat64Prefixes,
+    sourceProxy: config.sourceProxy,
+    noProxy: config.noProxy,
+  },
   ...{ sourceCaFile: config.sourceCaFile, sourceContact: config.sourceContact, baseUrl: config.baseUrl },
   ...{ sourceMaxMb: config.sourceMaxMb, sourceSeconds: config.sourceSeconds },
 });
 
 /** And one that works on files. */
-const fileSettings = ({ secretsKey, sourceNetworks, webhookNetworks }: Config) => ({ secretsKey, sourceNetworks, webhookNetworks });
+const fileSettings = ({ secretsKey, sourceNetworks, webhookNetworks, nat64Prefixes }: Config) => ({
+  ...{ secretsKey, sourceNetworks, webhookNetworks, nat64Prefixes },
+});
 
 /** What the engines are, as people call them. */
 const enginesOf = ({ databaseUrl, kafkaBrokers }: Config) => ({

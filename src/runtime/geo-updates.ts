@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { timeUntil } from '../clock.ts';
 import { WeirError } from '../errors.ts';
 import type { GeoData } from '../geo/data.ts';
 import { DOWNLOAD_LIMITS, type DownloadLimits } from '../geo/download.ts';
@@ -122,7 +123,7 @@ export function startGeoUpdates({ settings, every, inUse, log, random = Math.ran
     log('info', `geo data are updated from ${settings.geoUpdateUrl}; next try at ${new Date(await due()).toISOString()}`);
     for (;;) {
       for (let at = await due(); at > Date.now(); at = await due()) {
-        await sleep(Math.min(at - Date.now(), LONGEST_SLEEP), undefined, { ref: false, signal });
+        await sleep(Math.min(timeUntil(at, Date.now()), LONGEST_SLEEP), undefined, { ref: false, signal });
       }
       factor = random();
       try {

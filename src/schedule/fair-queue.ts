@@ -1,6 +1,6 @@
 /** Dear work: one of a workspace at a time, so many in all, and a bound on who waits. */
 import { WeirError } from '../errors.ts';
-import { fewAtOnce, oneByOne } from '../serial.ts';
+import { inTurns } from '../serial.ts';
 
 interface Line {
   /** At once, in all. */
@@ -11,9 +11,9 @@ interface Line {
   readonly refusal: string;
 }
 
-/** Does work in the order in which it was asked for. Rejects with LIMITED where too much is asked for. */
+/** Does work of a workspace in the order in which it was asked for; workspaces take turns. Rejects with LIMITED where too much is asked for. */
 export function fairQueue({ running: most, asked: bound, refusal }: Line): <T>(workspaceId: string, work: () => Promise<T>) => Promise<T> {
-  const [inTurn, few] = [oneByOne(), fewAtOnce(most)];
+  const inTurn = inTurns(most);
   const asked: string[] = [];
   return async (workspaceId, work) => {
     const own = asked.filter((each) => each === workspaceId).length;
@@ -21,7 +21,7 @@ export function fairQueue({ running: most, asked: bound, refusal }: Line): <T>(w
       throw new WeirError('LIMITED', `${refusal} at this time`, { cause: { retryAfter: 10 } });
     asked.push(workspaceId);
     try {
-      return await inTurn(() => few(work), workspaceId);
+      return await inTurn(work, workspaceId);
     } finally {
       asked.splice(asked.indexOf(workspaceId), 1);
     }

@@ -2,6 +2,7 @@ import { LIMITS } from '../signal/limits.ts';
 import {
   cidr,
   commaList,
+  duration,
   folderUrl,
   integer,
   LOG_LEVELS,
@@ -17,7 +18,7 @@ import {
 export const LIMITS_AND_SOURCES = {
   geoCountryFile: { parse: text, meaning: 'your own CSV or MMDB file of country ranges instead of the packaged data' },
   geoAsnFile: { parse: text, meaning: 'your own CSV or MMDB file of ASN ranges instead of the packaged data' },
-  geoUpdateHours: { parse: integer(1, 8760), meaning: 'how often `weir geo update` runs by itself; never when unset' },
+  geoUpdateHours: { parse: duration('h', 1, 8760), meaning: 'how often `weir geo update` runs by itself; never when unset' },
   geoUpdateUrl: {
     fallback: 'https://github.com/sapics/ip-location-db/releases/download/latest',
     parse: folderUrl,
@@ -129,7 +130,7 @@ export const LIMITS_AND_SOURCES = {
   },
   manageAnswerSeconds: {
     fallback: '20',
-    parse: integer(0, 29),
+    parse: duration('s', 0, 29),
     meaning:
       'how long a request of management that takes long (imports, undo, deleting rules, trying a source) is waited for before it is answered with 202 and an address to ask for its answer; half of it is how long other requests wait for their turn before 429; a connection on which nothing moves ends after 30 seconds',
   },
@@ -147,12 +148,12 @@ export const LIMITS_AND_SOURCES = {
   logLevel: { fallback: 'info', parse: oneOf(LOG_LEVELS), meaning: `one of ${LOG_LEVELS.join(', ')}` },
   drainSeconds: {
     fallback: '0',
-    parse: integer(0, 3600),
+    parse: duration('s', 0, 3600),
     meaning: 'how long requests are still served after SIGTERM while /readyz answers 503',
   },
   streamRetentionHours: {
     fallback: '168',
-    parse: integer(1, 87_600),
+    parse: duration('h', 1, 87_600),
     meaning: 'how long landed messages of the embedded stream are kept, and all messages of a Kafka topic that is made',
   },
   streamRetentionMb: {

@@ -1,5 +1,18 @@
 import { postgresHosts } from '../postgres-hosts.ts';
-import { broker, commaList, integer, oneOf, onOff, ROLES, roles, SASL_MECHANISMS, type Setting, secret, text } from './setting.ts';
+import {
+  broker,
+  commaList,
+  duration,
+  integer,
+  oneOf,
+  onOff,
+  ROLES,
+  roles,
+  SASL_MECHANISMS,
+  type Setting,
+  secret,
+  text,
+} from './setting.ts';
 
 export const SERVING = {
   host: { fallback: '127.0.0.1', parse: text, meaning: 'address to listen on' },
@@ -63,7 +76,7 @@ export const SERVING = {
   },
   feedRebuildSeconds: {
     fallback: '30',
-    parse: integer(0, 3600),
+    parse: duration('s', 0, 3600),
     meaning: 'a feed is read from the store at most once in this time; 0 reads it for every request (tests, benchmarks)',
   },
   feedCacheMb: { fallback: '256', parse: integer(0, 1_048_576), meaning: 'rendered feed bodies kept in memory, MiB' },

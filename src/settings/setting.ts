@@ -1,6 +1,8 @@
 /** What can be set of the service, and how the text of a setting is read. */
-import { isIP } from 'node:net';
+import { parseNetwork } from '@weir/network/parse.ts';
 import { PROTECT_RULE, protectedWord } from '../account/guard-rails.ts';
+import { NAT64_LENGTHS } from '../fetch/reach.ts';
+import { DURATIONS, type DurationUnit, readDuration } from '../text/duration.ts';
 
 /** The parts of the service that a process may run. */
 export const ROLES = ['signals', 'consumer', 'feeds', 'manage', 'sources'] as const;
@@ -31,6 +33,18 @@ export const integer =
   (value) => {
     const number = Number(value);
     if (!/^\d{1,10}$/.test(value) || number < least || number > most) throw new Error(`must be a whole number from ${least} to ${most}`);
+    return number;
+  };
+
+const CALLED: Readonly<Record<DurationUnit, string>> = { s: 'seconds', m: 'minutes', h: 'hours', d: 'days', w: 'weeks' };
+
+/** A whole number of a unit, or a duration such as `7d` that is one. */
+export const duration =
+  (unit: DurationUnit, least: number, most: number): Parse<number> =>
+  (value) => {
+    const number = readDuration(value, unit) ?? Number.NaN;
+    if (!Number.isInteger(number) || number < least || number > most)
+      throw new Error(`must be a whole number of ${CALLED[unit]} from ${least} to ${most}, or ${DURATIONS}`);
     return number;
   };
 
@@ -73,11 +87,16 @@ export const broker: Parse<string> = (value) => {
 };
 
 export const cidr: Parse<string> = (value) => {
-  const [address, prefix, more] = value.split('/');
-  const family = isIP(address);
-  const fits = prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128));
-  if (family === 0 || !fits || more !== undefined)
-    throw new Error('must be a list of addresses or networks such as 10.0.0.0/8, separated by commas');
+  const network = parseNetwork(value);
+  if (typeof network === 'string')
+    throw new Error(`must be a list of addresses or networks such as 10.0.0.0/8, separated by commas (${network})`);
+  return value;
+};
+
+export const nat64Prefix: Parse<string> = (value) => {
+  const prefix = parseNetwork(value);
+  if (typeof prefix === 'string' || prefix.family === 4 || !NAT64_LENGTHS.includes(prefix.prefix))
+    throw new Error(`must be a list of IPv6 prefixes such as 64:ff9b:1::/96, of ${NAT64_LENGTHS.join(', ')} bits, separated by commas`);
   return value;
 };
 

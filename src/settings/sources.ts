@@ -1,5 +1,5 @@
 import { WEBHOOK_STYLES } from '../account/webhook.ts';
-import { cidr, commaList, integer, oneOf, type Setting, secret, text, url } from './setting.ts';
+import { cidr, commaList, duration, integer, nat64Prefix, oneOf, type Setting, secret, text, url } from './setting.ts';
 
 /** How the lists of sources are fetched (SPEC D23.10), and how webhooks are told (D27). */
 export const SOURCES = {
@@ -29,7 +29,7 @@ export const SOURCES = {
   },
   sourceSeconds: {
     fallback: '300',
-    parse: integer(1, 3600),
+    parse: duration('s', 1, 3600),
     meaning: 'how long fetching a source may take; without a byte at most 30 seconds',
   },
   sourceRefreshSeconds: {
@@ -42,6 +42,12 @@ export const SOURCES = {
     parse: commaList(cidr),
     meaning:
       'networks that webhooks of workspaces may be sent to besides the public Internet, separated by commas; the other ways out are those of sources (SOURCE_PROXY, NO_PROXY, SOURCE_CA_FILE)',
+  },
+  nat64Prefixes: {
+    unset: [],
+    parse: commaList(nat64Prefix),
+    meaning:
+      'NAT64 prefixes of this network besides 64:ff9b::/96, separated by commas: sources and webhooks reach an address in one where they may reach the IPv4 address in it',
   },
   webhookUrl: {
     parse: url(['http:', 'https:']),

@@ -2,7 +2,7 @@
 import { type Caller, senderOf } from '../account/caller.ts';
 import type { EntryKind } from '../ports/http-counts.ts';
 import type { Message, Stream } from '../ports/stream.ts';
-import { fewAtOnce, oneByOne } from '../serial.ts';
+import { fewAtOnce, inTurns } from '../serial.ts';
 import { batchSteps, type ScannedBatch, scanSteps, schemaSteps } from './batch.ts';
 import type { EntryFault } from './faults.ts';
 import type { LandingList } from './landing-list.ts';
@@ -12,7 +12,7 @@ import { warningsOf } from './rate-limit.ts';
 import { type Refusal, refusedFor } from './refusal.ts';
 import type { RuleQuota } from './rule-quota.ts';
 import type { AccessRuleEnvelope, Signal } from './schema.ts';
-import type { SampleTrial, Trials } from './trial.ts';
+import { nameOf, type SampleTrial, type Trials } from './trial.ts';
 import type { EnvelopeCheck } from './v2.ts';
 
 /** Entries that somebody wants to be taken. */
@@ -50,7 +50,7 @@ export interface Taken {
   readonly failed: number;
   /** What is wrong with those that were not. */
   readonly faults: readonly EntryFault[];
-  /** What agents would silently ignore; of dry runs only. */
+  /** What senders probably did not mean; of dry runs also what agents would silently ignore, and what a sample would feel. Of v1 dry runs only. */
   readonly warnings: readonly string[];
   readonly foreseen: Foreseen;
 }
@@ -104,7 +104,7 @@ export interface AcceptParts {
   readonly logFailure: (error: unknown, what: string) => void;
 }
 
-/** Larger bodies than this are judged and published one after the other: on its way one takes several times its size in memory, bytes. */
+/** Larger bodies than this are judged and published one after the other, workspaces in turn: on its way one takes several times its size in memory, bytes. */
 const LARGE = 2 * 1024 * 1024;
 
 /** Of batches above this size, bytes, so many of one workspace are judged and published at a time: of each all messages wait for the last entry. */
@@ -118,7 +118,7 @@ const NOTHING: Tally = { accepted: new Map(), failed: new Map() };
 /** Makes what takes batches. One of them for a process: limits, and the order of large batches, are of all who send. */
 export function acceptance(parts: AcceptParts): Accept {
   const { landingList, takeEntries, run, count } = parts;
-  const [inTurn, few] = [oneByOne(), fewAtOnce(AT_ONCE)];
+  const [inTurn, few] = [inTurns(1), fewAtOnce(AT_ONCE)];
   void run.usual(schemaSteps());
 
   async function taken(batch: Batch, listId: string | undefined, bytes: Buffer): Promise<Taken | Refused> {
@@ -134,7 +134,7 @@ export function acceptance(parts: AcceptParts): Accept {
       return { refused: { code: 'LIMITED', message: TOO_MANY_ENTRIES, retryAfter } };
     }
     const work = () => judgeAndPublish(parts, runSlices, batch, scanned, (outcome) => count({ ...outcome, ...common }), listId);
-    return isLarge ? inTurn(work) : work();
+    return isLarge ? inTurn(work, caller.workspaceId) : work();
   }
 
   return async (batch) => {
@@ -185,8 +185,9 @@ async function judgeAndPublish(
         noMoreRules,
         tried: trial?.faultOf,
         // Written out and handed on at once: a thousand parsed entries may take ten times the memory of their text.
-        accept(signal) {
+        accept(signal, unmeant) {
           taken += 1;
+          if (dryRun || version === 2) for (const text of unmeant) warnings.push(`${nameOf(signal)}: ${text}`);
           if (dryRun) warnings.push(...warningsOf(signal), ...(trial?.warningsOf(signal) ?? []));
           add(tally.accepted, signal.version === 1 ? 'access_rule' : signal.envelope.kind);
           const id = signalId(batchId, taken);

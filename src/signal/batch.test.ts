@@ -157,6 +157,15 @@ test('2.1 ip: strict text, canonical in v2, as sent in v1', () => {
   assert.deepEqual(accepted(1, v1({ ip: '10.1.2.3/8' })), { version: 1, event: v1({ ip: '10.1.2.3/8' }) });
 });
 
+test('D41.1 an IPv4-mapped network wider than a /8 is a fault in v1, v2, unblocks and deletes', () => {
+  const says = 'covers more than an IPv4 /8; send the IPv4 network itself';
+  for (const ip of ['::ffff:0:0/96', '::ffff:198.51.100.7/103']) {
+    for (const action of ['block', 'unblock']) assert.equal(fault(1, { ...v1({ ip }), action }), `ip: ${says}`);
+    for (const op of ['upsert', 'delete']) assert.equal(fault(2, access({ op }, { target: { ip } })), `rule.target.ip: ${says}`);
+  }
+  assert.equal(fault(1, { ...v1({ ip: '0.0.0.0/0' }), action: 'unblock' }), '');
+});
+
 test('2.1 asn and country: any letter case, must exist', () => {
   assert.equal(envelope(access({}, { target: { asn: 'as00064500' } })).rule.target.asn, 'AS64500');
   assert.equal(fault(1, v1({ asn: 'AS2' })), 'asn: AS2 does not exist in the ASN data');
@@ -350,6 +359,67 @@ test('D3 U+0000 and lone surrogates are faults, in keys and nested values too', 
     assert.match(fault(2, waf({}, { expression: `${EXPRESSION}${bad}` })), /^rule\.expression: must not hold/);
     assert.match(fault(1, v1({ ip: bad })), /^ip: /);
   }
+});
+
+/** What is said of an accepted entry that its sender probably did not mean. */
+function warnings(version: 1 | 2, entry: unknown): readonly string[] {
+  const scanned = inOneGo(scanSteps(Buffer.from(JSON.stringify([entry]))));
+  assert(scanned.refused === undefined);
+  const told: string[] = [];
+  const take = {
+    accept: (_: Signal, texts: readonly string[]) => void told.push(...texts),
+    report: (error: unknown) => assert.ifError(error),
+  };
+  const result = inOneGo(batchSteps(version, scanned, { ...check, receivedAt: 0, ...take }));
+  assert(result.refused === undefined && result.accepted === 1, JSON.stringify(result));
+  return told;
+}
+
+test('D42.4 a member that has no effect where it stands is named with its place, once that is empty', () => {
+  const right: [1 | 2, object, string][] = [
+    [
+      2,
+      waf({ name: 'x', order: 1 }),
+      'name has no effect: rule.name was probably meant; order has no effect: rule.order was probably meant',
+    ],
+    [2, waf({ config: {}, phase: 'request' }), 'config: rule.config; phase: rule.phase'],
+    [2, waf({}, { reason: 'x', labels: {}, expires_in: 9 }), 'rule.reason: reason; rule.labels: labels; rule.expires_in: expires_in'],
+    [
+      2,
+      waf({ expiration: 60 }, { rateLimit: {}, description: 'x' }),
+      'expiration: expires_in; rule.rateLimit: rule.config.rateLimit; rule.description: rule.short_description',
+    ],
+    [2, access({ action: 'allow' }), 'action: rule.action'],
+    [
+      2,
+      access({ ruleRef: 'x' }, { ttl: 60, severity: 'low' }),
+      'ruleRef: rule_ref; rule.ttl: expires_in; rule.severity: rule.config.severity',
+    ],
+    [
+      2,
+      access({ op: 'delete', action: 'allow', order: 1, reason: 'x' }, { rule_ref: 'a' }),
+      'action: rule.action; rule.rule_ref: rule_ref',
+    ],
+    [1, v1({ ip: '1.1.1.1', expires_in: 60, reason: 'x' }), 'expires_in: expiration; reason: description'],
+    [2, waf({ name: 'x', note: 1, kind_of: 2 }, { name: 'y', kind: 'waf_rule', comment: 'x' }), ''],
+    [2, access({ op: 'delete', rule_ref: 'a', action: 'allow' }), ''],
+    [2, access({ name: null, expires_in: 60, ttl: 60 }), ''],
+    [1, v1({ ip: '1.1.1.1', __proto__: 1, note: 'x' }), ''],
+  ];
+  for (const [version, entry, said] of right) {
+    const short = said.replaceAll(' has no effect', '').replaceAll(' was probably meant', '');
+    assert.equal(warnings(version, entry).join('; '), short.replaceAll(/([\w.]+): ([\w.]+)/g, '$1 has no effect: $2 was probably meant'));
+  }
+});
+
+test('D42.3 parts of an expression that are always or never true are said, also of generated rules', () => {
+  const said = (expression: string) => warnings(2, waf({}, { type: 'generated', expression }));
+  assert.deepEqual(said('http.request.path == "admin"'), ['http.request.path == "admin" is never true: a path begins with /']);
+  assert.match(said('http.request.port == 80 or threat.score >= 0').join(), /^threat\.score >= 0 is always true/);
+  assert.match(said('ip.src == ::ffff:192.0.2.1').join(), /never equal to the IPv4 address 192\.0\.2\.1/);
+  assert.match(said('http.request.path == "/a" and http.request.path == "/b"').join(), /the and is never true/);
+  // Of other traps `weir expression check` tells.
+  assert.deepEqual(said('http.request.method matches "GET" and http.request.host == "a"'), []);
 });
 
 test('D3 unknown properties are ignored, __proto__ and constructor are plain data', () => {

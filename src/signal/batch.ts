@@ -34,8 +34,8 @@ export interface BatchCheck extends EnvelopeCheck {
   readonly noMoreRules?: string | undefined;
   /** What is wrong with a good entry's rule by what it would do; absent where that is not tried. */
   readonly tried?: ((signal: Signal) => FieldFault | undefined) | undefined;
-  /** Takes an accepted entry. Where the batch is refused later on, what it took counts for nothing. */
-  readonly accept: (signal: Signal) => void;
+  /** Takes an accepted entry, and what its sender probably did not mean. Where the batch is refused later on, what it took counts for nothing. */
+  readonly accept: (signal: Signal, warnings: readonly string[]) => void;
   /** Told of each entry that has faults of its own the kind that it names, if it names one. */
   readonly fail?: ((kind: Kind | undefined) => void) | undefined;
   /** Told, once a batch, what was thrown while an entry was judged: a defect of ours. */
@@ -158,12 +158,13 @@ function judge(
     if (refusedAlready) return undefined;
     const dated = 'expires_at' in entry ? withDuration(version, entry, check.receivedAt) : entry;
     if (typeof dated === 'string') return fail({ faults: [{ field: 'expires_at', message: dated }] });
-    const result = parseEntry(version, dated, check);
+    const warnings: string[] = [];
+    const result = parseEntry(version, dated, check, warnings);
     if (!('version' in result)) return fail(result);
     if (check.noMoreRules !== undefined && addsRule(result)) return fail({ faults: [{ field: 'entry', message: check.noMoreRules }] });
     const fault = check.tried?.(result);
     if (fault !== undefined) return fail({ faults: [fault] });
-    check.accept(result);
+    check.accept(result, warnings);
     return undefined;
   } catch (error) {
     check.report(error);
@@ -201,9 +202,9 @@ function shownEntry(bytes: Buffer, span: EntrySpan): BatchFault['value'] {
   return `${bytes.toString('utf8', span.start, span.start + SHOWN * 4).slice(0, SHOWN)}…`;
 }
 
-function parseEntry(version: 1 | 2, entry: Fields, check: EnvelopeCheck): Signal | EnvelopeFaults {
-  if (version === 2) return parseEnvelope(entry, check);
-  const result = parseEvent(entry, check);
+function parseEntry(version: 1 | 2, entry: Fields, check: EnvelopeCheck, warnings: string[]): Signal | EnvelopeFaults {
+  if (version === 2) return parseEnvelope(entry, check, warnings);
+  const result = parseEvent(entry, check, warnings);
   return Array.isArray(result) ? { faults: result } : result;
 }
 

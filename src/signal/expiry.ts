@@ -1,15 +1,16 @@
 import type { AccessAction, Kind } from '../rule.ts';
 
-const DAY = 86_400;
-const FLOOR = 60;
+/** What a block lives that names no expiry, and the least that an access rule does, seconds. */
+export const DEFAULT_EXPIRY = 86_400;
+export const LEAST_EXPIRY = 60;
 
 /**
  * How long a rule lives, in seconds; null = without end (spec 2.1 rule 2, 2.2).
- * A block without expiry gets one day, access rules live 60 s at least; applying it twice changes nothing.
+ * Applying it twice changes nothing.
  */
 export function lifetime(kind: Kind, action: AccessAction | string, seconds: number | undefined): number | null {
-  if (!seconds) return kind === 'access_rule' && action === 'block' ? DAY : null;
-  return kind === 'access_rule' ? Math.max(seconds, FLOOR) : seconds;
+  if (!seconds) return kind === 'access_rule' && action === 'block' ? DEFAULT_EXPIRY : null;
+  return kind === 'access_rule' ? Math.max(seconds, LEAST_EXPIRY) : seconds;
 }
 
 /** The instant (ms, a whole second, rounded up) at which a rule accepted at `receivedAt` (ms) expires; null = never. */

@@ -9,10 +9,12 @@ import { TARGET_FIELDS } from './target.ts';
 
 export type Fields = Record<string, unknown>;
 
-const V1_FIELDS = Object.keys(V1Event.properties);
-const V1_PLACES = new Map(V1_FIELDS.map((field, place) => [field, place]));
-const ENVELOPE_FIELDS = Object.keys(AnyEnvelope.properties).filter((field) => field !== 'rule' && field !== 'expires_in');
-const RULE_FIELDS: Record<Kind, readonly string[]> = {
+/** The members of entries that weir reads. */
+export const EVENT_FIELDS = Object.keys(V1Event.properties);
+export const ENVELOPE_FIELDS = Object.keys(AnyEnvelope.properties);
+const V1_PLACES = new Map(EVENT_FIELDS.map((field, place) => [field, place]));
+const PICKED = ENVELOPE_FIELDS.filter((field) => field !== 'rule' && field !== 'expires_in');
+export const RULE_FIELDS: Record<Kind, readonly string[]> = {
   access_rule: Object.keys(ENVELOPES.access_rule.properties.rule.properties),
   ...perKind(EXPRESSION_KINDS, () => EXPRESSION_FIELDS),
 };
@@ -33,7 +35,7 @@ export function isPickedEvent(entry: Fields): boolean {
 /** The known fields of a v1 event that say something. */
 export function normalizeEvent(entry: Fields): Fields {
   // A copy of the whole is far cheaper than one made field by field.
-  const event = isPickedEvent(entry) ? { ...entry } : pick(entry, V1_FIELDS);
+  const event = isPickedEvent(entry) ? { ...entry } : pick(entry, EVENT_FIELDS);
   dropEmptyTargets(event);
   if (event.action === 'unblock') delete event.expiration;
   return event;
@@ -41,7 +43,7 @@ export function normalizeEvent(entry: Fields): Fields {
 
 /** The known fields of a v2 envelope that say something, with defaults filled in. */
 export function normalizeEnvelope(entry: Fields): Fields {
-  const envelope: Fields = { schema_version: 2, ...pick(entry, ENVELOPE_FIELDS) };
+  const envelope: Fields = { schema_version: 2, ...pick(entry, PICKED) };
   const isDelete = envelope.op === 'delete';
   if (!isDelete && present(entry.expires_in)) envelope.expires_in = entry.expires_in;
   const byRef = envelope.rule_ref !== undefined || envelope.kind !== 'access_rule';

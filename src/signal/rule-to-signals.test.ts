@@ -119,3 +119,16 @@ test('D4 moving: a rule that was updated takes two signals, the first with an ex
   );
   assert.equal(ruleToSignals(land([{ signal: given, receivedAt: T0 }])).length, 1);
 });
+
+test('D46.3 moving: a rule that ends soon ends when it ended before', () => {
+  const past = fc.tuple(fc.oneof(event, envelope), instant, fc.integer({ min: 100, max: 200 }), fc.nat(100_000));
+  fc.assert(
+    fc.property(past, ([given, at, seconds, later]) => {
+      const landed = land([{ signal: given, receivedAt: at }]);
+      if (landed.kind !== 'access_rule') return;
+      const stored = { ...landed, updatedAt: at + later, rule: { ...landed.rule, expiresAt: (Math.ceil(at / 1000) + seconds) * 1000 } };
+      assert.deepEqual(land(ruleToSignals(stored)).rule, stored.rule);
+    }),
+    { seed: 46, numRuns: 1000 },
+  );
+});

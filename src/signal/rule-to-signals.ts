@@ -1,6 +1,7 @@
 /** Stored rules as the signals that leave them: the inverse of landing, for moving a workspace through the stream. */
 import type { StoredRule } from '../ports/stored/stored-rule.ts';
 import type { AccessRule, ExpressionKind, ExpressionRule } from '../rule.ts';
+import { LEAST_EXPIRY } from './expiry.ts';
 import { LIMITS } from './limits.ts';
 import type { ExpressionEnvelope, Signal } from './schema.ts';
 import { writeTarget } from './target.ts';
@@ -13,12 +14,15 @@ export interface PastSignal {
 
 /**
  * The signals that leave a rule as it is stored, times included: one that creates it and, where it was updated later, one that
- * updates it. The first one's expiry lies behind the update: landing takes the second for an update of an active rule.
+ * updates it. The first one's expiry lies behind the update: landing takes the second for an update of an active rule. An access rule that
+ * ends less than a minute after its update has the end that it has, and the time of a minute before it (SPEC D46.3).
  */
 export function ruleToSignals(stored: Omit<StoredRule, 'id' | 'listId' | 'seq'>): PastSignal[] {
-  const { createdAt, updatedAt } = stored;
-  const update = { signal: signalOf(stored, secondsLeft(stored, updatedAt)), receivedAt: updatedAt };
-  if (createdAt === updatedAt) return [update];
+  const { createdAt, updatedAt, kind, rule } = stored;
+  const endsAt = kind === 'access_rule' ? rule.expiresAt : null;
+  const receivedAt = endsAt === null || endsAt < updatedAt ? updatedAt : Math.min(updatedAt, endsAt - LEAST_EXPIRY * 1000);
+  const update = { signal: signalOf(stored, secondsLeft(stored, receivedAt)), receivedAt };
+  if (createdAt === updatedAt || (receivedAt < updatedAt && receivedAt <= createdAt)) return [update];
   const seconds = secondsLeft(stored, createdAt);
   const allowed = seconds === undefined ? undefined : Math.min(Math.max(seconds, 1), LIMITS.expirySeconds);
   return [{ signal: signalOf(stored, allowed), receivedAt: createdAt }, update];

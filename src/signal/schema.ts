@@ -12,6 +12,8 @@ import {
   RULE_KINDS,
   RULE_TYPES,
 } from '../rule.ts';
+import { inWords } from '../text/duration.ts';
+import { DEFAULT_EXPIRY, LEAST_EXPIRY } from './expiry.ts';
 import { LIMITS, RULE_REF_PATTERN } from './limits.ts';
 
 /**
@@ -28,6 +30,7 @@ const freeForm = (maxBytes: number, description: string, options: object = {}) =
     description,
     ...options,
   });
+const DEFAULT_WORDS = inWords(DEFAULT_EXPIRY * 1000);
 const seconds = (description: string) => Type.Integer({ minimum: 0, maximum: LIMITS.expirySeconds, description, examples: [3600] });
 
 const instant = (duration: string) =>
@@ -50,7 +53,11 @@ export const V1Event = Type.Object(
     type: Type.Enum(['access_rules'], { description: 'The only kind of v1.' }),
     action: Type.Enum(['block', 'unblock'], { description: 'Create the rule, or remove every rule that blocks this value.' }),
     ...targetFields,
-    expiration: Type.Optional(seconds('Seconds until the block ends; 0 or omitted means one day, 1 to 59 mean 60. Ignored on unblock.')),
+    expiration: Type.Optional(
+      seconds(
+        `Seconds until the block ends; 0 or omitted means ${DEFAULT_WORDS}, 1 to ${LEAST_EXPIRY - 1} mean ${LEAST_EXPIRY}. Ignored on unblock.`,
+      ),
+    ),
     description: Type.Optional(text(LIMITS.text, 'Free text describing the signal.')),
     name: Type.Optional(text(LIMITS.name, 'Name identifier of the signal.')),
     expires_at: Type.Optional(instant('expiration')),
@@ -147,7 +154,7 @@ const envelope = <K extends Kind, I extends TSchema, R extends TSchema>(
       rule_ref: ruleRef,
       expires_in: Type.Optional(
         seconds(
-          'Seconds. 0 or omitted means no expiry, for a block of an access rule one day; access rules live at least 60. Ignored on delete.',
+          `Seconds. 0 or omitted means no expiry, for a block of an access rule ${DEFAULT_WORDS}; access rules live at least ${LEAST_EXPIRY}. Ignored on delete.`,
         ),
       ),
       expires_at: Type.Optional(instant('expires_in')),

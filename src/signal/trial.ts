@@ -107,7 +107,7 @@ function rangeOf(network: Network): GeoRanges {
 }
 
 /** How a signal is told to people: its rule_ref, or its target. */
-function nameOf(signal: Signal): string {
+export function nameOf(signal: Signal): string {
   if (signal.version === 2 && signal.envelope.rule_ref !== undefined) return signal.envelope.rule_ref;
   const wire = (signal.version === 1 ? signal.event : (signal.envelope.rule as { readonly target: WireTarget }).target) as WireTarget;
   return wire.ip ?? wire.asn ?? wire.country ?? '';

@@ -1,9 +1,9 @@
 import { parseTarget, type TargetCheck } from './check.ts';
-import { type Fields, isPickedEvent, normalizeEvent } from './normalize.ts';
+import { misplacedInEvent } from './misplaced.ts';
+import { EVENT_FIELDS, type Fields, isPickedEvent, normalizeEvent } from './normalize.ts';
 import { type Signal, V1Event } from './schema.ts';
 import { compile, type FieldFault } from './validate.ts';
 
-const FIELDS = Object.keys(V1Event.properties);
 /** What the schema finds wrong with a normalized event. */
 export const eventFaults = compile(V1Event);
 const REFUSING = (['type', 'action'] as const).map((field) => ({ field, allowed: V1Event.properties[field].enum as readonly unknown[] }));
@@ -15,19 +15,21 @@ export const eventRefusals = (entry: Fields): FieldFault[] =>
     message: `must be one of: ${allowed.join(', ')}`,
   }));
 
-/** One v1 event (spec 2.1), or its faults. */
-export function parseEvent(entry: Fields, check: TargetCheck): Signal | FieldFault[] {
+/** One v1 event (spec 2.1), or its faults. `warnings` gets what its sender probably did not mean (SPEC D42.4). */
+export function parseEvent(entry: Fields, check: TargetCheck, warnings: string[]): Signal | FieldFault[] {
   const event = normalizeEvent(entry);
   const faults = [...eventFaults(event)];
   parseTarget(event, { path: '', blocks: event.action === 'block' }, check, faults);
-  return faults.length > 0 ? faults : { version: 1, event: asSent(entry) };
+  if (faults.length > 0) return faults;
+  warnings.push(...misplacedInEvent(entry));
+  return { version: 1, event: asSent(entry) };
 }
 
 /** The known fields, untouched: the message format of v1 never changed. */
 function asSent(entry: Fields): V1Event {
   if (isPickedEvent(entry)) return entry as V1Event;
   const sent: Fields = {};
-  for (const field of FIELDS) {
+  for (const field of EVENT_FIELDS) {
     const value = entry[field];
     if (value !== undefined && (typeof value !== 'object' || value === null)) sent[field] = value;
   }

@@ -1,9 +1,11 @@
+import { constantHints } from '@weir/expression/hints/hints.ts';
 import { parseExpression } from '@weir/expression/parser.ts';
 import type { Scheme, Schemes } from '@weir/expression/scheme.ts';
 import { type ExpressionKind, isExpressionKind, KINDS, type Kind, perKind, RULE_KINDS, RULE_TYPES } from '../rule.ts';
 import { parseTarget, type TargetCheck } from './check.ts';
 import { lifetime } from './expiry.ts';
 import { LIMITS } from './limits.ts';
+import { misplacedInEnvelope } from './misplaced.ts';
 import { type Fields, isObject, lower, normalizeEnvelope } from './normalize.ts';
 import { AnyEnvelope, ENVELOPES, type Envelope, type Signal } from './schema.ts';
 import { writeTarget } from './target.ts';
@@ -40,14 +42,17 @@ export function envelopeRefusals(entry: Fields): FieldFault[] {
 /** The value behind the field that `envelopeRefusals` names. */
 export const refusedRuleType = (entry: Fields) => (isObject(entry.rule) ? entry.rule.type : undefined);
 
-/** One v2 envelope (spec 2.2), or its faults. */
-export function parseEnvelope(entry: Fields, check: EnvelopeCheck): Signal | EnvelopeFaults {
+/** One v2 envelope (spec 2.2), or its faults. `warnings` gets what its sender probably did not mean (SPEC D42.3, D42.4). */
+export function parseEnvelope(entry: Fields, check: EnvelopeCheck, warnings: string[]): Signal | EnvelopeFaults {
   const envelope = normalizeEnvelope(entry);
   const kind = kindOf(envelope);
   const faults = [...envelopeFaults[kind ?? 'unknown'](envelope)];
   if (kind === undefined) return { faults };
-  const expression = isExpressionKind(kind) ? checkExpressionRule(kind, envelope, check, faults) : checkAccessRule(envelope, check, faults);
+  const expression = isExpressionKind(kind)
+    ? checkExpressionRule(kind, envelope, check, faults, warnings)
+    : checkAccessRule(envelope, check, faults);
   if (faults.length > 0 || expression !== undefined) return { faults, expression };
+  warnings.push(...misplacedInEnvelope(entry, kind));
   return { version: 2, envelope: envelope as Envelope };
 }
 
@@ -65,7 +70,13 @@ function checkAccessRule(envelope: Fields, check: EnvelopeCheck, faults: FieldFa
   if (op === 'upsert') setLifetime('access_rule', envelope, rule);
 }
 
-function checkExpressionRule(kind: ExpressionKind, envelope: Fields, check: EnvelopeCheck, faults: FieldFault[]): string | undefined {
+function checkExpressionRule(
+  kind: ExpressionKind,
+  envelope: Fields,
+  check: EnvelopeCheck,
+  faults: FieldFault[],
+  warnings: string[],
+): string | undefined {
   const { op, rule } = envelope;
   if (check.listBound) faults.push({ field: 'kind', message: 'must be access_rule: the API key is bound to an access-rules list' });
   if (op !== 'upsert' || !isObject(rule)) return undefined;
@@ -73,12 +84,12 @@ function checkExpressionRule(kind: ExpressionKind, envelope: Fields, check: Enve
     faults.push({ field: 'rule.phase', message: `is not allowed for ${kind}` });
   }
   const known = faults.some(({ field }) => field === 'rule.expression');
-  const expression = known ? undefined : checkExpression(rule.expression as string, rule.phase, check.schemes[kind], faults);
+  const expression = known ? undefined : checkExpression(rule.expression as string, rule.phase, check.schemes[kind], faults, warnings);
   if (faults.length === 0) setLifetime(kind, envelope, rule);
   return expression;
 }
 
-function checkExpression(text: string, phase: unknown, scheme: Scheme, faults: FieldFault[]): string | undefined {
+function checkExpression(text: string, phase: unknown, scheme: Scheme, faults: FieldFault[], warnings: string[]): string | undefined {
   const parsed = parseExpression(text, scheme);
   if (!parsed.ok) return `(${parsed.fault.line}:${parsed.fault.column}) ${parsed.fault.text}`;
   if (parsed.regexes > LIMITS.regexes) {
@@ -87,6 +98,7 @@ function checkExpression(text: string, phase: unknown, scheme: Scheme, faults: F
   if (phase === 'request' && parsed.phase === 'response') {
     faults.push({ field: 'rule.phase', message: 'must be response: the expression uses a field of the response' });
   }
+  warnings.push(...constantHints(parsed.ast));
   return undefined;
 }
 

@@ -2,9 +2,10 @@ import { Ajv, type ValidateFunction } from 'ajv';
 import type { TSchema } from 'typebox';
 import { NETWORK_SETS, protectedWord } from '../account/guard-rails.ts';
 import { keyNetwork } from '../account/key.ts';
-import { nameFault } from '../account/name.ts';
+import { NAME_RULE, nameFault } from '../account/name.ts';
 import { readGroupRole } from '../account/person.ts';
 import type { Static } from '../json/schema.ts';
+import { DURATIONS } from '../text/duration.ts';
 import { isStorableText } from './storable-text.ts';
 
 /** What free-form JSON may be: depth in levels (a flat object has one), size in bytes of its JSON. */
@@ -58,7 +59,7 @@ const SCHEMA_FORMATS: Readonly<Record<string, { readonly fits: (text: string) =>
   text: { fits: isStorableText, message: 'must not hold U+0000 or a lone surrogate' },
   name: {
     fits: (text) => isStorableText(text) && nameFault(text) === null,
-    message: 'must have 1 to 200 characters and no control characters',
+    message: `must have ${NAME_RULE}`,
   },
   network: { fits: (text) => keyNetwork(text) !== undefined, message: 'must be an address or a network, such as 10.0.0.0/8' },
   group_role: {
@@ -114,11 +115,14 @@ const NONE: readonly FieldFault[] = [];
 /** A path of a schema's fault as `rule.target.ip`. */
 const dotted = (path: string): string => path.slice(1).replaceAll('/', '.');
 
+ajv.addKeyword({ keyword: 'x-unit', schemaType: 'string' });
+
 type Params = Record<string, unknown>;
 interface Limits {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly properties?: object;
+  readonly 'x-unit'?: string;
 }
 const range = (_: Params, { minimum, maximum }: Limits) => `must be an integer from ${minimum} to ${maximum}`;
 const MESSAGES: Record<string, (params: Params, schema: Limits) => string> = {
@@ -140,6 +144,7 @@ const MESSAGES: Record<string, (params: Params, schema: Limits) => string> = {
 /** `type` is a list where null is allowed too. */
 function typeMessage(type: string | readonly string[], schema: Limits): string {
   const [main, other] = [type].flat();
+  if (main === 'integer' && schema['x-unit'] !== undefined) return `${range({}, schema)}, or ${DURATIONS}`;
   if (main === 'integer') return range({}, schema) + (other === undefined ? '' : `, or ${other}`);
   return `must be ${main === 'object' || main === 'array' ? 'an' : 'a'} ${main}${other === undefined ? '' : ` or ${other}`}`;
 }

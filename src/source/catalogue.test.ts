@@ -100,3 +100,18 @@ test('D23.40 every row has a name that a list may have, an address with TLS, ter
   assert.equal(findCatalogue('spamhaus-drop')?.purpose, 'block');
   assert.equal(findCatalogue('nothing'), undefined);
 });
+
+test('D44.6 lists of hosts have no network wider than /24 and /48, and no list more than it is known to have', () => {
+  const least = (name: string) => [findCatalogue(name)!.minPrefixV4, findCatalogue(name)!.minPrefixV6];
+  for (const hosts of ['feodo', 'cins', 'blocklist-de', 'ipsum-3', 'ipsum-5', 'tor-exits', 'emerging-compromised', 'dshield-block'])
+    assert.deepEqual(least(hosts), [24, 48], hosts);
+  // FireHOL level 1 has 224.0.0.0/3, DROP a /12, CloudFront /14 and /28, Google /10 and /28, GitHub /20 and /29.
+  const widest = {
+    'firehol-level1': [3, 128],
+    'spamhaus-drop': [12, 128],
+    'aws-cloudfront': [14, 28],
+    'google-services': [10, 28],
+    'github-hooks': [20, 29],
+  };
+  for (const [name, [v4, v6]] of Object.entries(widest)) assert.ok(least(name)[0]! <= v4! && least(name)[1]! <= v6!, name);
+});

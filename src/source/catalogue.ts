@@ -21,8 +21,9 @@ export interface CatalogueRow {
   /** What its maker allows and asks for, in one sentence. */
   readonly terms: string;
   readonly mayBeEmpty?: true;
-  /** The shortest prefix that it is known to have, where it is shorter than a source may have otherwise. */
-  readonly minPrefixV4?: number;
+  /** The shortest prefixes that it may have: those that it is known to have, with room where these are networks of operators. */
+  readonly minPrefixV4: number;
+  readonly minPrefixV6: number;
   /** What to know before it is added, in one sentence. */
   readonly note?: string;
 }
@@ -31,20 +32,29 @@ const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
+/** Hosts, and networks of no more than an organization. */
+const HOSTS = { minPrefixV4: 24, minPrefixV6: 48 } as const;
+/** Networks that a registry gives to an operator of IPv6. */
+const V6_OPERATORS = { minPrefixV6: 24 } as const;
+
 const SPAMHAUS = {
   purpose: 'block',
+  minPrefixV4: 10,
+  ...V6_OPERATORS,
   every: DAY,
   least: HOUR,
   terms: 'Free of charge, once a day is enough and more than once an hour is firewalled; credit, date and copyright stay with the data.',
 } as const;
 const FIREHOL = {
+  ...HOSTS,
   purpose: 'block',
   every: 6 * HOUR,
   least: 15 * MINUTE,
   terms: 'Put together of lists with terms of their own; several of them forbid that they are passed on.',
 } as const;
-const EMERGING = { purpose: 'block', every: DAY, least: DAY } as const;
+const EMERGING = { ...HOSTS, purpose: 'block', every: DAY, least: DAY } as const;
 const IPSUM = {
+  ...HOSTS,
   purpose: 'block',
   every: DAY,
   least: 15 * MINUTE,
@@ -52,6 +62,8 @@ const IPSUM = {
 } as const;
 const CLOUDFLARE = {
   purpose: 'allow',
+  minPrefixV4: 12,
+  ...V6_OPERATORS,
   every: DAY,
   least: HOUR,
   terms: 'Published by Cloudflare so that its customers let its servers through.',
@@ -59,12 +71,14 @@ const CLOUDFLARE = {
 const AWS = {
   url: 'https://ip-ranges.amazonaws.com/ip-ranges.json',
   purpose: 'allow',
+  minPrefixV4: 12,
+  ...V6_OPERATORS,
   paths: ['prefixes[].ip_prefix', 'ipv6_prefixes[].ipv6_prefix'],
   every: DAY,
   least: HOUR,
   terms: 'Published by AWS for filters such as this.',
 } as const;
-const BOTS = { purpose: 'allow', paths: ['prefixes[].ipv4Prefix', 'prefixes[].ipv6Prefix'], every: DAY, least: HOUR } as const;
+const BOTS = { ...HOSTS, purpose: 'allow', paths: ['prefixes[].ipv4Prefix', 'prefixes[].ipv6Prefix'], every: DAY, least: HOUR } as const;
 
 export const CATALOGUE: readonly CatalogueRow[] = [
   {
@@ -76,6 +90,7 @@ export const CATALOGUE: readonly CatalogueRow[] = [
   { ...SPAMHAUS, name: 'spamhaus-drop-v6', title: 'Spamhaus DROP, IPv6', url: 'https://www.spamhaus.org/drop/drop_v6.json' },
   {
     ...SPAMHAUS,
+    ...HOSTS,
     name: 'spamhaus-asn-drop',
     title: 'Spamhaus ASN-DROP: network operators that are run by criminals',
     url: 'https://www.spamhaus.org/drop/asndrop.json',
@@ -92,17 +107,20 @@ export const CATALOGUE: readonly CatalogueRow[] = [
   {
     ...FIREHOL,
     name: 'firehol-level2',
+    minPrefixV4: 16,
     title: 'FireHOL level 2: attackers of the last two days',
     url: 'https://raw.githubusercontent.com/firehol/blocklist-ipsets/master/firehol_level2.netset',
   },
   {
     ...FIREHOL,
     name: 'firehol-level3',
+    minPrefixV4: 12,
     title: 'FireHOL level 3: attackers, spyware and viruses of the last 30 days',
     url: 'https://raw.githubusercontent.com/firehol/blocklist-ipsets/master/firehol_level3.netset',
     note: 'It blocks more innocents than the levels below it.',
   },
   {
+    ...HOSTS,
     name: 'feodo',
     title: 'abuse.ch Feodo Tracker: servers that command botnets',
     url: 'https://feodotracker.abuse.ch/downloads/ipblocklist_recommended.txt',
@@ -114,6 +132,7 @@ export const CATALOGUE: readonly CatalogueRow[] = [
     note: 'It has very few entries, or none, when botnets were taken down.',
   },
   {
+    ...HOSTS,
     name: 'dshield-block',
     title: 'SANS ISC DShield: the 20 networks of /24 that attack most',
     url: 'https://feeds.dshield.org/block.txt',
@@ -125,6 +144,7 @@ export const CATALOGUE: readonly CatalogueRow[] = [
   {
     ...EMERGING,
     name: 'emerging-block',
+    minPrefixV4: 10,
     title: 'Proofpoint Emerging Threats: blocks for firewalls',
     url: 'https://rules.emergingthreats.net/fwrules/emerging-Block-IPs.txt',
     terms: 'Open; to be fetched once a day.',
@@ -138,6 +158,7 @@ export const CATALOGUE: readonly CatalogueRow[] = [
     terms: 'BSD, three clauses; to be fetched once a day.',
   },
   {
+    ...HOSTS,
     name: 'cins',
     title: 'CINS Army: hosts of bad reputation that no other list has, 15,000 at most',
     url: 'https://cinsscore.com/list/ci-badguys.txt',
@@ -147,6 +168,7 @@ export const CATALOGUE: readonly CatalogueRow[] = [
     terms: 'Free for any use.',
   },
   {
+    ...HOSTS,
     name: 'blocklist-de',
     title: 'blocklist.de: hosts that attacked servers in the last two days',
     url: 'https://lists.blocklist.de/lists/all.txt',
@@ -168,6 +190,7 @@ export const CATALOGUE: readonly CatalogueRow[] = [
     url: 'https://raw.githubusercontent.com/stamparm/ipsum/master/levels/5.txt',
   },
   {
+    ...HOSTS,
     name: 'tor-exits',
     title: 'Tor Project: exits of the Tor network',
     url: 'https://check.torproject.org/torbulkexitlist',
@@ -196,6 +219,8 @@ export const CATALOGUE: readonly CatalogueRow[] = [
   {
     ...BOTS,
     name: 'google-services',
+    minPrefixV4: 8,
+    ...V6_OPERATORS,
     title: 'Google: the networks of its own services and of its cloud',
     url: 'https://www.gstatic.com/ipranges/goog.json',
     terms: 'Published by Google for filters such as this.',
@@ -203,6 +228,8 @@ export const CATALOGUE: readonly CatalogueRow[] = [
   },
   {
     name: 'fastly',
+    minPrefixV4: 14,
+    ...V6_OPERATORS,
     title: 'Fastly: the networks of its proxies',
     url: 'https://api.fastly.com/public-ip-list',
     purpose: 'allow',
@@ -213,6 +240,8 @@ export const CATALOGUE: readonly CatalogueRow[] = [
   },
   {
     name: 'github-hooks',
+    minPrefixV4: 18,
+    ...V6_OPERATORS,
     title: 'GitHub: from where webhooks are sent',
     url: 'https://api.github.com/meta',
     purpose: 'allow',
@@ -223,6 +252,8 @@ export const CATALOGUE: readonly CatalogueRow[] = [
   },
   {
     name: 'oracle-services',
+    minPrefixV4: 14,
+    ...V6_OPERATORS,
     title: 'Oracle Cloud: the networks of its own services',
     url: 'https://docs.oracle.com/en-us/iaas/tools/public_ip_ranges.json',
     purpose: 'allow',
@@ -234,6 +265,8 @@ export const CATALOGUE: readonly CatalogueRow[] = [
   },
   {
     name: 'zscaler-hubs',
+    minPrefixV4: 14,
+    ...V6_OPERATORS,
     title: 'Zscaler: from where its customers reach the Internet',
     url: 'https://config.zscaler.com/api/zscaler.net/hubs/cidr/json/recommended',
     purpose: 'allow',

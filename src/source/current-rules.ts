@@ -1,5 +1,7 @@
 /** The rules that a list has, known by what identifies each, in about 60 bytes a rule: a list may have two million. */
 import { hash, randomInt, randomUUID } from 'node:crypto';
+import type { StoreReads } from '../ports/store.ts';
+import type { ComparedRule } from '../ports/stored/stored-rule.ts';
 import type { Target } from '../rule.ts';
 import { formatTarget } from '../signal/target.ts';
 
@@ -24,6 +26,8 @@ export interface CurrentRule {
   readonly isAllow: boolean;
 }
 
+/** Rules of the list that are read at once: it takes two milliseconds. */
+const READ = 1000;
 const FLAG = { ref: 1, allow: 2, wanted: 4 } as const;
 const FIRST = 1024;
 /** Values that are looked at once. */
@@ -97,8 +101,8 @@ export class CurrentRules {
     return found;
   }
 
-  want(at: number): void {
-    this.#flags[at] |= FLAG.wanted;
+  want(at: number, isWanted = true): void {
+    this.#flags[at] = (this.#flags[at] & ~FLAG.wanted) | (isWanted ? FLAG.wanted : 0);
   }
 
   isWanted(at: number): boolean {
@@ -171,4 +175,21 @@ function ordered(value: unknown): unknown {
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([name, each]) => [name, ordered(each)]),
   );
+}
+
+/** The rules of a list that are active at `now` (ms), in pages. */
+export async function* comparedPages(
+  reads: Pick<StoreReads, 'comparedRules'>,
+  workspaceId: string,
+  listId: string,
+  now: number,
+  pause: () => Promise<void>,
+): AsyncGenerator<ComparedRule[]> {
+  for (let after = -1; ; ) {
+    const rules = await reads.comparedRules(workspaceId, listId, { now, after, limit: READ });
+    yield rules;
+    if (rules.length < READ) return;
+    after = rules[READ - 1]!.id;
+    await pause();
+  }
 }

@@ -4,6 +4,7 @@
  */
 import { type Caller, senderOf } from '../account/caller.ts';
 import { WeirError } from '../errors.ts';
+import type { GeoDatabase } from '../ports/geo.ts';
 import type { StoreReads } from '../ports/store.ts';
 import type { ComparedRule } from '../ports/stored/stored-rule.ts';
 import type { Message } from '../ports/stream.ts';
@@ -15,11 +16,13 @@ import { encodeOperation, OPERATION_RULES } from '../signal/message/encode.ts';
 import { newBatchId, signalId } from '../signal/message/signal-id.ts';
 import { throwRefusal } from '../signal/refusal.ts';
 import { formatTarget } from '../signal/target.ts';
+import { type AddressChange, AddressTally, largeChanges, SURE_PERCENT } from './addresses.ts';
 import { broadTarget } from './broad-targets.ts';
-import { COMPARED, type Compared, type CurrentRule, CurrentRules } from './current-rules.ts';
+import { COMPARED, type Compared, type CurrentRule, CurrentRules, comparedPages } from './current-rules.ts';
 import type { PassedRow, PlacedEntry } from './readers/content.ts';
-import { hasExpired, type ListAction, type ListEntry, signalOf } from './readers/entry.ts';
+import { hasExpired, type ListEntry, signalOf } from './readers/entry.ts';
 import { arrayOf, type FileSignal, type LineFault } from './readers/items.ts';
+import type { ListAction } from './readers/verdict.ts';
 import { expiryOf, isOutlived } from './renewal.ts';
 
 /** What comparing works with. */
@@ -28,6 +31,7 @@ export interface SyncPorts {
   readonly accept: Accept;
   /** Why a network must not be blocked, as the guard rails have it; empty when it may be. */
   readonly blockFaults: (network: Extract<Target, { kind: 'ip' }>['network']) => readonly string[];
+  readonly geo: GeoDatabase;
   readonly now: () => number;
   /** Gives other work its turn. Rejects where nobody waits for the result any more. */
   pause(): Promise<void>;
@@ -62,6 +66,10 @@ export interface SyncPlan {
   readonly unchanged: number;
   /** Rules with a `rule_ref` that no entry has: they stay. */
   readonly kept: number;
+  /** Rules of the list afterwards. */
+  readonly listed: number;
+  /** What becomes of the addresses of the actions that are concerned. */
+  readonly addresses: readonly AddressChange[];
   /** Entries that cannot be read or taken, those that guard rails refuse, and those that have expired. */
   readonly failed: number;
   readonly refused: number;
@@ -83,15 +91,13 @@ export const needsConfirmation = ({ isLarge, wide }: Pick<SyncPlan, 'isLarge' | 
 const SLICE = LIMITS.batchEntries;
 /** Entries and rules that are compared before other work gets its turn. */
 const TURN = 200;
-/** Rules of the list that are read at once: it takes two milliseconds. */
-const READ = 1000;
-/** Faults that are told at most. */
-const MOST_TOLD = 1000;
+/** Faults that are returned at most, and how API documents say that. */
+export const MOST_TOLD = 1000;
+export const FIRST_TOLD = `The first ${MOST_TOLD.toLocaleString('en')}.`;
 /** Reasons that are told apart. */
 const MOST_REASONS = 20;
 /** So many may come into any list without a question. */
 const FEW = 100;
-
 /** What is compared of a rule; with a `rule_ref`, which goes without a name, its target in place of that. */
 const compared = (rule: ComparedRule): Readonly<Record<Compared, unknown>> =>
   rule.ruleRef === null ? rule : { ...rule, name: `${rule.action} ${formatTarget(rule.target)}` };
@@ -101,6 +107,8 @@ const said = (entry: ListEntry): Readonly<Record<Compared, unknown>> =>
 interface Pending extends PlacedEntry {
   /** The rule that it changes; 0: a new one. */
   readonly id: number;
+  /** Its place among the present rules. */
+  readonly index: number;
   readonly keepsExpiry: boolean;
 }
 
@@ -109,13 +117,15 @@ interface Pending extends PlacedEntry {
  * left out where an entry failed. Rejects with USAGE where an entry is no rule, and with what a batch is refused with.
  */
 export async function planSync(
-  { reads, accept, blockFaults, now, pause, wait }: SyncPorts,
+  { reads, accept, blockFaults, geo, now, pause, wait }: SyncPorts,
   { caller, listId, action, refused: onRefused }: SyncTask,
   entries: AsyncIterable<PlacedEntry | LineFault | PassedRow>,
   step: (messages: readonly Message[]) => Promise<void>,
 ): Promise<SyncPlan> {
   const { workspaceId, organizationId, sourceId } = caller;
-  const present = await presentRules(reads, workspaceId, listId, now(), pause);
+  const tally = new AddressTally(geo);
+  const present = new CurrentRules();
+  for await (const rules of comparedPages(reads, workspaceId, listId, now(), pause)) for (const rule of rules) takePresent(rule);
   const stored = present.size;
   const actions = new Set<string>([action]);
   const faults: PlacedFault[] = [];
@@ -153,14 +163,23 @@ export async function planSync(
   }
   if (mayGo) await remove(gone);
   const { added } = count;
-  return {
-    ...known,
-    ...count,
-    removed: mayGo ? gone.length : 0,
-    passed,
-    faults,
-    isLarge: gone.length * 2 > known.present || (known.present > 0 && added > Math.max(FEW, known.present)),
-  };
+  const removed = mayGo ? gone.length : 0;
+  let listed = stored - removed;
+  for (let at = stored; at < present.size; at += 1) if (present.isWanted(at)) listed += 1;
+  const addresses = (await tally.change(pause)).filter(({ action: of }) => actions.has(of));
+  const isMuch = gone.length * 2 > known.present || (known.present > 0 && added > Math.max(FEW, known.present));
+  const isLarge = isMuch || largeChanges(addresses, { present: stored, added, removed, percent: SURE_PERCENT }).length > 0;
+  return { ...known, ...count, removed, listed, addresses, passed, faults, isLarge };
+
+  function takePresent(rule: ComparedRule): void {
+    const [fields, hasRef] = [compared(rule), rule.ruleRef !== null];
+    const known = { id: rule.id, expiresAt: rule.expiresAt ?? 0, hasRef, isAllow: rule.action === 'allow' };
+    const digests = COMPARED.map((field) => present.digest(fields[field]));
+    present.add(rule, known, digests);
+    tally.push('before', rule);
+    // It stays, whatever comes.
+    if (hasRef) tally.push('after', rule);
+  }
 
   function take({ entry, place }: PlacedEntry): void {
     if (entry.action === 'unblock') throw noRule();
@@ -176,9 +195,11 @@ export async function planSync(
       tell({ place, message: `${formatTarget(entry.target)} ${why.join('; ')}` });
       return;
     }
+    const of = { action: entry.action, target: entry.target };
+    tally.push('after', of);
     const found = present.find(entry);
     const rule = found < 0 ? undefined : present.get(found);
-    if (found >= 0) present.want(found);
+    if (rule !== undefined) present.want(found);
     const isDue = rule === undefined || isOutlived(entry, rule.expiresAt, at);
     const fields = said(entry);
     const isSame =
@@ -189,13 +210,15 @@ export async function planSync(
       return;
     }
     if (rule === undefined && broadTarget(entry) !== undefined) count.wide += 1;
-    pending.push({ entry, place, id: rule?.id ?? 0, keepsExpiry: !isDue && entry.expiry === undefined });
     const before = (i: number) => (found < 0 ? 0 : present.digestAt(found, i));
     const digests = COMPARED.map((field, i) => (fields[field] === undefined ? before(i) : present.digest(fields[field])));
     const hasRef = entry.ruleRef !== undefined;
     const next = { id: rule?.id ?? 0, expiresAt: expiryOf(entry, at), hasRef, isAllow: entry.action === 'allow' };
-    if (found >= 0) present.set(found, next, digests);
-    else present.want(present.add(entry, next, digests));
+    if (found < 0) tally.noteNew(of);
+    else present.set(found, next, digests);
+    const index = found < 0 ? present.add(entry, next, digests) : found;
+    present.want(index);
+    pending.push({ entry, place, id: rule?.id ?? 0, index, keepsExpiry: !isDue && entry.expiry === undefined });
   }
 
   /** Judges what is pending as signals are, and hands over the messages of what is good. */
@@ -206,9 +229,9 @@ export async function planSync(
     const before = new Map(
       ids.length === 0 ? [] : (await reads.rulesById(workspaceId, 'access_rule', ids)).map(({ id, rule }) => [id, rule as AccessRule]),
     );
-    const signals = all.flatMap(({ entry, place, id, keepsExpiry }) => {
+    const signals = all.flatMap(({ entry, place, id, index, keepsExpiry }) => {
       const signal = signalOf(merged(entry, before.get(id), keepsExpiry), now());
-      return signal === undefined ? [] : [{ ...signal, place, isNew: !before.has(id) }];
+      return signal === undefined ? [] : [{ ...signal, place, index, isNew: !before.has(id) }];
     });
     for (const version of [1, 2] as const) {
       // In their order: of two entries for one value the later counts, and those with a name are of another version.
@@ -217,7 +240,10 @@ export async function planSync(
     }
   }
 
-  async function judgeBatch(version: 1 | 2, batch: readonly (FileSignal & { readonly isNew: boolean })[]): Promise<void> {
+  async function judgeBatch(
+    version: 1 | 2,
+    batch: readonly (FileSignal & Pick<Pending, 'index'> & { readonly isNew: boolean })[],
+  ): Promise<void> {
     const plan = { version, caller, list: listId, entries: arrayOf(batch), dryRun: true, isPlan: true };
     let result = await accept(plan);
     while (result.refused?.code === 'LIMITED' && wait !== undefined) {
@@ -226,7 +252,10 @@ export async function planSync(
     }
     if (result.refused !== undefined) throwRefusal(result.refused);
     const wrong = entryErrors(result.faults);
-    for (const { entry, message } of wrong) tell({ place: batch[entry].place!, message });
+    for (const { entry, message } of wrong) {
+      tell({ place: batch[entry].place!, message });
+      if (batch[entry].isNew) present.want(batch[entry].index, false);
+    }
     count.failed += wrong.length;
     const bad = new Set(wrong.map(({ entry }) => entry));
     for (const [i, { isNew }] of batch.entries()) if (!bad.has(i)) count[isNew ? 'added' : 'changed'] += 1;
@@ -257,31 +286,6 @@ export async function planSync(
 }
 
 const noRule = () => new WeirError('USAGE', 'a file that replaces a list holds the rules that it shall have, and unblock is none');
-
-/** The rules of a list that are active at `now` (ms). */
-async function presentRules(
-  reads: Pick<StoreReads, 'comparedRules'>,
-  workspaceId: string,
-  listId: string,
-  now: number,
-  pause: () => Promise<void>,
-): Promise<CurrentRules> {
-  const present = new CurrentRules();
-  for (let after = -1; ; ) {
-    const rules = await reads.comparedRules(workspaceId, listId, { now, after, limit: READ });
-    for (const rule of rules) {
-      const fields = compared(rule);
-      present.add(
-        rule,
-        { id: rule.id, expiresAt: rule.expiresAt ?? 0, hasRef: rule.ruleRef !== null, isAllow: rule.action === 'allow' },
-        COMPARED.map((field) => present.digest(fields[field])),
-      );
-    }
-    if (rules.length < READ) return present;
-    after = rules[READ - 1]!.id;
-    await pause();
-  }
-}
 
 /** An entry with what it does not say, as its rule has it. */
 function merged(entry: ListEntry, rule: AccessRule | undefined, keepsExpiry: boolean): ListEntry {

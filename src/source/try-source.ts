@@ -1,5 +1,5 @@
 /** Tries a source before anything is kept (SPEC D23.41): what is there, what of it could be taken, and what it would do. */
-import { addressCount, addressSet } from '@weir/network/address-set.ts';
+import { addressCount, addressSet, difference, isEmpty } from '@weir/network/address-set.ts';
 import { formatNetwork } from '@weir/network/format.ts';
 import type { Network } from '@weir/network/network.ts';
 import type { Workspace } from '../account/workspace.ts';
@@ -8,8 +8,10 @@ import { hasCode } from '../errors.ts';
 import { trimmedText } from '../feed/trim.ts';
 import { type Trial, type TrialOptions, tryRules } from '../feed/whatif/trial/trial.ts';
 import { TriedRules } from '../feed/whatif/trial/tried-rules.ts';
+import { AddressTally } from './addresses.ts';
 import { broadOf, broadText } from './broad-targets.ts';
-import type { PlacedEntry } from './readers/content.ts';
+import { countingWarnings, type PlacedEntry, warningTexts } from './readers/content.ts';
+import { hasExpired } from './readers/entry.ts';
 import { type ContentOf, nothingSeen, readSource } from './refresh/content.ts';
 import { guardFaults } from './refresh/guards.ts';
 
@@ -72,8 +74,10 @@ export async function trySource({ workspace, content, listId }: TriedSource, por
   const faults: { place: string; message: string }[] = [];
   const refusals: { place: string; message: string }[] = [];
   const passed: Record<string, number> = {};
+  const warnings = new Map<string, number>();
   const widest: { 4: Network | undefined; 6: Network | undefined } = { 4: undefined, 6: undefined };
   const hit = addressSet([]);
+  const tally = new AddressTally(geo);
   let fetched: TriedContent;
   const failed = (fault: string) => ({ ...about, fault, content: null, trial: null });
   try {
@@ -88,13 +92,23 @@ export async function trySource({ workspace, content, listId }: TriedSource, por
   }
   const trial = await tryRules({ workspace, rules, listId, name }, ports);
   const { present, added, removed } = trial.change;
-  const wide = seen.wide.length === 0 ? undefined : await broadOf(seen.wide, geo, () => turnOf(clock));
-  const plan = { present, added, removed, changed: 0, unchanged: present - removed, kept: 0, passed, faults, isLarge: false, wide: 0 };
+  const pause = () => turnOf(clock);
+  tally.pushSet('before', purpose, trial.before);
+  tally.pushSet('after', purpose, rules.listed.addresses);
+  for (const network of [widest[4], widest[6]])
+    if (network !== undefined && !isEmpty(difference(addressSet([network]), trial.before)))
+      tally.noteNew({ action: purpose, target: { kind: 'ip', network } });
+  const wide = seen.wide.length === 0 ? undefined : await broadOf(seen.wide, geo, pause);
+  const plan = {
+    ...{ present, added, removed, changed: 0, unchanged: present - removed, kept: 0, listed: present + added - removed },
+    ...{ addresses: await tally.change(pause), passed, faults, isLarge: false, wide: 0 },
+  };
   const facts = {
     wider: { count: seen.wider, first: seen.firstWider },
     wide: wide && broadText(wide),
     broadBefore: listId !== null,
     undone: undefined,
+    hadContent: listId !== null,
   };
   const holds = guardFaults({ ...plan, failed: counts.faults, refused: counts.refused, expired: counts.expired }, facts, guards);
   const { v4, v6, countries, asns } = rules.counts;
@@ -117,6 +131,7 @@ export async function trySource({ workspace, content, listId }: TriedSource, por
       doubled: counts.doubled,
       expired: counts.expired,
       passed,
+      warnings: warningTexts(warnings),
       faults: { count: counts.faults, first: faults },
       refused: { count: counts.refused, first: refusals },
       protected: guard.within(hit).slice(0, MOST_TOLD),
@@ -127,7 +142,7 @@ export async function trySource({ workspace, content, listId }: TriedSource, por
   async function read(bytes: AsyncIterable<Buffer>): Promise<void> {
     const mayBeBlocked = (network: Network) => guard.faults(network).length === 0;
     let rows = 0;
-    for await (const each of readSource(bytes, content, ports.mostBytes, mayBeBlocked, seen)) {
+    for await (const each of countingWarnings(readSource(bytes, content, ports.mostBytes, mayBeBlocked, seen), warnings)) {
       rows += 1;
       if (rows % TURN === 0) {
         onStep(`reading, ${rows} rows`);
@@ -143,8 +158,9 @@ export async function trySource({ workspace, content, listId }: TriedSource, por
     }
   }
 
-  function take({ entry: { target, expiry }, place }: PlacedEntry): void {
-    if (expiry !== undefined && 'at' in expiry && expiry.at <= clock.now()) {
+  function take({ entry, place }: PlacedEntry): void {
+    const { target } = entry;
+    if (hasExpired(entry, clock.now())) {
       counts.expired += 1;
       return;
     }

@@ -1,6 +1,7 @@
 /** What a landing does besides writing rules, the same in both dialects. */
 import type { LandingItem, PoisonRecord } from '../ports/landing.ts';
 import type { RuleOperation } from '../rule.ts';
+import { noteUndo } from './accounts/source-states.ts';
 import { type ListPlace, type NumberedItem, placed } from './batches/batches.ts';
 import { LandedChanges } from './changes/rule-changes.ts';
 import { RuleCountChanges, writeRuleCounts } from './rules/rule-counts.ts';
@@ -59,7 +60,10 @@ export class Changed {
     this.counts.add(workspace, done.more);
     this.kept.add(workspace, done.kept);
     for (const changed of done.lists) this.lists.add(changed);
-    if (change.change === 'undo') this.#changes.undid(seq, done.lists);
+    if (change.change === 'undo') {
+      this.#changes.undid(seq, done.lists);
+      yield* noteUndo(done.lists, done.more);
+    }
     if (done.lists.length > 0) this.workspaces.add(workspace);
     if (done.expressions) this.expressions.add(workspace);
     yield* countOperation(this.#days, { workspace, seq, change, ...done });

@@ -45,6 +45,7 @@ import { all, driven, one, type Value, type Work } from './work.ts';
 const ENDING = 'SELECT count(*) AS keys FROM keys WHERE expires_at > $1 AND expires_at <= $2 AND revoked_at IS NULL AND last_used_at > $3';
 const KEY = `SELECT * FROM keys WHERE id = $2 AND workspace_pk = ${WORKSPACE_PK}`;
 const KEYS = `SELECT * FROM keys WHERE workspace_pk = ${WORKSPACE_PK} ORDER BY created_at, id`;
+const KEYS_OF_DELETED = `SELECT * FROM keys WHERE revoked_with = $2 AND workspace_pk = ${WORKSPACE_PK} ORDER BY id`;
 const POSITION = 'SELECT next_offset FROM positions WHERE stream_id = $1 AND "partition" = $2';
 const DEAD_LETTERS = 'SELECT count(*) AS letters FROM (SELECT id FROM dead_letters ORDER BY id LIMIT $1) AS counted';
 const ACTIVE = activeCount('$1', '$2');
@@ -78,6 +79,9 @@ const WORKS = {
   },
   *keys(workspaceId: string) {
     return (yield* all(KEYS, workspaceId)).map((row) => keyOf(row, workspaceId));
+  },
+  *keysDeletedWith(workspaceId: string, id: string) {
+    return (yield* all(KEYS_OF_DELETED, workspaceId, id)).map((row) => keyOf(row, workspaceId));
   },
   names: namesOf,
   *savedKeys(workspaceId: string) {

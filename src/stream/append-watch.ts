@@ -2,21 +2,21 @@ import type { Log } from '../ports/log.ts';
 import type { Draft, Stream } from '../ports/stream.ts';
 import { shared } from '../serial.ts';
 
-/** How long the outcome of an append counts before a probe is made, ms; so at most one probe in this time. */
+/** How long the outcome of an append is current, ms; also the shortest interval between probes. */
 const COUNTS = 5000;
 
-/** The appends of this process, and whether they go well. */
+/** Monitors the appends of this process. */
 export interface AppendWatch {
-  /** A draft of the stream whose outcome counts. */
+  /** A draft whose outcome is recorded. */
   draft(): Draft;
   /**
-   * Rejects with the reason when the stream does not answer, or the last append failed. An append that goes well makes it resolve
-   * again; while there is none, a probe does, which the first check begins that is made five seconds after the last outcome.
+   * Rejects with the reason if the stream does not answer or the last append failed. If the last outcome is older than five seconds, starts
+   * a probe, whose outcome counts for the next check.
    */
   check(): Promise<void>;
 }
 
-/** Watches the appends to a stream, and logs when it begins and ceases to refuse them. `monotonic`: ms. */
+/** Monitors appends to a stream; logs when it starts and stops refusing them. `monotonic`: ms. */
 export function watchAppends(stream: Pick<Stream, 'draft' | 'ping' | 'probe'>, monotonic: () => number, log: Log = () => {}): AppendWatch {
   let last = { at: Number.NEGATIVE_INFINITY, fault: undefined as Error | undefined };
   const note = (fault?: Error) => {
@@ -28,7 +28,7 @@ export function watchAppends(stream: Pick<Stream, 'draft' | 'ping' | 'probe'>, m
   const isOld = () => monotonic() - last.at >= COUNTS;
 
   const probing = shared<void>();
-  /** Probes once for all who ask. An append that ends meanwhile tells more than the probe. */
+  /** One probe for all callers. An append that ends meanwhile takes precedence. */
   function probe(): Promise<void> {
     const before = last;
     const noteUnlessAppended = (fault?: Error) => {
@@ -59,7 +59,7 @@ export function watchAppends(stream: Pick<Stream, 'draft' | 'ping' | 'probe'>, m
     },
     async check() {
       if (last.fault !== undefined) {
-        // What is known is told at once; the probe may take as long as the stream does.
+        // Answer from the last known state: the probe may take as long as the stream does.
         if (isOld()) void probe();
         throw last.fault;
       }

@@ -1,17 +1,17 @@
-/** Who waits for landing: those who have put something on the stream that may not have landed (SPEC D5.13). */
+/** Waits for landing on behalf of workspaces with messages that may not have landed (SPEC D5.13). */
 import type { StoreReads } from '../ports/store.ts';
 import type { Message, Stream } from '../ports/stream.ts';
 import { caughtUp, sharedPositions } from './lag.ts';
 
-/** How long somebody waits who has put nothing on the stream by this process, ms: another process may have taken it. */
+/** How long a workspace waits that has appended nothing through this process, ms: another process may have accepted its signals. */
 const OTHERS = 25;
 
-/** Notes which workspaces append to a stream by this process, and waits until what is on it has landed. */
+/** Records which workspaces append through this process, and waits for their messages to land. */
 export function notedAppends(stream: Stream, store: Pick<StoreReads, 'position'>) {
-  /** The last append of each workspace of which it is not known that it has landed, by a number that only grows. */
+  /** The last append of each workspace that may not have landed, as an increasing number. */
   const last = new Map<string, number>();
   let count = 0;
-  /** Whether the stream's end has been reached since this process began: what it took before is known to have landed then. */
+  /** Whether landing has reached the stream's end once since the process started: all earlier messages have landed then. */
   let hasReached = false;
   const positions = sharedPositions(store);
   const note = (keys: Iterable<string>) => {
@@ -19,7 +19,7 @@ export function notedAppends(stream: Stream, store: Pick<StoreReads, 'position'>
     for (const key of keys) last.set(key, count);
   };
   return {
-    /** The stream, whose messages are noted by their workspace. */
+    /** The stream; its messages are recorded by workspace. */
     stream: {
       ...stream,
       async publish(messages) {
@@ -45,14 +45,17 @@ export function notedAppends(stream: Stream, store: Pick<StoreReads, 'position'>
         };
       },
     } satisfies Stream,
-    /** Resolves when what the workspace has put on the stream has landed, at the latest after 2 s. Once the stream's end was reached, the messages of others hold it up for 25 ms. */
+    /**
+     * Resolves when the workspace's messages have landed, after 2 s at the latest. Once the stream's end was reached, other workspaces'
+     * messages delay it by at most 25 ms.
+     */
     async landed(workspaceId: string): Promise<void> {
       const own = last.get(workspaceId);
       const left = await caughtUp(stream, positions, own === undefined && hasReached ? OTHERS : undefined);
       hasReached ||= left === 0;
       if (left === 0 && last.get(workspaceId) === own) last.delete(workspaceId);
     },
-    /** Resolves when all that is on the stream has landed, at the latest after 2 s, with how many messages are left. */
+    /** Resolves when the whole stream has landed, after 2 s at the latest, with the number of messages left. */
     untilLanded: () => caughtUp(stream, positions),
   };
 }

@@ -4,30 +4,29 @@ import { landingFaults } from './landing-status.ts';
 import { type LandingParts, type LandingStore, landPartition, partitionName } from './partition.ts';
 import { pause, retrying } from './retry.ts';
 
-/** How often the stream's identity and the owned partitions are looked at again, ms. */
+/** Interval of checks of the stream's identity and the owned partitions, ms. */
 const REVIEW = 1000;
-/** The name of the part whose faults concern every partition. */
+/** Part name of faults that concern every partition. */
 const STREAM = 'stream';
 
-/** What the consumer lands, and where. */
 export interface ConsumerOptions extends LandingParts {
   readonly stream: Stream;
 }
 
 /**
- * Lands the stream in the store (spec 6): reads from the store's own position, writes rules and position in one fenced
- * transaction, keeps what cannot be understood as dead letters. Trouble with an engine is retried; another stream than the store
- * knows, or a position outside the stream, halts landing until a person has acted. Nothing is ever skipped.
+ * Lands the stream in the store (spec 6): reads from the store's position and writes rules and position in one fenced transaction.
+ * Undecodable messages become dead letters. Engine failures are retried; a foreign stream, or a position outside of the stream, halts
+ * landing until a person acts. Nothing is ever skipped.
  */
 export function startConsumer({ stream, store, clock, log, debug, onTraced }: ConsumerOptions) {
   const stop = new AbortController();
   const faults = landingFaults(log);
-  /** When the oldest message of each partition was appended that was read and has not landed, ms since 1970. */
+  /** Append time of each partition's oldest message that was read but has not landed, ms since 1970. */
   const oldest = new Map<number, number>();
   let landed = 0;
   const done = retrying(STREAM, joinAndLand, faults, clock, stop.signal);
 
-  /** One membership of the group: lands the partitions that it owns, each by itself, until the consumer stops or the membership is lost. */
+  /** One membership of the group: lands each owned partition on its own until the consumer stops or the membership is lost. */
   async function joinAndLand(): Promise<void> {
     const streamId = await identify(stream, store);
     const reader = await stream.join();
@@ -42,7 +41,7 @@ export function startConsumer({ stream, store, clock, log, debug, onTraced }: Co
             partition,
             landing.finally(() => {
               running.delete(partition);
-              // Whoever owns it now tells what waits.
+              // The new owner reports its lag.
               oldest.delete(partition);
             }),
           );
@@ -54,7 +53,7 @@ export function startConsumer({ stream, store, clock, log, debug, onTraced }: Co
     }
   }
 
-  /** Whether the stream is still the one that was joined. Also false while that cannot be told: nothing more is started then. */
+  /** Whether the stream is still the one that was joined. False if unknown, so that nothing more is started. */
   async function isSameStream(streamId: string): Promise<boolean> {
     let present: string;
     try {
@@ -85,13 +84,12 @@ export function startConsumer({ stream, store, clock, log, debug, onTraced }: Co
   }
 
   return {
-    /** How landing goes. */
     status: faults.status,
-    /** When the oldest message was appended that was read and has not landed, ms since 1970; undefined when there is none. */
+    /** Append time of the oldest message that was read but has not landed, ms since 1970. */
     oldest: () => (oldest.size === 0 ? undefined : Math.min(...oldest.values())),
-    /** How many messages it has landed, dead letters included. */
+    /** Number of landed messages, including dead letters. */
     landed: () => landed,
-    /** Ends after the transaction that runs now. */
+    /** Waits for the current transaction. */
     async close() {
       stop.abort();
       await done;
@@ -99,7 +97,7 @@ export function startConsumer({ stream, store, clock, log, debug, onTraced }: Co
   };
 }
 
-/** The id of the stream. Throws a Halt when the store has landed other streams only. */
+/** The id of the stream. Throws FatalLanding if the store holds positions of other streams only. */
 async function identify(stream: Stream, store: LandingStore): Promise<string> {
   const [streamId, known] = [await stream.id(), await store.positionStreams()];
   if (known.length > 0 && !known.includes(streamId)) throw replacedStream(known.join(', '), streamId);

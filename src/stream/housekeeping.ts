@@ -1,25 +1,25 @@
-import { DAY } from '../clock.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
+import { AUDIT_KEPT, RULES_KEPT } from '../ports/stored/account-store.ts';
 import type { Stream } from '../ports/stream.ts';
 
 /** ms. */
 const HOUR = 3_600_000;
-/** Rows that one slice deletes at most, so that no writer waits long. */
+/** Rows per delete, so that no writer waits long. */
 const SLICE = 1000;
 
-/** Keeping times that are settings. */
+/** Configurable retention. */
 export interface Keeping {
-  /** How long landed messages of the embedded stream are kept, hours. */
+  /** Retention of landed messages of the embedded stream, hours. */
   readonly streamHours: number;
-  /** Bytes that these may take; 0 = no limit. */
+  /** Size limit of these messages, bytes; 0 = unlimited. */
   readonly streamBytes: number;
-  /** Bytes that the audit log of a workspace may take; 0 = no limit. */
+  /** Size limit of a workspace's audit log, bytes; 0 = unlimited. */
   readonly auditBytes: number;
 }
 
 /**
- * Deletes one slice of what is past its keeping time at `now` (ms): rules 7 days after their expiry, dead letters and audit rows
- * after 90 days, landed messages as set. Resolves with true when there may be more.
+ * Deletes one slice of data past its retention at `now` (ms): RULES_KEPT, AUDIT_KEPT, landed messages as configured. Resolves with true if
+ * there may be more.
  */
 export async function sweepSlice(
   stream: Stream,
@@ -28,8 +28,8 @@ export async function sweepSlice(
   now: number,
 ): Promise<boolean> {
   const { streamHours, streamBytes, auditBytes } = keeping;
-  const removed = await store.sweep({ now, rulesExpiredBefore: now - 7 * DAY, auditBefore: now - 90 * DAY, limit: SLICE, auditBytes });
-  // What is freed while rows go is taken by those that come; the rest goes back to the disk behind the last of them.
+  const removed = await store.sweep({ now, rulesExpiredBefore: now - RULES_KEPT, auditBefore: now - AUDIT_KEPT, limit: SLICE, auditBytes });
+  // New rows reuse freed pages; only what remains free is returned to the file system.
   const mayShrink = removed === 0 && (await store.shrink());
   const streamId = await stream.id();
   let trimmed = 0;
@@ -41,7 +41,7 @@ export async function sweepSlice(
   return removed > 0 || trimmed > 0 || mayShrink;
 }
 
-/** Sweeps once a minute, slice after slice while there is more to delete. Returns the function that stops it. */
+/** Sweeps once a minute, slice by slice. Returns the function that stops it. */
 export function startHousekeeping(sweep: () => Promise<boolean>, onError: (error: Error) => void): () => void {
   let timer: NodeJS.Timeout;
   let stopped = false;

@@ -3,19 +3,19 @@ import type { StoreReads } from '../ports/store.ts';
 import type { Stream } from '../ports/stream.ts';
 import { gathered } from '../serial.ts';
 
-/** How often the position is read while waiting, ms. */
+/** Interval of position reads while waiting, ms. */
 const LOOK = 5;
-/** How long to wait for landing at most, ms. */
+/** Longest wait for landing, ms. */
 const PATIENCE = 2000;
 
 type Log = Pick<Stream, 'id' | 'partitions' | 'bounds'>;
 type Positions = Pick<StoreReads, 'position'>;
 
-/** Reads of positions that share the next read: hundreds may wait for landing at once, and each looks again and again. */
+/** Shares position reads: hundreds of callers may wait for landing at once and poll. */
 export function sharedPositions(store: Positions): Positions {
   const read = gathered<readonly [streamId: string, partition: number], number | undefined>(
     async (asked) => {
-      // The embedded store answers in the same turn of the event loop, in which others are about to ask.
+      // The embedded store answers in the same turn of the event loop; let other callers join first.
       await turn();
       const reads = new Map<string, Promise<number | undefined>>();
       for (const [streamId, partition] of asked) {
@@ -30,7 +30,7 @@ export function sharedPositions(store: Positions): Positions {
   return { position: (streamId, partition) => read([streamId, partition]) };
 }
 
-/** How many messages of the whole stream the store has not landed. */
+/** Messages of the whole stream that have not landed. */
 export async function unlanded(stream: Log, store: Positions): Promise<number> {
   const streamId = await stream.id();
   const counts = Array.from({ length: await stream.partitions() }, async (_, partition) => {
@@ -41,8 +41,8 @@ export async function unlanded(stream: Log, store: Positions): Promise<number> {
 }
 
 /**
- * Resolves when landing has reached the stream's present end, at the latest after `patience` ms (2 s), with how many messages are left: a
- * client that posts a signal and then reads the feed expects to find it there.
+ * Resolves when landing has reached the stream's current end, after `patience` ms (2 s) at the latest, with the number of messages left: a
+ * client that posts a signal and then reads the feed expects to find it.
  */
 export async function caughtUp(stream: Log, store: Positions, patience = PATIENCE): Promise<number> {
   const deadline = performance.now() + patience;

@@ -1,25 +1,22 @@
 import type { Log } from '../ports/log.ts';
 
-/** What landing is doing: `retrying` goes on by itself; `halted` needs a person, and goes on when one has acted. */
+/** `retrying` continues by itself; `halted` needs a person. */
 export type LandingStatus = { readonly state: 'running' } | LandingFault;
 
-/** Why landing stands still. */
 export interface LandingFault {
   readonly state: 'retrying' | 'halted';
   readonly reason: string;
 }
 
-/** The faults of one consumer, by the part that has them: the stream as a whole, or a partition. */
+/** The faults of one consumer by part: the stream as a whole, or a partition. */
 export interface LandingFaults {
-  /** Notes the part's fault. Logs it only when it is new, however often it is met again. */
+  /** Records the part's fault; logs it only if it is new. */
   report(part: string, fault: LandingFault): void;
-  /** Notes that the part works; logs it when it had a fault. */
+  /** Records that the part works; logs the recovery. */
   clear(part: string): void;
-  /** The worst fault of all parts, or `running`. */
   status(): LandingStatus;
 }
 
-/** No faults yet. */
 export function landingFaults(log: Log): LandingFaults {
   const faults = new Map<string, LandingFault>();
   return {

@@ -1,4 +1,4 @@
-/** Landing one partition of the stream. */
+/** Lands one partition of the stream. */
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 import type { LandingItem, PoisonRecord } from '../ports/landing.ts';
@@ -11,48 +11,45 @@ import { readTraceparent } from '../signal/message/traceparent.ts';
 import { positionOutside } from './fatal-landing.ts';
 import { pause } from './retry.ts';
 
-/** Records a landing transaction holds at most: where many wait, they share its sync, and the pages that they change. */
+/** Records per landing transaction: under load they share its sync and its changed pages. */
 const BATCH = 8000;
 /** How long a read waits for a record, ms. */
 const WAIT = 1000;
-/** Landings of less than a full batch begin at least this far apart, ms: what trickles in shares a transaction, and its sync. */
+/** Shortest interval between landings of less than a full batch, ms: a trickle shares a transaction and its sync. */
 const GATHER = 20;
 
-/** What landing asks of the store. */
 export type LandingStore = Pick<StoreReads, 'position' | 'positionStreams'> & Pick<StoreWrites, 'apply'>;
 
-/** Where records land, and who is told. */
 export interface LandingParts {
   readonly store: LandingStore;
   readonly clock: Clock;
   readonly log: Log;
-  /** Whether each landing is logged; else those that are part of a trace. */
+  /** Logs every landing, not only traced ones. */
   readonly debug?: boolean | undefined;
-  /** Is told of what has landed of traces. */
+  /** Called for each landed trace. */
   readonly onTraced?: ((landing: TracedLanding) => void) | undefined;
 }
 
-/** One partition of a stream, where it lands, and until when. */
 export interface PartitionParts extends LandingParts {
   readonly streamId: string;
   readonly partition: number;
   readonly stream: Pick<Stream, 'bounds'>;
   readonly reader: StreamReader;
-  /** Called after each read that went well, with its records landed. */
+  /** Called after each read whose records have landed. */
   readonly onProgress: () => void;
-  /** Called with the time (ms since 1970) of the oldest record that was read and has not landed; undefined when there is none. */
+  /** Called with the time (ms since 1970) of the oldest record that was read but has not landed. */
   readonly onRead: (timestamp: number | undefined) => void;
   /** Called with the number of messages of each landing. */
   readonly onLanded: (messages: number) => void;
   readonly stop: AbortSignal;
 }
 
-/** What faults and the log call a partition. */
+/** The partition's name in faults and logs. */
 export const partitionName = (partition: number): string => `partition ${partition}`;
 
 /**
- * Lands the partition until `stop` aborts or another member owns it. When another consumer lands it as well, the position is read
- * again. Rejects when an engine fails, with a Halt when the store's position lies outside the stream.
+ * Lands the partition until `stop` aborts or another member owns it. If another consumer lands it too, the position is read again. Rejects
+ * if an engine fails; with FatalLanding if the store's position is outside of the stream.
  */
 export async function landPartition(parts: PartitionParts): Promise<void> {
   let rivals = false;
@@ -65,7 +62,7 @@ export async function landPartition(parts: PartitionParts): Promise<void> {
 
 const isActive = ({ stop, reader, partition }: PartitionParts): boolean => !stop.aborted && reader.owned().includes(partition);
 
-/** Where landing goes on: `from` as the store holds it, null when it holds none; `next` is the first offset to read. */
+/** `from` is the stored position, null if there is none; `next` is the first offset to read. */
 interface Position {
   readonly from: number | null;
   readonly next: number;
@@ -78,7 +75,7 @@ async function readPosition({ streamId, partition, stream, store }: PartitionPar
   return { from, next: from ?? bounds.start };
 }
 
-/** Lands batch after batch. `fenced`: the store's position is not the one that was read; nothing of that batch was written. */
+/** Lands batch after batch. `fenced`: the store's position has changed; nothing of that batch was written. */
 async function landFrom(parts: PartitionParts, { from, next }: Position): Promise<'fenced' | 'ended'> {
   const { streamId, partition, reader, store, clock, log, onProgress, onRead, onLanded, stop } = parts;
   let begun = Number.NEGATIVE_INFINITY;
@@ -111,17 +108,17 @@ async function landFrom(parts: PartitionParts, { from, next }: Position): Promis
     }
     if (records.length > 0) onRead(undefined);
     onProgress();
-    // Reading and landing may wait for nothing at all: calls from other threads must get their turn.
+    // Reading and landing may never yield: let calls from other threads run.
     await turn();
   }
   onRead(undefined);
   return 'ended';
 }
 
-/** Traces of one landing that are told. */
+/** Reported traces per landing. */
 const TRACES = 20;
 
-/** Tells of a landing that took `ms`: by a line and a step for each trace that it has a part in, at debug for the rest (SPEC D16.4). */
+/** Logs a landing that took `ms`: a line and a span for each trace in it, at debug level for the rest (SPEC D16.4). */
 function tell({ partition, clock, log, debug = false, onTraced }: PartitionParts, records: readonly StreamRecord[], ms: number): void {
   const endedAt = clock.now();
   const place = `${partitionName(partition)}, offsets ${records[0]!.offset} to ${records.at(-1)!.offset}, ${ms.toFixed(1)} ms`;
@@ -135,25 +132,25 @@ function tell({ partition, clock, log, debug = false, onTraced }: PartitionParts
 }
 
 interface DecodedRecords {
-  /** How many of the records. */
+  /** Number of decoded records. */
   readonly taken: number;
   readonly items: readonly LandingItem[];
   readonly poison: readonly PoisonRecord[];
-  /** What of the poison is weir's own fault. */
+  /** Poison caused by a defect of weir. */
   readonly defects: readonly { readonly offset: number; readonly defect: unknown }[];
 }
 
-/** Records, and characters of them, that are decoded in one turn of the event loop: calls from other threads get on in between. */
+/** Records, and characters of them, decoded per turn of the event loop, so that calls from other threads can run. */
 const DECODED = 500;
 const DECODED_TEXT = 1 << 19;
-/** Characters that are decoded, and landed, at once. */
+/** Characters decoded and landed together. */
 const LANDED_TEXT = 1 << 22;
-/** A longer message counts for more of them: as objects its settings may take thirty times as much, and the collector lets them wait. */
+/** A longer message counts more: as objects its settings may take thirty times the memory. */
 const LONG = 1 << 10;
 const OF_LONG = 16;
 const weightOf = ({ length }: string) => (length > LONG ? length * OF_LONG : length);
 
-/** Decodes the first of what was read: items to land, and poison with its reason. */
+/** Decodes the first records: items to land, and poison with its reason. */
 async function decodeRecords(records: readonly StreamRecord[]): Promise<DecodedRecords> {
   const items: LandingItem[] = [];
   const poison: PoisonRecord[] = [];

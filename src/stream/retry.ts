@@ -2,13 +2,10 @@ import type { Clock } from '../clock.ts';
 import { FatalLanding } from './fatal-landing.ts';
 import type { LandingFaults } from './landing-status.ts';
 
-/**
- * Pauses after a fault, ms: the first, doubled each time up to the longest. A halt is looked at again after the longest, for a
- * person may have acted.
- */
+/** Pauses after a fault, ms: doubled each time, up to the longest. A halt is checked again after the longest: a person may have acted. */
 const BACKOFF = { first: 100, longest: 5000 };
 
-/** Runs `work` until it returns or `stop` aborts: again after a pause when it throws. Reports its faults under the name of its part. */
+/** Runs `work` until it returns or `stop` aborts, again after a pause if it throws. Reports faults under the part's name. */
 export async function retrying(
   part: string,
   work: () => Promise<void>,
@@ -25,7 +22,7 @@ export async function retrying(
     } catch (error) {
       const halted = error instanceof FatalLanding;
       faults.report(part, { state: halted ? 'halted' : 'retrying', reason: (error as Error).message });
-      // Work that went well for a while begins with short pauses again.
+      // After a while without faults, pauses are short again.
       if (clock.monotonic() - begun > BACKOFF.longest) wait = BACKOFF.first;
       await pause(halted ? BACKOFF.longest : wait, clock, stop);
     }

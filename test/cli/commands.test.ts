@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { ROLES } from '../../src/account/role.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { openSqliteStream } from '../../src/stream/sqlite/stream.ts';
-import { command } from '../support/command.ts';
+import { command, commandJson, commandText } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { smallGeo } from '../support/geo.ts';
 import { postSignals } from '../support/http.ts';
@@ -743,10 +743,53 @@ test('D1.15 a list that cannot be read to its end has no end, its reason on stan
   assert.match(stderr, /^weir: the list is cut after 1 rules: .+\n$/);
 });
 
-test('D1.7 a mistake at the command line: one readable sentence on standard error, exit 2, no stack trace', async (t) => {
+test('D42.11 --workspace is optional where there is one workspace, or WEIR_WORKSPACE names one', async (t) => {
   const own = { ...settings, DATA_DIR: join(temporaryFolder(t), 'data'), BOOTSTRAP_API_KEY: '' };
   await command(['org', 'create', 'o'], own);
   await command(['workspace', 'create', 'w', '--org', 'o'], own);
+  const { id } = await commandJson<{ id: string }>(['key', 'create', '--name', 'k'], own);
+  await commandText(['list', 'create', 'edge'], own);
+  const lines: [string, string][] = [
+    ['list ls', 'edge'],
+    ['key ls', 'k'],
+    ['key set k --name fw', id],
+    ['rule ls --json', '[]'],
+    ['lookup 192.0.2.1 --no-entries', 'list edge'],
+    ['export', '"edge"'],
+    ['feed create f --all-lists', 'f'],
+    ['feed diff f --since 0s', 'networks more'],
+    ['key revoke fw --yes', 'is revoked'],
+  ];
+  for (const [line, says] of lines) {
+    const { code, stdout, stderr } = await command(line.split(' '), own);
+    assert.equal(code, 0, `${line}: ${stderr}`);
+    assert.ok(stdout.includes(says), `${line}: ${stdout}`);
+  }
+  await command(['workspace', 'create', 'w2', '--org', 'o'], own);
+  const names = async (environment: Record<string, string>, ...options: string[]) =>
+    (await commandJson<{ name: string }[]>(['list', 'ls', ...options], { ...own, ...environment })).map(({ name }) => name);
+  assert.deepEqual(await names({ WEIR_WORKSPACE: 'w' }), ['default', 'edge']);
+  assert.deepEqual(await names({ WEIR_WORKSPACE: 'w' }, '--workspace', 'w2'), ['default'], 'the option counts more');
+  for (const [environment, says] of [
+    [{}, /^weir: there are 2 workspaces: name one with --workspace, or in WEIR_WORKSPACE\n$/],
+    [{ WEIR_WORKSPACE: '' }, /^weir: there are 2 workspaces/],
+    [{ WEIR_WORKSPACE: 'nowhere' }, /^weir: there is no workspace "nowhere"\n$/],
+  ] as const) {
+    const { code, stderr } = await command(['list', 'ls'], { ...own, ...environment });
+    assert.equal(code, 2);
+    assert.match(stderr, says);
+  }
+});
+
+test('D1.7 a mistake at the command line: one readable sentence on standard error, exit 2, no stack trace', async (t) => {
+  const own = { ...settings, DATA_DIR: join(temporaryFolder(t), 'data'), BOOTSTRAP_API_KEY: '' };
+  await command(['org', 'create', 'o'], own);
+  assert.match(
+    (await command(['list', 'ls'], own)).stderr,
+    /^weir: there are 0 workspaces: name one with --workspace, or in WEIR_WORKSPACE\n$/,
+  );
+  await command(['workspace', 'create', 'w', '--org', 'o'], own);
+  await command(['workspace', 'create', 'w2', '--org', 'o'], own);
   const MISTAKES: [string, RegExp][] = [
     ['', /name a command; weir --help lists them/],
     ['bake', /unknown command 'bake'/],
@@ -767,6 +810,8 @@ test('D1.7 a mistake at the command line: one readable sentence on standard erro
     ['key create --workspace w --list default --permission manage', /bound to a list cannot hold manage/],
     ['key create --workspace w --expires-in 0', /--expires-in must be a whole number from 1 to 3155760000, not "0"/],
     ['key create --workspace w --expires-in soon', /--expires-in must be a whole number/],
+    ['key create --workspace w --expires-in 5300w', /not "5300w", or one with a unit such as 15m, 12h, 7d/],
+    ['history --workspace w --days 36h', /--days must be a whole number from 1 to 366, not "36h", or one with a unit/],
     ['key revoke 7', /there is no key "7"/],
     ['list create --workspace w', /missing required argument 'name'/],
     ['list create l --workspace w --format xml', /--format must be one of: plain, commented, csv_indicator, set_elements/],

@@ -237,4 +237,36 @@ describe('D10 look-up', () => {
     assert.match(await lookup('203.0.113.11'), /: in\n {2}1 of 2 lists that must agree: scanners \(is enough by itself\)\n {2}in: /);
     await text('feed', 'delete', 'agreed', '--yes', '--for-good');
   });
+
+  test('D42.6 it names the devices that fetch a feed which is concerned, and whether they have what it says now', async () => {
+    const store = await openSqliteStore(settings.DATA_DIR);
+    const { id: workspaceId } = (await store.workspaces()).find(({ name }) => name === 'acme')!;
+    const now = Date.now();
+    const document = { feedId: ids.small, format: 'plain', family: 'v4', action: 'block', etag: '"a"', at: now };
+    const pulls = {
+      firstPull: now,
+      lastPull: now,
+      pulls: 1,
+      ok: 1,
+      notModified: 0,
+      refused: 0,
+      failed: 0,
+      lastStatus: 200,
+      validates: false,
+    };
+    const device = (n: number, lastModified: number) => ({
+      ...{ workspaceId, keyId: ids.key, userAgent: `fw"${n}`, address: '192.0.2.1', ...pulls },
+      documents: [{ ...document, lastModified }],
+    });
+    await store.noteDevices([device(1, Math.floor(now / 1000) + 60), ...Array.from({ length: 21 }, (_, n) => device(n + 2, 1))]);
+    await store.close();
+    const shown = (await text('lookup', '203.0.113.9', '--no-entries', '--list', 'small')).split('\n');
+    const first = shown.findIndex((line) => line.startsWith('  of '));
+    assert.equal(shown[first], '  of 22 clients 1 have what it says now, 21 are behind, 0 unknown:');
+    assert.match(shown[first + 1], /^ {4}not yet seen to have it: device "fw\\"\d+" at 192\.0\.2\.1, key soar, fetched last at .*Z$/);
+    assert.equal(shown[first + 21], '    and 2 more (weir device ls, weir bouncer ls)');
+    const [{ pulled_by }] = (await json<{ feeds: Json[] }>('lookup', '203.0.113.9', '--list', 'small', '--no-entries')).feeds;
+    assert.deepEqual({ ...(pulled_by as Json), told: [] }, { total: 22, has: 1, behind: 21, unknown: 0, told: [] });
+    assert.doesNotMatch(await text('lookup', '203.0.113.9', '--list', 'scanners'), /clients?/);
+  });
 });

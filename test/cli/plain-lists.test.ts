@@ -102,6 +102,41 @@ suite('plain lists', () => {
     await landed(of, ['192.0.2.0/24', '192.0.2.1', 'NL']);
   });
 
+  test('D44.3, D44.5 weir send: networks that are more than half of the addresses of a list are sent with --yes only; the first list of all, and what the list has, are not asked about', async () => {
+    const of = await tenant();
+    const hosts = Array.from({ length: 50 }, (_, n) => `192.0.2.${n}`);
+    const first = file('first.txt', [...hosts, '198.18.0.0/15', ...hosts.map((each) => each.replace('192', '198'))].join('\n'));
+    // As often as it is sent: what the file itself brings is not what the list has.
+    for (let n = 0; n < 2; n += 1) assert.equal((await send(of, first)).code, 0);
+    const all = [...hosts, '198.18.0.0/15', ...hosts.map((each) => each.replace('192', '198'))];
+    await landed(of, all);
+    const wide = file('broad.txt', `203.0.113.1\n60.0.0.0/8\n${hosts.join('\n')}\n`);
+    const { code, stdout, stderr } = await send(of, wide);
+    assert.deepEqual([code, stdout], [1, 'line 2: 60.0.0.0/8 is sent only when that is meant\n51 signals processed, 1 failed\n']);
+    assert.match(
+      stderr,
+      /^weir: not sent: 1 network, with which it would block 16,908,388 IPv4 addresses instead of 131,17[12] \(16,777,216 added.*60\.0\.0\.0\/8\), more than 50 %; when that is meant, say so with --yes$/m,
+    );
+    await landed(of, [...all, '203.0.113.1']);
+    const replacing = await send(of, file('all.txt', [...all, '203.0.113.1', '60.0.0.0/8'].join('\n')), '--replace');
+    assert.equal(replacing.code, 2);
+    assert.match(
+      replacing.stderr,
+      /0 would be removed, and 1 would be added; it would block 16,908,389 IPv4 addresses .*--yes; nothing was sent$/m,
+    );
+    const pipe = spawn(process.execPath, [MAIN, 'send', '-', '--url', weir.url], {
+      env: testEnvironment({ WEIR_API_KEY: of.key }),
+      stdio: ['pipe', 'ignore', 'pipe'],
+    });
+    pipe.stdin.write('61.0.0.0/8\n198.18.0.0/16\n');
+    await landed(of, [...all, '203.0.113.1']);
+    pipe.stdin.end();
+    assert.deepEqual(await once(pipe, 'exit'), [1, null]);
+    assert.equal((await send(of, wide, '--yes')).code, 0);
+    await landed(of, [...all, '203.0.113.1', '60.0.0.0/8']);
+    assert.equal((await send(of, file('within.txt', '60.4.0.0/14\n'))).code, 0);
+  });
+
   test('D11.3 weir send: what comes through a pipe is sent while the pipe stays open', async () => {
     const of = await tenant();
     const child = spawn(process.execPath, [MAIN, 'send', '-', '--url', weir.url], {
@@ -117,6 +152,13 @@ suite('plain lists', () => {
     await landed(of, ['192.0.2.1', '192.0.2.2', '192.0.2.3']);
   });
 
+  test('D41.17 weir send --column --skip: the column that has the targets, behind lines that are not read', async () => {
+    const of = await tenant();
+    const { code } = await send(of, file('report.csv', 'Report\n7,192.0.2.7,192.0.2.9\n'), '--column', '2', '--skip', '1');
+    assert.equal(code, 0);
+    await landed(of, ['192.0.2.7']);
+  });
+
   test('D11.2 weir send: options of plain lists are refused for a file of signals, which is sent as it is', async () => {
     const of = await tenant();
     const path = file('signals', JSON.stringify([{ type: 'access_rules', action: 'block', ip: '192.0.2.1' }]));
@@ -128,7 +170,7 @@ suite('plain lists', () => {
     for (const [option, value, says] of [
       ['--label', 'x', /--label must be name=value/],
       ['--expires-in', 'soon', /--expires-in must be a number of seconds, or one with a unit/],
-      ['--format', 'xml', /--format must be one of: text, csv, json, ndjson, suricata/],
+      ['--format', 'xml', /--format must be one of: text, csv, json, ndjson, stix, misp, suricata/],
     ] as const) {
       const { code, stderr } = await send(of, path, option, value);
       assert.equal(code, 2);
@@ -245,7 +287,7 @@ suite('plain lists', () => {
     );
   });
 
-  test('D11.4 weir send --replace: a value that gets a rule_ref is not lost, and an export that is sent again changes nothing', async () => {
+  test('D11.4, D40.7 weir send --replace: a value that gets a rule_ref is not lost, and an export that is sent again changes nothing', async () => {
     const of = await tenant();
     assert.equal((await send(of, file('two.txt', '192.0.2.10\n192.0.2.11\n'), '--expires-in', '7d')).code, 0);
     await landed(of, ['192.0.2.10', '192.0.2.11']);
@@ -261,9 +303,15 @@ suite('plain lists', () => {
     assert.equal(again.code, 0, again.stderr);
     assert.match(again.stderr, /^weir: 0 rules new, 0 changed or renewed, 2 as before$/m);
     assert.deepEqual(await rules(of), before);
+    // So many seconds in a file would be an instant.
+    const far = await send(of, file('far.txt', '192.0.2.12\n'), '--replace', '--yes', '--expires-in', '20000d');
+    assert.equal(far.code, 0, far.stderr);
+    await landed(of, ['192.0.2.10', '192.0.2.12']);
+    const { expires_at: end } = (await rules(of)).find(({ target }) => target === '192.0.2.12')!;
+    assert.ok(Math.abs(Date.parse(String(end)) - Date.now() - 20_000 * 86_400_000) < 3_600_000, String(end));
   });
 
-  test('D11.4 weir send --replace: what would be removed and added is counted, not sizes; nothing goes when an entry failed; another machine may send it', async () => {
+  test('D11.4 D42.8 weir send --replace: what would be removed and added is counted, not sizes; nothing goes when an entry failed; another machine may send it', async () => {
     const of = await tenant();
     const all = Array.from({ length: 10 }, (_, n) => `192.0.2.${n}`);
     const elsewhere = (path: string, ...options: string[]) =>
@@ -293,6 +341,15 @@ suite('plain lists', () => {
     );
     assert.match(faulty.stderr, /^weir: nothing was removed from the list, because entries of the file failed$/m);
     await landed(of, [...all, '198.51.100.1']);
+
+    // What cannot be accepted is named before anybody has to be sure.
+    const many = Array.from({ length: 40 }, (_, n) => `198.51.100.${n}`);
+    const asked = await elsewhere(file('asked.txt', [...many, ...Array(23).fill('192.0.2.x')].join('\n')));
+    assert.match(asked.stderr, /^weir: line 41: "192\.0\.2\.x": must be an address/m, 'D42.8');
+    assert.match(
+      asked.stderr,
+      /^weir: line 60: .*\nweir: and 3 more entries that cannot be accepted\n(?:.*\n)*weir: of the 11 rules of the list .* --yes; nothing was sent$/m,
+    );
 
     assert.equal((await send(of, few, '--replace', '--yes')).code, 0);
     await landed(of, all.slice(0, 4));

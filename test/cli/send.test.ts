@@ -135,13 +135,15 @@ suite('weir send to a weir', { concurrency: 2 }, () => {
     }
   }
 
-  test('D1.8 weir send: failed entries are printed with their number in the file, from 0; exit 1; the others land', async () => {
+  test('D1.8 D42.4 weir send: failed entries are printed with their number in the file, from 0; exit 1; the others land, with warnings', async () => {
     const faulty = new Map([
       [7, '10.0.0.999'],
       [1003, '10.0.0.0/33'],
       [2100, ''],
     ]);
-    const entries = many(2200, (n) => v2(n, faulty.has(n) ? { rule: { target: { ip: faulty.get(n) } } } : {}));
+    const entries = many(2200, (n) =>
+      v2(n, faulty.has(n) ? { rule: { target: { ip: faulty.get(n) } } } : n % 100 === 0 ? { confidence: 'low' } : {}),
+    );
     const sent = await send([file(ndjson(entries)), '--url', weir.url]);
     assert.equal(sent.code, 1);
     const lines = sent.stdout.trimEnd().split('\n');
@@ -150,6 +152,11 @@ suite('weir send to a weir', { concurrency: 2 }, () => {
       ['7', '1003', '2100'],
     );
     assert.equal(lines.at(-1), '2197 signals processed, 3 failed');
+    assert.equal(
+      sent.stderr.match(/^weir: warning: .*: confidence has no effect: rule\.config\.confidence was probably meant$/gm)?.length,
+      20,
+    );
+    assert.match(sent.stderr, /^weir: and 1 more warning$/m);
     const json = await send([file(JSON.stringify(entries)), '--url', weir.url, '--json']);
     assert.equal(json.code, 1);
     const { batches, ...told } = JSON.parse(json.stdout) as { batches: string[] };

@@ -6,11 +6,12 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, before, suite, test } from 'node:test';
 import { statusText } from '../../src/cli/state/status-text.ts';
 import { serviceStatus } from '../../src/manage/alerts.ts';
+import { stoppedJson } from '../../src/manage/status.ts';
 import { readStatusFiles } from '../../src/runtime/ledgers/status-file.ts';
 import { command, commandJson } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { smallGeo } from '../support/geo.ts';
-import { getFeed, postSignals } from '../support/http.ts';
+import { ask, bearer, getFeed, postSignals } from '../support/http.ts';
 import { eventually, KEY, PATIENT, startWeir, type Weir } from '../support/weir.ts';
 
 const DAY = 86_400_000;
@@ -83,14 +84,14 @@ suite('weir status', () => {
     assert.equal(existsSync(join(folder, 'nowhere')), false, 'a command that reads makes nothing');
   });
 
-  test('D10.20, D10.16 a key that is in use and ends soon is told, and counted; one that nobody uses, or that ends later, is not', async () => {
+  test('D10.20, D10.16, D42.9 a key that is in use and ends soon is told, counted, and put off with a reason; one that nobody uses, or that ends later, is not', async () => {
     const day = 86_400;
     const make = (name: string, days: number) =>
-      commandJson<{ key: string }>(
+      commandJson<{ id: string; key: string }>(
         ['key', 'create', '--name', name, '--workspace', 'default', '--expires-in', String(days * day)],
         settings,
       );
-    const { key } = await make('firewall', 13);
+    const { id, key } = await make('firewall', 13);
     await make('idle', 13);
     const { key: later } = await make('later', 15);
     const db = new DatabaseSync(join(settings.DATA_DIR, 'weir.db'), PATIENT);
@@ -99,6 +100,15 @@ suite('weir status', () => {
     const { code, lines } = await status();
     assert.match(lines[1]!, /^ {2}the key "firewall" of default, which is in use, ends at \S+Z \(docs\/keys\.md\)$/);
     assert.deepEqual([code, lines.filter((line) => line.startsWith('  the key')).length], [3, 1]);
+    const headers = { ...bearer(KEY), 'x-actor': 'Jana' };
+    const asked = { key: `key/${id}`, reason: 'next\nweek', expires_in: 3600 };
+    const made = await ask(server.url, '/v1/manage/attention/snoozes', { method: 'POST', headers, body: JSON.stringify(asked) });
+    assert.equal(made.status, 200, made.text);
+    const snoozed = await status();
+    assert.match(snoozed.lines[2]!, /^ {4}snoozed in default until \S+Z by Jana: next week$/, 'D42.9');
+    assert.deepEqual([snoozed.lines[1], snoozed.code], [lines[1], 3]);
+    const { attention, snoozes } = JSON.parse((await command(['status', '--json'], settings)).stdout);
+    assert.deepEqual([snoozes.length, snoozes[0].attention, snoozes[0].workspace, snoozes[0].actor], [1, attention[0], 'default', 'Jana']);
     db.exec("UPDATE keys SET revoked_at = 1 WHERE name IN ('firewall', 'idle', 'later')");
     assert.equal((await status()).code, 0);
     db.close();
@@ -190,7 +200,7 @@ suite('weir status', () => {
     assert.equal((await status({ MIN_PREFIX_V4: '0' })).lines[2], '  guard rails are off in default (docs/deployment.md)');
   });
 
-  test('D10.16 engines that do not answer, red checks and landing that stands still need attention', () => {
+  test('D10.16 D42.5 engines that do not answer, red checks and landing that stands still need attention', () => {
     const engine = { kind: 'PostgreSQL', ok: false, reason: 'refused' };
     const process = {
       ...{ pid: 7, url: 'http://127.0.0.1:1', roles: ['consumer'], startedAt: 0, feeds: [] },
@@ -204,10 +214,25 @@ suite('weir status', () => {
         stopped: null,
         fullDevices: null,
         sources: null,
+        webhooks: null,
         unguarded: null,
         workspaces: new Map<string, string>(),
       },
     };
+    const at = { workspaceId: 'w', keyId: 'k-1', userAgent: 'fw', address: '192.0.2.1', lastPull: 0 };
+    const names = new Map([['w', 'main']]);
+    const stopped = [
+      stoppedJson({ ...at, kind: 'device', id: 'd', keyName: 'edge-fw', feeds: ['edge', null, 'a', 'b', 'c'] }, names),
+      stoppedJson({ ...at, kind: 'bouncer', id: 'b', keyName: null, feeds: [] }, names),
+    ];
+    assert.deepEqual(
+      serviceStatus({ ...parts, processes: [], store: { kind: 'PostgreSQL', ok: true }, stopped }).attention.slice(1),
+      [
+        'the device "fw" at 192.0.2.1 of main stopped pulling the feed "edge", the workspace\'s feed, the feed "a", 2 more with the key "edge-fw", last at 1970-01-01T00:00:00.000Z (weir device ls)',
+        'the bouncer "fw" at 192.0.2.1 of main stopped pulling with the key "k-1", last at 1970-01-01T00:00:00.000Z (weir bouncer ls)',
+      ],
+      'D42.5',
+    );
     assert.deepEqual(serviceStatus(parts).attention, [
       'the store does not answer: refused',
       'store of process 7: down',
@@ -247,6 +272,7 @@ suite('weir status', () => {
         fullDevices: null,
         unguarded: null,
         sources: null,
+        webhooks: null,
         workspaces: new Map([['w', 'main']]),
       },
     });

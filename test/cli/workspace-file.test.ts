@@ -63,7 +63,7 @@ lists:
     max_entries: 50000
   - { name: other, format: fortinet }
 sources:
-  - { name: feodo, url: https://lists.invalid/a, auth: bearer, secret_env: TOKEN, every: 3600, list: { confidence: low } }
+  - { name: feodo, url: https://lists.invalid/a, auth: bearer, secret_env: TOKEN, every: 1h, list: { confidence: low } }
   - { name: drop, catalogue: spamhaus-drop, paused: true, change_percent: 80 }
 feeds:
   - { name: fw-berlin, lists: [scanners, feodo], min_sources: 2, always: [scanners], target: pan-os, max_entries: 10000 }
@@ -172,15 +172,22 @@ webhooks:
     assert.deepEqual([(own as Json).people, (lists as Json[])[2]], [['operator=soc'], { name: 'scanners', max_entries: 50_000 }]);
   });
 
-  test('D28.3 every fault is told with its place in the file and what is allowed, and nothing is done', async () => {
+  test('D28.3, D47.12 every fault is told with its place in the file and what is allowed, and nothing is done', async () => {
     const to = await workspace('faulty');
     await apply(to, { lists: [{ name: 'there' }], feeds: [{ name: 'taken', lists: ['there'] }], keys: [{ name: 'k', role: 'viewer' }] });
     const before = await exported(to);
-    const form = await run(to, { lists: [{ name: 'a', max_entries: 0, cap: 5 }, {}], feds: [], feeds: 3, workspace: { protect: ['x'] } });
+    const form = await run(to, {
+      lists: [{ name: 'a', max_entries: 0, cap: 5 }, {}],
+      feds: [],
+      feeds: 3,
+      sources: [{ name: 's', every: 'soon' }],
+      workspace: { protect: ['x'] },
+    });
     assert.equal(form.code, 2);
     for (const line of [
       'feds: is not known; there are $schema, version, workspace, lists, sources, feeds, keys, webhooks',
       'lists[0].max_entries: must be an integer from 1 to 4000000',
+      'sources[0].every: must be an integer from 300 to 2592000, or a duration such as 90s, 12h, 7d',
       'lists[0].cap: is not known; there are name, description, format',
       'lists[1].name: is required',
       'feeds: must be an array',
@@ -227,15 +234,20 @@ webhooks:
       'webhooks[2].secret: is missing: PagerDuty',
     ])
       assert.ok(meaning.stderr.includes(line), `${line}\n${meaning.stderr}`);
+    const DEEP = /\.yaml:1: is nested too deeply$/m;
     for (const [content, said] of [
       ['lists: [', /\.yaml:1: /],
       ['lists:\n  - name: a\n    name: b\n', /\.yaml:2: Map keys must be unique|\.yaml:3: Map keys must be unique/],
       ['- a\n', /the file: must be an object/],
       [`a: &a [x]\nb: [${'*a,'.repeat(200)}]\nc: [*a]\n`, /Excessive alias count|is not known/],
+      // D47.12 In every form, and with what is not closed.
+      [`lists: ${'['.repeat(30_000)}${']'.repeat(30_000)}`, DEEP],
+      [`lists: ${'{"a":'.repeat(100_000)}`, DEEP],
+      [`${'- '.repeat(30_000)}x`, DEEP],
       [`# ${'x'.repeat(1024 * 1024)}`, /has more than 1048576 bytes/],
     ] as const) {
       const { code, stderr } = await run(to, content);
-      assert.deepEqual([code, said.test(stderr)], [2, true], stderr.slice(0, 400));
+      assert.deepEqual([code, said.test(stderr), /stack/i.test(stderr)], [2, true, false], stderr.slice(0, 400));
     }
     await commandText(['list', 'create', 'two', '--workspace', to], settings);
     await commandText(['list', 'create', 'two', '--workspace', to], settings);

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { blockGuards, NO_GUARD_RAILS } from '../../src/account/guard-rails.ts';
 import { NO_SETTINGS } from '../../src/account/list.ts';
-import { DEFAULT_GUARDS } from '../../src/account/source.ts';
+import { DEFAULT_GUARDS, PLAIN_READING } from '../../src/account/source.ts';
 import { systemClock } from '../../src/clock.ts';
 import { decisionBuilder } from '../../src/decisions/build/decision-builder.ts';
 import { documentBuilder } from '../../src/feed/build/document-builder.ts';
@@ -51,7 +51,7 @@ export function agreementConformance(driver: StoreDriver): void {
     let now = await store.ping();
     const clock = { now: () => now, monotonic: () => now, after: systemClock.after };
     const source = async (name: string, copies: readonly string[], catalogue: string | null = null) => {
-      const reading = { format: null, paths: [], condition: null, collection: null };
+      const reading = PLAIN_READING;
       const settings = { url: 'https://lists.example/', purpose: 'block' as const, every: 3600, reading, guards: DEFAULT_GUARDS };
       const given = { ...settings, credential: null, copies, catalogue, id: randomUUID(), name, list: NO_SETTINGS, secret: null };
       return (await store.createSource(workspace.id, given, { maxSources: 0, maxLists: 0 })).source;

@@ -54,6 +54,7 @@ export function deletedConformance(driver: StoreDriver): void {
       id: list.id,
       name: 'edge',
       keys: 1,
+      feeds: [{ id: feed.id, name: 'device' }],
     });
     assert.deepEqual(await targets(), ['192.0.2.1', '192.0.2.2']);
     const [there] = (await store.findNamed(workspace.id, 'edge'))!.lists;
@@ -74,6 +75,51 @@ export function deletedConformance(driver: StoreDriver): void {
       ['feed restored', gone.id, { keyId: null, actor: null }],
       ['list restored', list.id, BY],
       ['key restored', keys[2]!.id, BY],
+    ]);
+  });
+
+  test(`D46.2 store ${name}: a restored list is in the feeds whose lists nobody has set since, and the answer names those`, async (t) => {
+    const { store, workspace } = await fixture(t, driver);
+    const [edge, other] = [
+      (await store.createList(workspace.id, 'edge', NO_SETTINGS)).id,
+      (await store.createList(workspace.id, 'other', NO_SETTINGS)).id,
+    ];
+    const make = async (called: string, lists: string[] | null) =>
+      (await store.createFeed(workspace.id, { ...FEED, name: called, lists, minSources: 2, always: lists === null ? [] : [edge] })).id;
+    const feeds = new Map<string, string>();
+    for (const called of ['untouched', 'set', 'confirmed', 'imported', 'enough', 'described', 'deleted'])
+      feeds.set(called, await make(called, [other, edge]));
+    feeds.set('every', await make('every', null));
+    const change = (called: string, patch: Parameters<typeof store.updateFeed>[2]) =>
+      store.updateFeed(workspace.id, feeds.get(called)!, patch);
+    await store.deleteList(workspace.id, edge);
+    await change('set', { lists: [] });
+    await change('confirmed', { lists: [other] });
+    await change('enough', { always: [other] });
+    await change('described', { description: 'firewalls' });
+    const { workspaceId: _, ...saved } = (await store.feed(workspace.id, feeds.get('imported')!))!;
+    await store.restoreLists(workspace.id, [], [saved]);
+    await store.deleteFeed(workspace.id, feeds.get('deleted')!);
+    const having = async (called: string) => {
+      const { lists, always } = (await store.feed(workspace.id, feeds.get(called)!))!;
+      return [called, lists?.includes(edge) ?? true, always.includes(edge)];
+    };
+
+    const { feeds: changed } = await store.restoreDeleted(workspace.id, edge, {});
+    assert.deepEqual(
+      changed.map((feed) => feed.name),
+      ['untouched', 'enough', 'described', 'every'],
+    );
+    await store.restoreDeleted(workspace.id, feeds.get('deleted')!, {});
+    assert.deepEqual(await Promise.all([...feeds.keys()].map(having)), [
+      ['untouched', true, true],
+      ['set', false, false],
+      ['confirmed', false, false],
+      ['imported', false, false],
+      ['enough', true, false],
+      ['described', true, true],
+      ['deleted', true, true],
+      ['every', true, false],
     ]);
   });
 

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import type { DeviceDocument, SeenDevice } from '../../src/account/device.ts';
 import { NO_SETTINGS } from '../../src/account/list.ts';
-import { access, fixture, ip, type StoreDriver, T0, upsert, waf } from './store.ts';
+import { access, fixture, ip, KEY, type StoreDriver, T0, upsert, waf } from './store.ts';
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
@@ -91,6 +91,27 @@ export function pastConformance(driver: StoreDriver): void {
     assert.ok(kept.some(({ id }) => id === one!.id) && kept.every(({ lastPull }) => lastPull >= T0 + 100));
     await store.sweep({ now: T0, rulesExpiredBefore: 0, auditBefore: T0 + 5_099, limit: 9_999 });
     assert.equal((await store.devices(workspace.id, { limit: 9_999 })).length, 2);
+  });
+
+  test(`D42.5 store ${name}: what has stopped is told with the name of its key and of the feeds that it got`, async (t) => {
+    const { store, workspace } = await fixture(t, driver);
+    const key = await store.createKey(workspace.id, { ...KEY, name: 'fw', hash: Buffer.alloc(32, 7) });
+    const edge = await store.createList(workspace.id, 'edge', NO_SETTINGS);
+    const gateway = await store.createFeed(workspace.id, { ...NO_SETTINGS, name: 'gateway', lists: [edge.id] });
+    const documents = [gateway.id, edge.id, edge.id, null].map((feedId, n) => ({ ...DOCUMENT, feedId, family: `v${n}`, at: T0 - n }));
+    const pulls = { pulls: 6, ok: 6, notModified: 0, refused: 0, failed: 0, lastStatus: 200, validates: false };
+    const device = { workspaceId: workspace.id, address: '192.0.2.1', firstPull: T0, lastPull: T0 + MINUTE, ...pulls };
+    await store.noteDevices([
+      { ...device, keyId: key.id, userAgent: 'firewall', documents: [...documents, { ...DOCUMENT, format: 'config', action: '' }] },
+      { ...device, keyId: 'gone', userAgent: 'older', documents: [] },
+      { ...device, keyId: key.id, userAgent: 'curl/8.5.0', documents },
+    ]);
+    await store.markStopped({ now: T0 + 30 * MINUTE, running: DAY });
+    const told = await store.stoppedClients(workspace.id, T0 + 30 * MINUTE);
+    assert.deepEqual(told.map(({ userAgent, keyName, feeds }) => [userAgent, keyName, feeds]).toSorted(), [
+      ['firewall', 'fw', ['gateway', 'edge', null]],
+      ['older', null, []],
+    ]);
   });
 
   test(`D18.11 store ${name}: activity of all processes is told by the minute and by the hour, landing counts itself, and it goes in time`, async (t) => {

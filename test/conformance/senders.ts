@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { NO_SETTINGS } from '../../src/account/list.ts';
-import { DEFAULT_GUARDS } from '../../src/account/source.ts';
+import { DEFAULT_GUARDS, PLAIN_READING } from '../../src/account/source.ts';
 import { shareCounter } from '../../src/feed/build/share-counter.ts';
 import type { SharesRequest } from '../../src/feed/builder.ts';
 import { sharesText } from '../../src/feed/shares.ts';
@@ -63,7 +63,7 @@ export function senderConformance(driver: StoreDriver): void {
     assert.equal(await ask({ feed: edge.id, family: 'v4' }), 'Before neighbours are put together, by list: edge 4; by key: ids 2, soc 2.');
     assert.equal(await ask({ feed: edge.id, action: 'allow' }), 'Before neighbours are put together, by list: none; by key: none.');
 
-    const reading = { format: null, paths: [], condition: null, collection: null };
+    const reading = PLAIN_READING;
     const settings = { url: 'https://lists.example/', purpose: 'block' as const, every: 3600, reading, guards: DEFAULT_GUARDS };
     const given = { ...settings, credential: null, copies: [], catalogue: null, id: randomUUID(), name: 'drop', list: NO_SETTINGS };
     const { source } = await store.createSource(workspace.id, { ...given, secret: null }, { maxSources: 0, maxLists: 0 });

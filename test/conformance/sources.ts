@@ -3,9 +3,12 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { NO_SETTINGS } from '../../src/account/list.ts';
-import { DEFAULT_GUARDS, newState, RUNS_KEPT, type SourceRun, type SourceSettings } from '../../src/account/source.ts';
+import { DEFAULT_GUARDS, newState, PLAIN_READING, type SourceSettings } from '../../src/account/source.ts';
+import { RUNS_KEPT, type SourceRun } from '../../src/account/source-run.ts';
 import type { NewSource } from '../../src/ports/stored/source-store.ts';
-import { access, fixture, ip, KEY, type StoreDriver, upsert } from './store.ts';
+import type { RuleChange, RuleOperation } from '../../src/rule.ts';
+import { newBatchId } from '../../src/signal/message/signal-id.ts';
+import { access, fixture, ip, KEY, type StoreDriver, T0, upsert } from './store.ts';
 
 const BY = { keyId: 'k', actor: 'Жанна' };
 const ROOM = { maxSources: 0, maxLists: 0 };
@@ -13,7 +16,7 @@ const SETTINGS: SourceSettings = {
   url: 'https://lists.example/drop.json',
   purpose: 'block',
   every: 3600,
-  reading: { format: 'ndjson', paths: ['cidr'], condition: null, collection: null },
+  reading: { ...PLAIN_READING, format: 'ndjson', paths: ['cidr'] },
   guards: DEFAULT_GUARDS,
   credential: { kind: 'header', name: 'X-Api-Key' },
   copies: ['edge'],
@@ -44,7 +47,7 @@ const RUN: SourceRun = {
 export function sourceConformance(driver: StoreDriver): void {
   const { name } = driver;
 
-  test(`D23.1 store ${name}: a source is made with its list, set, paused, resumed and asked; only its refreshes see the secret`, async (t) => {
+  test(`D23.1, D44.13 store ${name}: a source is made with its list, set, paused, resumed and asked; only its refreshes see the secret`, async (t) => {
     const { store, again, workspace, organization } = await fixture(t, driver);
     const other = await store.createWorkspace(organization.id, 'other');
     const given = made('drop');
@@ -94,12 +97,23 @@ export function sourceConformance(driver: StoreDriver): void {
     assert.deepEqual((await store.askSource(workspace.id, given.id, ask)).asked, ask);
     await assert.rejects(store.askSource(workspace.id, given.id, { what: 'refresh', at: 6, by: BY }), { code: 'REFUSED' });
     await assert.rejects(store.askSource(other.id, given.id, ask), { code: 'NOT_FOUND' });
-    const { items } = await store.auditPage(workspace.id, { after: null, limit: 7 });
+    // A refresh that was asked for before is asked for still, once the other thing is done.
+    const [fence, refresh] = [(await store.claimLease('sources', 'a', 60_000))!, { what: 'refresh', at: 7, by: BY } as const];
+    const answer = (answered: number) =>
+      store.writeSources({ name: 'sources', fence }, [{ id: given.id, revision: 4, state: newState(9), answered }]);
+    await answer(5);
+    await store.askSource(workspace.id, given.id, refresh);
+    await store.askSource(workspace.id, given.id, { ...ask, at: 8 });
+    await answer(8);
+    assert.deepEqual((await store.source(workspace.id, given.id))!.asked, refresh);
+    await answer(7);
+    assert.equal((await store.source(workspace.id, given.id))!.asked, null);
+    const { items } = await store.auditPage(workspace.id, { after: null, limit: 9 });
     assert.deepEqual(
-      items.slice(0, 5).map(({ event, object }) => [event, object === given.id]),
+      items.slice(2, 7).map(({ event, object }) => [event, object === given.id]),
       ['source accepted', 'source changed', 'source resumed', 'source paused', 'source created'].map((event) => [event, true]),
     );
-    assert.deepEqual(items[1]!.change, {
+    assert.deepEqual(items[3]!.change, {
       before: { every: 3600, auth: 'header', auth_header: 'X-Api-Key' },
       after: { every: 7200, auth: null, auth_header: null },
     });
@@ -125,7 +139,7 @@ export function sourceConformance(driver: StoreDriver): void {
     await store.createSource(other.id, made('a'), { maxSources: 1, maxLists: 0 });
   });
 
-  test(`D23.3 store ${name}: its list goes with a source and brings it back, paused and with its secret; or it is kept as an ordinary one`, async (t) => {
+  test(`D23.3, D44.7 store ${name}: its list goes with a source and brings it back, paused and with its secret; or it is kept as an ordinary one`, async (t) => {
     const { store, workspace, land, targets } = await fixture(t, driver);
     const given = made('drop');
     const { source } = await store.createSource(workspace.id, given, ROOM);
@@ -134,6 +148,9 @@ export function sourceConformance(driver: StoreDriver): void {
       code: 'REFUSED',
       message: 'the list "drop" is that of the source "drop", and goes with it: weir source delete "drop"',
     });
+    const lease = { name: 'sources', fence: (await store.claimLease('sources', 'a', 60_000))! };
+    const good = { ...newState(5), digest: 'd', confirmedAt: 7, fetchedAt: 8, changedAt: 6, entries: 1, stop: 'refused' } as const;
+    await store.writeSources(lease, [{ id: given.id, revision: 1, state: good }]);
     await store.deleteSource(workspace.id, given.id, { by: BY });
     assert.deepEqual([await store.source(workspace.id, given.id), await targets()], [undefined, []]);
     await store.createSource(workspace.id, made('another'), ROOM);
@@ -142,6 +159,8 @@ export function sourceConformance(driver: StoreDriver): void {
     const back = await store.source(workspace.id, given.id);
     assert.deepEqual({ ...back!.source, createdAt: 0 }, { ...source, name: 'again', isPaused: true, createdAt: 0 });
     assert.deepEqual(await targets(), ['192.0.2.1']);
+    // Its list is as old as it was; its content is fetched again.
+    assert.deepEqual({ ...back!.state, nextAt: 0 }, { ...good, nextAt: 0, digest: null, countedFor: '' });
     const sealed = (await store.allSources({ after: null, limit: 9 })).items.find((each) => each.source.id === given.id);
     assert.deepEqual([...sealed!.secret!], [1, 2, 255]);
     await store.deleteSource(workspace.id, given.id, { keepList: true });
@@ -269,6 +288,55 @@ export function sourceConformance(driver: StoreDriver): void {
     await open(2, 'import', 605_000);
     assert.deepEqual((await told(parts[2]!))[0], 'failed');
     await assert.rejects(open(2, 'import', 605_000), { code: 'REFUSED' });
+  });
+
+  test(`D44.10 store ${name}: what was undone of a source's list is told at once, until that is undone or the list is equal to a content; other lists are not`, async (t) => {
+    const { store, again, workspace, land } = await fixture(t, driver);
+    const [one, other] = [made('one'), made('other')];
+    const { listId } = (await store.createSource(workspace.id, one, ROOM)).source;
+    await store.createSource(workspace.id, other, ROOM);
+    const lease = { name: 'sources', fence: (await store.claimLease('sources', 'a', 60_000))! };
+    const reader = await again();
+    const undone = async (id = one.id) => (await reader.source(workspace.id, id))!.state.undone;
+    const batch = async (change: RuleChange | RuleOperation) => {
+      const batchId = newBatchId(T0);
+      const revision = await store.sourceRevision();
+      await land([{ change, listId, batchId, sourceId: one.id }]);
+      return { batchId, isPublished: (await store.sourceRevision()) > revision };
+    };
+    const undo = (of: string) => batch({ change: 'undo', batchId: of });
+    const [first, second] = [await batch(upsert(access(ip('192.0.2.1')))), await batch(upsert(access(ip('192.0.2.2'))))];
+    assert.deepEqual([first.isPublished, await undone()], [false, null]);
+    // Not the last one only.
+    const undoing = await undo(first.batchId);
+    const { batch: by, at, seq } = (await undone())!;
+    assert.equal((await reader.source(workspace.id, one.id))!.state.entries, -1, 'those that were counted before, and one less');
+    assert.deepEqual([by, at, seq > 0, undoing.isPublished, await undone(other.id)], [undoing.batchId, T0, true, true, null]);
+    const redoing = await undo(undoing.batchId);
+    assert.deepEqual([redoing.isPublished, await undone()], [true, null]);
+    const thirdly = await undo(redoing.batchId);
+    assert.equal((await undone())!.batch, undoing.batchId, 'it stands again');
+    assert.ok(thirdly.isPublished);
+    const last = await undo(second.batchId);
+    assert.equal((await undone())!.batch, last.batchId);
+    // The list is equal to a content that was compared with it before the last undo, and then to one that came behind it.
+    const write = async (equalSeq: number) => {
+      const { state, source } = (await reader.source(workspace.id, one.id))!;
+      assert.deepEqual(await store.writeSources(lease, [{ id: one.id, revision: source.revision, state: { ...state, equalSeq } }]), [
+        one.id,
+      ]);
+    };
+    const { seq: newest } = (await undone())!;
+    await write(newest - 1);
+    assert.equal((await undone())!.batch, last.batchId);
+    await write(newest);
+    assert.equal(await undone(), null);
+    // Undoing an undo that counts no more changes the list again.
+    const later = await undo(last.batchId);
+    assert.equal((await undone())!.batch, later.batchId);
+    await store.deleteSource(workspace.id, one.id);
+    await store.restoreDeleted(workspace.id, listId, {});
+    assert.deepEqual([(await undone())!.batch, (await reader.source(workspace.id, one.id))!.state.equalSeq], [later.batchId, newest]);
   });
 
   test(`D4.11 D23.4 store ${name}: sources are restored onto their lists; those with a secret wait for it`, async (t) => {

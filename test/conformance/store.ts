@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { parseNetwork } from '@weir/network/parse.ts';
 import fc from 'fast-check';
@@ -1227,9 +1228,64 @@ export function storeConformance(driver: StoreDriver): void {
     assert.deepEqual(await moves(() => store.updateFeed(workspace.id, feed.id, { lists: null })), [1, 1]);
     assert.deepEqual(await moves(() => store.updateFeed(workspace.id, feed.id, { lists: [a.id, b.id] })), [1, 1]);
     assert.deepEqual(await moves(() => store.deleteList(workspace.id, a.id)), [1, 1]);
-    assert.deepEqual(await moves(() => store.updateFeed(workspace.id, every.id, { maxEntries: 1 })), [0, 1]);
+    // Where lists have to agree, or may be left out, a source may copy any other feed by its name (D46.1).
+    assert.deepEqual(await moves(() => store.updateFeed(workspace.id, every.id, { maxEntries: 1 })), [1, 1]);
+    await store.updateFeed(workspace.id, feed.id, { fit: null });
+    before = await revisions();
+    assert.deepEqual(await moves(() => store.updateFeed(workspace.id, every.id, { maxEntries: 2 })), [0, 1]);
     const [, { lists, maxEntries }] = await store.feeds(workspace.id);
-    assert.deepEqual([lists, maxEntries], [null, 1]);
+    assert.deepEqual([lists, maxEntries], [null, 2]);
+  });
+
+  test(`D46.8 store ${name}: the views for reports have the columns of docs/operating.md, and say what the store holds`, async (t) => {
+    const { store, query, workspace, land } = await fixture(t, driver);
+    const list = await store.createList(workspace.id, 'edge', { ...NO_SETTINGS, format: 'plain' });
+    const feed = await store.createFeed(workspace.id, { ...NO_SETTINGS, name: 'both', lists: null, minSources: 2, fit: 'lists' });
+    const batchId = newBatchId(T0);
+    const rule = access(ip('192.0.2.0/24'), { reason: 'scan', confidence: 'critical', severity: 'low', labels: { a: 'b' } });
+    await land([
+      { batchId, listId: list.id, keyId: 'k', actor: 'soc', change: upsert(rule) },
+      { batchId, listId: list.id, keyId: 'k', actor: 'soc', change: upsert(access(ip('2001:db8::1'), { action: 'allow', expiresAt: T0 })) },
+      { change: 'upsert', kind: 'waf_rule', rule: waf('w') },
+      { change: 'upsert', kind: 'smart_firewall_rule', rule: waf('s') },
+    ]);
+    await store.noteFeedSizes([{ workspaceId: workspace.id, feedId: list.id, day: 20_000, v4: { last: 3, most: 4 }, v6: null }]);
+    const docs = readFileSync(new URL('../../docs/operating.md', import.meta.url), 'utf8');
+    const views = new Map([...docs.matchAll(/^\| `(report_\w+)` \|.* \| (.*) \|$/gm)].map(([, view, columns]) => [view!, columns!]));
+    for (const [view, columns] of views) {
+      const [row] = await query(`SELECT * FROM ${view} LIMIT 1`);
+      assert.deepEqual(Object.keys(row!), columns.replaceAll('`', '').split(', '), view);
+    }
+    assert.deepEqual([...views.keys()], ['report_rules', 'report_batches', 'report_feeds']);
+    const shown = async (columns: string, rest: string) =>
+      (await query(`SELECT ${columns} FROM ${rest}`)).map((row) => Object.values(row).join(' '));
+    assert.deepEqual(
+      await shown('workspace, kind, list, action, target, rule_ref, confidence, severity, labels', 'report_rules ORDER BY id'),
+      [
+        'main access_rule edge block 192.0.2.0/24  critical low {"a":"b"}',
+        'main access_rule edge allow 2001:db8::1    ',
+        'main waf_rule  block  w   ',
+        'main smart_firewall_rule  block  s   ',
+      ],
+    );
+    const iso = (value: unknown) => (value instanceof Date ? value : new Date(String(value))).getTime();
+    const [latest] = await query("SELECT updated_at, expires_at FROM report_rules WHERE target = '2001:db8::1'");
+    assert.deepEqual([iso(latest!.updated_at), iso(latest!.expires_at)], [T0, T0]);
+    assert.deepEqual(
+      await shown(
+        'b.batch_id, b.list, b.entries, b.key_id, b.actor, count(r.id)',
+        `report_batches b JOIN report_rules r ON r.workspace_id = b.workspace_id
+        AND r.change BETWEEN b.first_change AND b.last_change WHERE b.batch_id IS NOT NULL GROUP BY 1, 2, 3, 4, 5`,
+      ),
+      [`${batchId} edge 2 k soc 2`],
+    );
+    assert.deepEqual(await shown('kind, feed, format, min_sources, fit, entries_v4', 'report_feeds ORDER BY kind, feed'), [
+      'composed both  2 lists ',
+      'list default    ',
+      'list edge plain   3',
+      'workspace main    ',
+    ]);
+    assert.equal((await query(`SELECT * FROM report_feeds WHERE feed_id = '${feed.id}'`)).length, 1);
   });
 
   test(`D8.6 store ${name}: deleting a feed revokes its keys and forgets its records, and leaves lists and rules`, async (t) => {
@@ -1482,7 +1538,7 @@ export function storeConformance(driver: StoreDriver): void {
     assert.deepEqual(await actors(), [undefined, undefined, undefined, '周']);
   });
 
-  test(`D24.5 D24.6 store ${name}: a person's session is found as it was opened, renewed once, and ended by who it is or by its provider's`, async (t) => {
+  test(`D24.5 D24.6 D47.8 D47.9 store ${name}: a person's session is found as it was opened, renewed once, and ended by who it is or by its provider's`, async (t) => {
     const { store, workspace } = await fixture(t, driver);
     const id = (text: string) => createHash('sha256').update(text).digest();
     const person = {
@@ -1511,11 +1567,20 @@ export function storeConformance(driver: StoreDriver): void {
     const renewed = (await store.findSession(id('one')))!;
     assert.deepEqual([renewed.actor, plain(renewed.person!)], ['Ada L.', { ...person, groups: [], renewAt: T0 + 70, renewal: [7] }]);
 
-    const end = (more: object) => store.endSessions({ provider: 'main', sid: null, subject: null, openedUntil: T0 + 10, ...more });
+    let tokens = 0;
+    const end = (more: object) => {
+      tokens += 1;
+      const token = { token: id(`token ${tokens}`), validUntil: Date.now() + 60_000 };
+      return store.endSessions({ provider: 'main', sid: null, subject: null, openedUntil: T0 + 10, ...token, ...more });
+    };
     assert.equal(await end({ subject: 'ada', provider: 'other' }), 0);
     assert.equal(await end({ sid: 's2', subject: 'ada' }), 0);
     assert.equal(await end({}), 0);
-    assert.equal(await end({ sid: 's1' }), 1);
+    assert.equal(await end({ sid: 's1', subject: 'eve' }), null, 'the session of somebody else');
+    const again = { token: id('again'), sid: 's1', subject: 'ada' };
+    assert.deepEqual([await end(again), await end(again), await end({ ...again, sid: null })], [1, null, null]);
+    assert.equal(await end({ ...again, token: id('past'), validUntil: 0 }), 0);
+    assert.equal(await end({ ...again, token: id('past') }), 0, 'one that is valid no more is forgotten');
     assert.equal(await end({ subject: 'ada' }), 0, 'the other was opened later');
     assert.equal(await end({ subject: 'ada', openedUntil: T0 + 50 }), 1);
     assert.equal(await store.findSession(id('two')), undefined);

@@ -4,10 +4,12 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
 import { NO_GUARD_RAILS } from '../../src/account/guard-rails.ts';
 import { NO_SETTINGS } from '../../src/account/list.ts';
-import { DEFAULT_GUARDS, newState } from '../../src/account/source.ts';
-import { DELIVERIES_KEPT, MOST_WEBHOOKS } from '../../src/account/webhook.ts';
+import { DEFAULT_GUARDS, newState, PLAIN_READING } from '../../src/account/source.ts';
+import { DELIVERIES_KEPT, FAILING_TRIES, MOST_WEBHOOKS } from '../../src/account/webhook.ts';
 import { readConfig } from '../../src/config.ts';
-import type { ProcessStatus } from '../../src/manage/status.ts';
+import { alertsOf } from '../../src/manage/alerts.ts';
+import { factsOf, type ProcessStatus } from '../../src/manage/status.ts';
+import { workspaceParts } from '../../src/manage/workspace-status.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { webhooksOf } from '../../src/roles/webhooks.ts';
 import { startReports } from '../../src/runtime/webhooks/heartbeat.ts';
@@ -24,8 +26,14 @@ const hook = (name: string, url = 'https://chat.example/hooks/x') => ({
   style: 'weir' as const,
   secret: null,
 });
+const byId = (a: { readonly id: string }, b: { readonly id: string }) => (a.id < b.id ? -1 : 1);
 const TOLD = { items: {}, audit: 7, seen: [8], seq: 9 };
 const MESSAGE = { id: randomUUID(), at: 50, changes: [], attention: 0, urgent: 0, tries: 0 };
+
+const SERVICE = {
+  engines: { store: 'embedded', stream: 'embedded' },
+  geo: () => ({ version: '', country: { age_days: 0 }, asn: { age_days: 0 } }),
+};
 
 /** Those who tell the webhooks of a store, by a clock that only the test moves. */
 async function telling(t: TestContext, driver: StoreDriver) {
@@ -43,15 +51,11 @@ async function telling(t: TestContext, driver: StoreDriver) {
   const logged: string[] = [];
   let passed = 0;
   const clock = { now: () => Date.now() + passed, monotonic: () => performance.now() + passed };
-  const service = {
-    engines: { store: 'embedded', stream: 'embedded' },
-    geo: () => ({ version: '', country: { age_days: 0 }, asn: { age_days: 0 } }),
-  };
   const teller = (of: Store, own?: string) => {
     const config = own === undefined ? read.config : { ...read.config, webhookUrl: own };
     const one = webhooksOf(
       { config, store: of, guardRails: { ...NO_GUARD_RAILS, self: [] } as never, log: (_, text) => void logged.push(text) },
-      service,
+      SERVICE,
       clock,
     );
     parts.add(one);
@@ -84,7 +88,7 @@ async function telling(t: TestContext, driver: StoreDriver) {
 export function webhookConformance(driver: StoreDriver): void {
   const { name } = driver;
 
-  test(`D27.1 store ${name}: a webhook is made, set and deleted with an audit row each; a workspace has ten, by their names`, async (t) => {
+  test(`D27.1, D47.1 store ${name}: a webhook is made, set and deleted with an audit row each; a workspace has ten, by their names`, async (t) => {
     const { store, again, workspace, organization } = await fixture(t, driver);
     const other = await store.createWorkspace(organization.id, 'other');
     const before = await store.webhookRevision();
@@ -101,6 +105,11 @@ export function webhookConformance(driver: StoreDriver): void {
     await assert.rejects(store.createWebhook(workspace.id, hook('soc')), { code: 'REFUSED', message: /has a webhook called "soc"/ });
     await assert.rejects(store.updateWebhook(other.id, given.id, { style: 'teams' }), { code: 'NOT_FOUND' });
     await assert.rejects(store.updateWebhook(workspace.id, given.id, { style: 'teams' }, { ifMatch: ['"x"'] }), { code: 'CHANGED' });
+    // Whatever was judged before: with another style its secret would be used in another way (D47.1).
+    await assert.rejects(store.updateWebhook(workspace.id, given.id, { style: 'pagerduty' }), {
+      code: 'REFUSED',
+      message: /^style is not/,
+    });
     const set = await store.updateWebhook(workspace.id, given.id, { style: 'teams', secret: null }, { by: BY });
     assert.deepEqual([set.style, set.hasSecret, set.name], ['teams', false, 'soc']);
     for (let n = 1; n < MOST_WEBHOOKS; n += 1) await store.createWebhook(workspace.id, hook(`n${n}`));
@@ -116,7 +125,7 @@ export function webhookConformance(driver: StoreDriver): void {
     assert.doesNotMatch(JSON.stringify(rows), /hooks/);
   });
 
-  test(`D27.7 store ${name}: only who holds the lease writes what was told; tries are kept, the last twenty; reports of processes that are there`, async (t) => {
+  test(`D27.7, D47.2 store ${name}: only who holds the lease writes what was told; tries are kept, the last twenty; reports of processes that are there`, async (t) => {
     const { store, workspace } = await fixture(t, driver);
     const { id } = await store.createWebhook(workspace.id, hook('soc'));
     const lease = { name: 'webhooks', fence: (await store.claimLease('webhooks', 'a', 1000))! };
@@ -148,7 +157,14 @@ export function webhookConformance(driver: StoreDriver): void {
         ]),
       );
     assert.deepEqual((await store.dueMessages(1000, 9)).find((each) => each.id === id)?.message.tries, DELIVERIES_KEPT + 2);
+    for (let n = 1; n <= FAILING_TRIES; n += 1)
+      await store.writeDeliveries(lease, [{ id: 'service', waits: { message: MESSAGE, nextAt: 50 }, delivery }]);
+    const failing = { id, name: 'soc', workspaceId: workspace.id, failures: DELIVERIES_KEPT + 2 };
+    const service = { id: 'service', name: null, workspaceId: null, failures: FAILING_TRIES };
+    assert.deepEqual((await store.failingWebhooks(null)).sort(byId), [failing, service].sort(byId));
+    assert.deepEqual(await store.failingWebhooks(workspace.id), [failing]);
     await store.updateWebhook(workspace.id, id, { url: 'https://other.example/' });
+    assert.deepEqual(await store.failingWebhooks(workspace.id), []);
     assert.equal((await store.dueMessages(50, 9)).length, 2);
     const kept = await store.webhookDeliveries(id);
     assert.deepEqual([kept.length, kept[0]!.at], [DELIVERIES_KEPT, DELIVERIES_KEPT + 2]);
@@ -288,6 +304,47 @@ export function webhookConformance(driver: StoreDriver): void {
     );
   });
 
+  test(`D47.2 store ${name}: a webhook that failed five times in a row needs attention: the others are sent that, it is not`, async (t) => {
+    const { store, workspace, receiver, teller, clock, pass, tell } = await telling(t, driver);
+    const one = teller(store);
+    const { id } = await store.createWebhook(workspace.id, hook('broken', `${receiver.url}/broken`));
+    await store.createWebhook(workspace.id, hook('soc', `${receiver.url}/soc`));
+    receiver.answer = (response, { url }) => (url === '/soc' ? taken(response) : void response.writeHead(500).end());
+    for (let minutes = 0; minutes < 6; minutes += 1) {
+      await tell(one);
+      pass(10 * MINUTE);
+    }
+    await tell(one);
+    const failing = { id, name: 'broken', workspaceId: workspace.id, failures: 7 };
+    assert.deepEqual(await store.failingWebhooks(workspace.id), [failing]);
+    const status = alertsOf(
+      factsOf(await workspaceParts({ store, workspaceId: workspace.id, guardRails: NO_GUARD_RAILS, ...clock }, SERVICE, [])),
+    );
+    assert.deepEqual(
+      status.filter(({ key }) => key.startsWith('webhook/')),
+      [
+        {
+          key: `webhook/${id}`,
+          state: 'failing',
+          text: 'the webhook "broken" of main has failed 7 times in a row (docs/webhooks.md)',
+          urgent: true,
+        },
+      ],
+    );
+    const about = () =>
+      receiver.received
+        .splice(0)
+        .flatMap(({ path, json }) => json.changes.flatMap(({ key, is }) => (key === `webhook/${id}` ? [[path, is]] : [])));
+    assert.deepEqual(about(), [['/soc', 'began']]);
+    receiver.answer = taken;
+    pass(60 * MINUTE);
+    await tell(one);
+    await tell(one);
+    pass(MINUTE);
+    await tell(one);
+    assert.deepEqual([await store.failingWebhooks(null), about()], [[], [['/soc', 'ended']]]);
+  });
+
   test(`D27.8, D27.9 store ${name}: what processes know is told by whoever tells; of a feed that nobody knows nothing is said`, async (t) => {
     const { store, workspace, receiver, parts, teller, pass, tell, told } = await telling(t, driver);
     await store.createWebhook(workspace.id, hook('soc', `${receiver.url}/soc`));
@@ -342,7 +399,7 @@ const SOURCE = {
   url: 'https://lists.example/drop',
   purpose: 'block',
   every: 3600,
-  reading: { format: null, paths: [], condition: null, collection: null },
+  reading: PLAIN_READING,
   guards: DEFAULT_GUARDS,
   credential: null,
   copies: [],

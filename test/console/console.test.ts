@@ -16,7 +16,7 @@ import { eventually, KEY, startWeir, type Weir } from '../support/weir.ts';
 const MOST_BYTES = 250_000;
 /** Bytes of what the first paint waits for, compressed. */
 const MOST_FIRST_BYTES = 10_000;
-const HOSTILE = `<script>alert(1)</script>"'\u202e`;
+const HOSTILE = `<script>alert(1)</script>"'\u05d0`;
 
 suite('D18 the console', { skip: needs('chromium'), timeout: 600_000 }, () => {
   let weir: Weir;
@@ -140,6 +140,20 @@ suite('D18 the console', { skip: needs('chromium'), timeout: 600_000 }, () => {
     await eventually(async () => assert.equal((await who(second)).status, 401));
     assert.equal((await who('weir_session=short')).status, 401);
     assert.equal((await who(`weir_session=${'A'.repeat(43)}`)).status, 401);
+  });
+
+  test('D47.11 no page of the console, its help or the API documents is framed, or has an opener of another site', async () => {
+    const shell = await ask(weir.url, '/console/');
+    const asked = ['/console/', '/console/rules/anything', '/console/help/docs/README.md', '/docs/signal/swagger/', '/docs/manage/swagger'];
+    for (const [path, headers] of [
+      ...asked.map((each) => [each, {}] as const),
+      ['/console/', { 'if-none-match': shell.headers.etag! }] as const,
+    ]) {
+      const { status, headers: sent } = await ask(weir.url, path, { headers });
+      const { 'x-frame-options': framed, 'cross-origin-opener-policy': opened, 'content-security-policy': policy } = sent;
+      assert.deepEqual([status === 304 || status === 200, framed, opened], [true, 'DENY', 'same-origin'], path);
+      assert.match(policy!, /frame-ancestors 'none'/);
+    }
   });
 
   test('D18.74 the service has its documents: every link leads to one that is there, and to its heading; what is not there is 404', async () => {

@@ -255,8 +255,10 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     assert.deepEqual(await active('8.8.4.4'), []);
   });
 
-  test('D18.41 a list that is pasted is judged line by line before it is taken', async () => {
+  test('D18.41, D40.3 a list that is pasted is judged line by line before it is taken, with the rows that are skipped', async () => {
     await page.click('Paste a list');
+    await page.fill('Entries', 'indicator,type\n185.1.1.9/8,url\n185.1.1.2,ip');
+    await page.sees('Left out: 1 row: the type url is no address.');
     await page.fill('Entries', '185.1.1.1\nnonsense\n185.1.1.2 # found today');
     await page.sees('2 entries are good, 1 is not and will be left out.');
     await page.sees('line 2');

@@ -143,7 +143,7 @@ export function guardRailTests(world: () => World, once: Once): void {
     });
   });
 
-  test('D7.1, D7.5 workspace set, ls, export and import; what cannot be is refused in one sentence', async () => {
+  test('D7.1, D7.5, D42.12 workspace set, ls, export and import; what cannot be is refused in one sentence', async () => {
     const client = await world().client();
     const settings = { protect: ['private', 'self', '192.0.2.0/24'], min_prefix_v4: 8, min_prefix_v6: 19, subtract_allow: 'off' };
     const found = ({ protect, min_prefix_v4, min_prefix_v6, subtract_allow }: Json) => ({
@@ -180,6 +180,26 @@ export function guardRailTests(world: () => World, once: Once): void {
       assert.equal(code, 2);
       assert.match(stderr, says);
     }
+    // Some are added to those before, or removed.
+    const protect = async (...options: string[]) => ((await set(client, ...options))[0] as Json).protect;
+    assert.deepEqual(await protect('--protect-add', '198.51.100.9/24, self'), [...settings.protect, '198.51.100.0/24']);
+    assert.deepEqual(await protect('--protect-remove', 'self,192.0.2.0/24', '--protect-add', '2001:DB8::/32'), [
+      'private',
+      '198.51.100.0/24',
+      '2001:db8::/32',
+    ]);
+    for (const [options, says] of [
+      [
+        ['--protect-remove', '198.51.100.7'],
+        /^weir: --protect-remove: 198\.51\.100\.7 is not protected by itself; protected are: private, /,
+      ],
+      [['--protect-add', 'none'], /^weir: --protect-add must be a list of networks such as .*, not "none"\n$/],
+      [['--protect', 'self', '--protect-add', 'private'], /^weir: give --protect, or --protect-add and --protect-remove\n$/],
+    ] as const) {
+      const { code, stderr } = await command(['workspace', 'set', client.workspace, ...options], world().settings);
+      assert.deepEqual([code, says.test(stderr)], [2, true], stderr);
+    }
+    assert.deepEqual((await own(client.workspace)).protect, ['private', '198.51.100.0/24', '2001:db8::/32']);
     assert.equal((await command(['workspace', 'set', client.workspace], world().settings)).code, 2);
     assert.equal((await command(['workspace', 'set', 'nobody', '--protect', 'none'], world().settings)).code, 2);
   });

@@ -199,6 +199,7 @@ function operatorTests(world: () => World, once: Once): void {
     const inSpace = ['--workspace', client.workspace];
     const edge = (await call('POST', '/lists', { name: 'edge', description: 'the edge', max_entries: 7 })).body;
     const feed = (await call('POST', '/feeds', { name: 'perimeter', lists: ['edge'], family: 'v4' })).body;
+    await call('POST', '/feeds', { name: 'other', lists: ['edge'] });
     const keyOf = async (bound: object) =>
       String((await call('POST', '/keys', { name: 'fw', permissions: ['feed:read'], ...bound })).body.key);
     const keys = [await keyOf({ list: 'edge' }), await keyOf({ feed: 'perimeter' })] as const;
@@ -240,9 +241,15 @@ function operatorTests(world: () => World, once: Once): void {
     const taken = await call('POST', '/lists/edge/restore', {});
     assert.deepEqual([taken.status, /has a list called "edge".*give it another/.test(String(taken.body.message))], [409, true]);
     await call('DELETE', '/lists/edge?for_good=1', undefined, any);
-    const restored = await call('POST', `/lists/${edge.id}/restore`, {});
-    assert.deepEqual([restored.status, restored.body], [200, { kind: 'list', id: edge.id, name: 'edge', keys: 1 }], restored.text);
-    assert.match(await world().text(['feed', 'restore', 'perimeter', ...inSpace]), /^feed perimeter \S+ is back, and 1 key with it\n$/);
+    const back = await world().text(['list', 'restore', String(edge.id), ...inSpace]);
+    assert.match(back, /^list edge \S+ is back, and 1 key with it\nfeeds that have it again: other\n$/);
+    const restored = await call('POST', '/feeds/perimeter/restore', {});
+    const { id } = feed;
+    assert.deepEqual(
+      [restored.status, restored.body],
+      [200, { kind: 'composed', id, name: 'perimeter', keys: 1, feeds: [] }],
+      restored.text,
+    );
     await eventually(async () => assert.deepEqual(await polls(), served));
     const plain = ({ feed: _, ...of }: Json) => of;
     assert.deepEqual(plain((await call('GET', '/lists/edge')).body), plain(edge));

@@ -223,6 +223,18 @@ const BROKEN: readonly Broken[] = [
     says: /: line 2: expected a network such as 192\.0\.2\.0\/24, found "1\.2\.4\.0\/33"$/,
   },
   {
+    title: 'D41.1 an IPv4-mapped network wider than an IPv4 /8',
+    kind: 'country',
+    files: { a: '1.2.3.0/24,AU\n::ffff:0:0/96,US\n' },
+    says: /: line 2: "::ffff:0:0\/96" covers more than an IPv4 \/8; send the IPv4 network itself$/,
+  },
+  {
+    title: 'D41.1 all of IPv4 as one IPv4-mapped range',
+    kind: 'country',
+    files: { a: '::ffff:0:0,::ffff:ffff:ffff,US\n' },
+    says: /: line 1: the range from "::ffff:0:0" on is all of IPv4$/,
+  },
+  {
     title: 'a network with an empty prefix',
     kind: 'asn',
     files: { a: '1.2.3.0/24,1\n1.2.4.0/,1\n' },

@@ -22,6 +22,7 @@ import { importsOfLines } from './imports.ts';
 import { slowSignIns } from './sign-in.ts';
 import { politeSources, queuedReads } from './sources.ts';
 import { undoPreviews } from './undo.ts';
+import { hookSecrets } from './webhooks.ts';
 
 interface Part {
   readonly name: string;
@@ -66,6 +67,7 @@ const ofOneTenant = (engine: 'embedded' | 'PostgreSQL'): readonly Part[] => [
   check('imports', engine, importsOfLines),
   check('files', engine, filesOfWorkspaces),
   check('slow sign-ins', engine, slowSignIns),
+  check('secrets of webhooks', engine, hookSecrets),
   check('growth', engine, growthOfOne),
   check('sources', engine, politeSources),
   check('queued reads', engine, queuedReads),

@@ -198,19 +198,19 @@ suite('keys', () => {
     await feedIs('192.0.2.30/32\n', key, '/default');
   });
 
-  test('D2.1 names have 1 to 200 characters and no control characters', async () => {
+  test('D2.1, D47.10 names have 1 to 200 characters, none of them a control character or invisible', async () => {
     const longest = '\u{1F30A}'.repeat(200);
     const id = await createList(longest);
     assert.equal(await statusOf(main, `${FEED}/${encodeURIComponent(longest)}`, { key: first }), 200);
     await json('list', 'delete', id, '--yes', '--workspace', 'default');
-    for (const name of ['', `${longest}x`, 'line\nbreak', 'tab\t', 'del\u007f', 'c1\u0085']) {
+    for (const name of ['', `${longest}x`, 'line\nbreak', 'tab\t', 'del\u007f', 'c1\u0085', 'bidi\u202e', 'zero\u200bwidth']) {
       for (const args of [
         ['list', 'create', name, '--workspace', 'default'],
         ['org', 'create', name],
         ['workspace', 'create', name, '--org', 'default'],
       ]) {
         const { code, stderr } = await command(args, settings);
-        assert.deepEqual([code, stderr], [2, 'weir: a name has 1 to 200 characters and no control characters\n']);
+        assert.deepEqual([code, stderr], [2, 'weir: a name has 1 to 200 characters, none of them a control character or invisible\n']);
       }
     }
   });

@@ -2,7 +2,11 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
+import type { AccessList } from '../../src/account/list.ts';
 import { PERMISSIONS } from '../../src/account/permission.ts';
+import { foreseenMessages } from '../../src/manage/rules/rule-change.ts';
+import type { StoredRule } from '../../src/ports/stored/stored-rule.ts';
+import { decodeSignalRecord } from '../../src/signal/message/decode.ts';
 import { openSqliteStream } from '../../src/stream/sqlite/stream.ts';
 import { command, newTenant } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
@@ -203,8 +207,8 @@ suite('management of rules', () => {
       [{ value: 'AS99999999' }, 'value', /./],
       [{ value: 'example.org' }, 'value', /must be an address, a network, an AS number or a country/],
       [{ value: '192.0.2.1', expires: '2020-01-01' }, 'expires', /past/],
-      [{ value: '192.0.2.1', expires: 'soon' }, 'expires', /neither a duration/],
-      [{ value: '192.0.2.1', expires: '99999999999' }, 'expires', /./],
+      [{ value: '192.0.2.1', expires: 'soon' }, 'expires', /is neither an instant in ISO 8601, nor a duration/],
+      [{ value: '192.0.2.1', expires: '999999999999' }, 'expires', /./],
       [{ value: '192.0.2.1', list: '' }, 'list', /must not be empty/],
       [{ value: '192.0.2.1', name: 'n', labels: { source: 'soc' } }, 'name', /none of labels, config/],
       [{ value: '192.0.2.1', name: 'n', action: 'allow' }, 'name', /goes with a block/],
@@ -300,6 +304,27 @@ suite('management of rules', () => {
       ],
     );
     assert.equal((await get('/rules/named?text=s')).status, 400);
+  });
+
+  test('D46.3 what goes to another list keeps its end, however near that is, also one that was just over', async () => {
+    const now = Date.parse('2026-11-20T10:00:00.500Z');
+    const nothing = { name: null, reason: null, labels: null, config: null, confidence: null, severity: null, ruleRef: null };
+    const target = { kind: 'country', country: 'NL' } as const;
+    const ends = [-1, 0, 1, 59, 60, 61, 3600].map((seconds) => (Math.floor(now / 1000) + seconds) * 1000);
+    const rules = ends.flatMap((expiresAt, id) =>
+      [{ action: 'block', name: 'v1' } as const, { action: 'allow' } as const, { action: 'block' } as const].map((own): StoredRule => {
+        const rule = { ...nothing, target, expiresAt, ...own };
+        return { id, seq: id, kind: 'access_rule', listId: 'a', createdAt: 0, updatedAt: 0, rule };
+      }),
+    );
+    const plan = { moved: rules, set: [], unchanged: 0, refused: [] };
+    const operator = { workspaceId: 'w', organizationId: 'o' };
+    const messages = foreseenMessages(operator, plan, { list: { id: 'b' } as AccessList }, now).slice(rules.length);
+    const landed = messages.map((message) => decodeSignalRecord({ ...message, offset: 0, timestamp: 0 }));
+    assert.deepEqual(
+      landed.map((each) => 'change' in each && 'rule' in each.change && [each.change.rule.expiresAt, each.change.rule.name]),
+      rules.map(({ rule }) => [rule.expiresAt, rule.name]),
+    );
   });
 
   test('D33.1, D38.6 rules get another expiry, reason or list in place, as one batch that is undone as one; a preview tells what changes', async () => {
@@ -424,7 +449,7 @@ suite('management of rules', () => {
     assert.deepEqual(await targetsOf(''), ['192.0.2.3', '192.0.2.4']);
   });
 
-  test('D15.36 a file is imported line by line: what is wrong is told by its line, the rest is taken; a preview counts all batches together', async () => {
+  test('D15.36, D41.17 a file is imported line by line: what is wrong is told by its line, the rest is taken; a preview counts all batches together', async () => {
     const { get, done, post, targetsOf } = await space('import');
     const csv = 'ip,reason\n192.0.2.1,scan\nnonsense,x\n10.0.0.1,inside\nAS64500,net\n';
     const path = '/imports?format=csv&label=source:feed&expires_in=7d&confirmed=1';
@@ -451,6 +476,8 @@ suite('management of rules', () => {
         ['AS64500', 'net', { source: 'feed' }, true],
       ],
     );
+    const chosen = await done('/imports?preview=1&column=2&skip=1', 'a, report\n7,198.51.100.7,x\n8,198.51.100.8,y\n');
+    assert.deepEqual([chosen.accepted, chosen.failed], [2, 0]);
     const hosts = Array.from({ length: 2500 }, (_, n) => `198.18.${n >> 8}.${n & 255}`);
     const large = await done('/imports?preview=1', hosts.join('\n'));
     assert.deepEqual([large.accepted, large.feeds.map((feed) => Number(feed.entries_after) - Number(feed.entries_before))], [2500, [5, 5]]);
@@ -524,12 +551,9 @@ suite('management of rules', () => {
       assert.deepEqual([answer.status, answer.body.details[0]!.field], [400, 'file']);
       assert.match(answer.body.details[0]!.message, /^has no entries: comments, a header and an empty array are none$/);
     }
-    const odd = await done('/imports', '{"a":1}');
+    const odd = await done('/imports', '[{"a":1}]');
     assert.deepEqual([odd.accepted, odd.failed], [0, 1]);
-    assert.match(
-      odd.errors[0]!.message,
-      /^has neither "kind" \(v2\) nor "type" \(v1\), so it is no signal; an entry of a list has a field that is called ip,/,
-    );
+    assert.match(odd.errors[0]!.message, /^no field is called ip, .* and it is no signal, which has kind or type$/);
     assert.deepEqual((await targetsOf('')).sort(), ['192.0.2.1', '192.0.2.2']);
   });
 
@@ -603,6 +627,29 @@ suite('management of rules', () => {
         assert.deepEqual(rows.map(({ name }) => name).sort(), ['families', family]);
       }
     }
+  });
+
+  test('D40.1, D40.8, D40.12 an import of a table: rows that are skipped, not understood, or described by what cannot be used', async () => {
+    const { done, targetsOf } = await space('table');
+    const rows = [
+      '198.51.100.0,255.255.255.0,ip,deny,very-high',
+      '198.51.100.7/8,,url,deny,',
+      '198.51.100.8,,ip,accept,',
+      '198.51.100.9,255.0.255.0,ip,deny,',
+      '198.51.101.9,,,deny,other',
+    ];
+    const table = ['ip,mask,indicator_type,action,severity', ...rows, ''].join('\n');
+    for (const query of ['?preview=1', '?replace=1&preview=1&confirmed=1', '']) {
+      const { accepted, failed, errors, passed, warnings } = await done(`/imports${query}`, table);
+      assert.deepEqual([accepted, failed, errors[0]!.place], [2, 1, 'line 5'], query);
+      assert.match(errors[0]!.message, /^"255\.0\.255\.0" in "mask" is no mask/);
+      assert.deepEqual(passed, [
+        { reason: 'the type url is no address', rows: 1 },
+        { reason: 'its verdict is accept, and the import is for block', rows: 1 },
+      ]);
+      assert.deepEqual(warnings, ['2 rows: severity is left out: it must be one of low, medium, high, critical']);
+    }
+    assert.deepEqual((await targetsOf('')).sort(), ['198.51.100.0/24', '198.51.101.9']);
   });
 
   test('D11.13, D15.36 a table with an unknown address column blocks no country; countries and ASNs of a file are told first and asked for', async () => {
@@ -718,6 +765,43 @@ suite('management of rules', () => {
       assert.match((await post(path, body)).body.details[0]!.message, says);
     }
     assert.equal((await post('/imports?replace=1&list=nothing', few)).status, 404);
+  });
+
+  test('D44.3, D44.4 an import that changes more than half of the addresses of a list is confirmed; the first one, and one of hosts, are not', async () => {
+    const { done, post, targetsOf } = await space('addresses');
+    const hosts = Array.from({ length: 60 }, (_, n) => `192.0.2.${n}`);
+    const wide = [...hosts, '60.0.0.0/8'].join('\n');
+    assert.equal('addresses' in (await done('/imports?preview=1', '16.0.0.0/8\n')), false, 'an empty list');
+    await done('/imports', hosts.join('\n'));
+    const ADDED = { action: 'block', family: 4, before: 60, after: 16_777_276, added: 16_777_216, removed: 0, widest: ['60.0.0.0/8'] };
+    for (const [path, body] of [
+      ['/imports?', '60.0.0.0/8\n203.0.113.1\n'],
+      ['/imports?replace=1&', wide],
+    ] as const) {
+      const preview = await done(`${path}preview=1`, body);
+      assert.deepEqual(preview.addresses, [ADDED], path);
+      const refused = await post(path, body);
+      assert.equal(refused.status, 409);
+      assert.match(
+        refused.body.message,
+        /it would block 16,777,276 IPv4 addresses instead of 60 \(.*60\.0\.0\.0\/8\), more than 50 %: when that is meant, say so with confirmed$/,
+      );
+    }
+    assert.equal((await targetsOf('')).length, 60);
+    // Hosts and the networks of one are added as they are; those that the list has already add nothing.
+    await done('/imports', Array.from({ length: 300 }, (_, n) => `198.51.${n >> 8}.${n & 255}`).join('\n'));
+    await done('/imports', '203.0.113.0/24\n');
+    await done('/imports?confirmed=1', '60.0.0.0/8\n203.0.113.1\n');
+    await done('/imports', '60.0.0.0/8\n60.1.0.0/16\n2001:db8::/48\n');
+    await done('/imports?action=unblock', '60.0.0.0/8\n');
+    const asked = async (body: object) => (await post('/addresses', JSON.stringify(body))).body as unknown as { faults: string[] };
+    assert.match((await asked({ networks: ['60.0.0.0/8', '10.0.0.0/32'] })).faults[0]!, /16,711,680 added/);
+    assert.deepEqual((await asked({ networks: ['60.1.0.0/17', '198.51.100.0/24'] })).faults, []);
+    assert.match(
+      (await asked({ networks: ['2001:db8::/20'], action: 'allow' })).faults[0]!,
+      /^it would allow [\d,]+ IPv6 networks of \/64 instead of 0/,
+    );
+    assert.equal((await post('/addresses', JSON.stringify({ networks: ['NL'] }))).body.details[0]!.field, 'networks');
   });
 
   test('D15.37 batches are listed newest first in pages, shown, and undone with a preview, the newest first', async () => {

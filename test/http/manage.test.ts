@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { after, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { addressSet, difference, isEmpty } from '@weir/network/address-set.ts';
@@ -52,7 +53,7 @@ suite('management', () => {
   const folder = temporaryFolder({ after });
   const settings = {
     ...{ DATA_DIR: join(folder, 'data'), FEED_REBUILD_SECONDS: '0', RATE_LIMIT_MANAGE: '0', MAX_LISTS: '200', MAX_SOURCES: '0' },
-    ...{ SOURCE_NETWORKS: '127.0.0.1', WEBHOOK_NETWORKS: '127.0.0.1' },
+    ...{ SOURCE_NETWORKS: '127.0.0.1', WEBHOOK_NETWORKS: '127.0.0.1', SECRETS_KEY: 'a'.repeat(64) },
     ...smallGeo(folder),
   };
   let server: Weir;
@@ -284,7 +285,7 @@ suite('management', () => {
     assert.equal((await call('POST', '/feeds', stranger, { name: 'mine', lists: [ids.list] })).status, 404);
   });
 
-  test('D15.5 unknown parameters and fields, bodies that are no JSON object, too large or encoded are refused, and change nothing', async () => {
+  test('D15.5 D42.1 unknown parameters and fields, bodies that are no JSON object, too large or encoded are refused, and change nothing', async () => {
     const audited = (await get('/audit?limit=1')).body.entries[0]!.id;
     for (const row of OPERATIONS) {
       const path = unknownPath(row);
@@ -318,6 +319,13 @@ suite('management', () => {
         );
       }
     }
+    for (const [path, meant] of [
+      ['/imports?dry_run=1', 'preview'],
+      ['/imports?replace%3Dtrue', 'replace'],
+    ]) {
+      const { body } = await call('POST', path, admin, '192.0.2.1', {});
+      assert.match(body.message, new RegExp(`did you mean ${meant}\\?$`), 'D42.1');
+    }
     assert.equal((await get('/audit?limit=1')).body.entries[0]!.id, audited);
     const name = fresh('list');
     const twice = await call('POST', '/lists', admin, `{"name":"x","name":"${name}"}`);
@@ -350,6 +358,17 @@ suite('management', () => {
     const { status, text, headers } = await call('HEAD', '/lists', admin);
     assert.deepEqual([status, text], [200, '']);
     assert.ok(Number(headers['content-length']) > 100);
+  });
+
+  test('D47.12 a body that is nested too deeply is refused in words, by every operation with one', async () => {
+    const deep = `{"name":${'['.repeat(20_000)}${']'.repeat(20_000)}}`;
+    for (const path of ['/lists', '/keys', '/sources', '/expressions/check', '/rules/change', '/workspace/apply']) {
+      const { status, body } = await call('POST', path, admin, deep);
+      assert.deepEqual([status, body.details], [400, [{ field: 'body', message: 'has more than 64 levels', value: null }]], path);
+    }
+    const list = `[{"ip":"192.0.2.1","config":${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}},{"ip":"192.0.2.2"}]`;
+    const imported = await call('POST', '/imports?preview=1', admin, list);
+    assert.deepEqual([imported.body.accepted, imported.body.errors], [1, [{ place: 'entry 0', message: 'has more than 64 levels' }]]);
   });
 
   test('D15.57 what is read is compressed, and 304 for who has it; what is edited has the tag of its state', async () => {
@@ -665,6 +684,74 @@ suite('management', () => {
     assert.ok(!(await get('/keys?limit=1000')).text.includes(key));
   });
 
+  test('D47.14 a key that is good from some networks makes, changes, applies and brings back none that is good from others', async () => {
+    const own = ['127.0.0.0/8', '10.1.0.0/16'];
+    const bound = String((await make('/keys', { role: 'admin', from: own })).body.key);
+    const from = (networks?: string[]) => ({ permissions: ['feed:read'], ...(networks && { from: networks }) });
+    const outside = [undefined, [], ['0.0.0.0/0'], ['10.0.0.0/8'], ['10.1.2.3', '192.0.2.1'], ['2001:db8::/32']];
+    for (const networks of outside) {
+      const { status, body } = await call('POST', '/keys', bound, from(networks));
+      assert.deepEqual([status, /within 127\.0\.0\.0\/8, 10\.1\.0\.0\/16/.test(body.message)], [403, true], JSON.stringify(networks));
+    }
+    const inside = await call('POST', '/keys', bound, from(['10.1.0.0/17', '10.1.128.0/17', '127.0.0.1']));
+    assert.equal(inside.status, 201);
+    const { body: free } = await make('/keys', { name: fresh('key'), ...from() });
+    const set = (id: string, body: object) => change(`/keys/${id}`, body, '*', bound);
+    assert.equal((await set(inside.body.id, { from: [] })).status, 403);
+    assert.equal((await set(inside.body.id, { name: 'renamed' })).status, 200);
+    assert.equal((await set(free.id, { name: 'renamed' })).status, 403);
+    const apply = (keys: object[], query = '') => call('POST', `/workspace/apply${query}`, bound, { keys });
+    for (const keys of [
+      [{ name: fresh('key') }],
+      [{ name: fresh('key'), from: ['192.0.2.0/24'] }],
+      [{ name: free.name, from: ['192.0.2.0/24'] }],
+    ]) {
+      const { status, body } = await apply(keys);
+      assert.deepEqual([status, body.details?.[0]?.field], [400, 'keys[0].from'], JSON.stringify(keys));
+    }
+    assert.equal((await apply([{ name: fresh('key'), from: ['10.1.2.0/24'] }, { name: free.name }])).status, 200);
+    assert.equal((await apply([{ name: free.name, from: ['10.1.2.0/24'] }])).status, 200);
+    const { body: list } = await make('/lists', { name: fresh('list') });
+    await make('/keys', { ...from(), list: list.id });
+    assert.equal((await call('DELETE', `/lists/${list.id}?confirmed=1`, bound, undefined, { 'if-match': '*' })).status, 200);
+    assert.equal((await call('POST', `/lists/${list.id}/restore`, bound, {})).status, 403);
+    const back = await call('POST', `/lists/${list.id}/restore`, admin, {});
+    assert.deepEqual([back.status, back.body.keys], [200, 1]);
+  });
+
+  test('D47.15 what has keys is deleted and brought back by who may change those keys alone', async () => {
+    const keeper = String((await make('/keys', { permissions: ['manage', 'keys:write', 'feed:read'] })).body.key);
+    const manager = String((await make('/keys', { permissions: ['manage', 'feed:read', 'signal:write'] })).body.key);
+    const bare = { 'if-match': '*' };
+    const removed = (path: string, key: string) => call('DELETE', `${path}?confirmed=1`, key, undefined, bare);
+    for (const [path, body, word] of [
+      ['/lists', {}, 'list'],
+      ['/feeds', { all_lists: true }, 'feed'],
+      ['/sources', { url: 'https://lists.invalid/a' }, 'list'],
+    ] as const) {
+      const { body: one } = await make(path, { name: fresh('thing'), ...body });
+      const id = String(one.list_id ?? one.id);
+      const restore = (key: string) => call('POST', `/${word}s/${id}/restore`, key, {});
+      await make('/keys', { permissions: ['feed:read'], [word]: id });
+      const refused = await removed(`${path}/${one.id}`, manager);
+      assert.deepEqual([refused.status, refused.body.message], [403, '1 key would be revoked: that needs the permission keys:write']);
+      assert.equal((await call('DELETE', `${path}/${one.id}?preview=1`, manager, undefined, bare)).status, 200);
+      assert.equal((await removed(`${path}/${one.id}`, keeper)).status, 200);
+      const kept = await restore(manager);
+      assert.deepEqual([kept.status, kept.body.message], [403, '1 key would be valid again: that needs the permission keys:write']);
+      assert.equal((await restore(keeper)).status, 200);
+    }
+    // One that may do more is neither revoked nor valid again with its list.
+    const { body: list } = await make('/lists', { name: fresh('list') });
+    await make('/keys', { permissions: ['signal:write'], list: list.id });
+    assert.match((await removed(`/lists/${list.id}`, keeper)).body.message, /does not have signal:write/);
+    assert.equal((await removed(`/lists/${list.id}`, admin)).status, 200);
+    assert.match((await call('POST', `/lists/${list.id}/restore`, keeper, {})).body.message, /does not have signal:write/);
+    const { body: lonely } = await make('/lists', { name: fresh('list') });
+    assert.equal((await removed(`/lists/${lonely.id}`, manager)).status, 200);
+    assert.equal((await call('POST', `/lists/${lonely.id}/restore`, manager, {})).status, 200);
+  });
+
   test('D15.13 lists and feeds: what is set, by UUID or unique name, and the entries and cap of their feeds as they were built', async () => {
     const name = fresh('list');
     const { body: list, headers } = await make('/lists', { name, description: 'scanners', format: 'paloalto', max_entries: 2 });
@@ -795,6 +882,80 @@ suite('management', () => {
     assert.equal((await item()).snooze, null);
   });
 
+  test('D47.10 new names have nothing that nobody sees; names that are there stay, and what has one can be changed', async () => {
+    const unseen = ['\u202e', '\u2066', '\u200b', '\u200d', '\u200e', '\ufeff', '\u00ad', '\u3164', '\u{e0041}', '\u2028'];
+    const made = async (path: string, more: object = {}) => (await make(path, { name: fresh('Größe 東京 🌊'), ...more })).body;
+    const [list, feed] = [await made('/lists'), await made('/feeds', { all_lists: true })];
+    const [hook, key] = [await made('/webhooks', { url: `${lists.url}/hook` }), await made('/keys')];
+    const refused = async (answer: Promise<Answer>) => {
+      const { status, body } = await answer;
+      return [status, body.details?.map(({ field }) => field)];
+    };
+    for (const each of unseen) {
+      const name = `a${each}b`;
+      for (const [path, more] of [
+        ['/lists', {}],
+        ['/feeds', { all_lists: true }],
+        ['/keys', {}],
+        ['/webhooks', { url: `${lists.url}/hook` }],
+        ['/sources', { url: 'https://lists.invalid/a' }],
+      ] as const)
+        assert.deepEqual(await refused(call('POST', path, admin, { name, ...more })), [400, ['name']], `${path} ${escape(name)}`);
+      assert.deepEqual(await refused(change(`/keys/${key.id}`, { name })), [400, ['name']]);
+      assert.deepEqual(await refused(change(`/webhooks/${hook.id}`, { name })), [400, ['name']]);
+      assert.deepEqual(await refused(call('POST', '/workspace/apply', admin, { feeds: [{ name, all_lists: true }] })), [
+        400,
+        ['feeds[0].name'],
+      ]);
+    }
+    // Such as an older version allowed them.
+    const old = `old\u200b-${list.id}`;
+    const database = new DatabaseSync(join(settings.DATA_DIR, 'weir.db'));
+    for (const [table, id] of [
+      ['lists', list.id],
+      ['keys', key.id],
+    ])
+      database.prepare(`UPDATE ${table} SET name = ? WHERE id = ?`).run(old, id!);
+    database.prepare("UPDATE webhooks SET settings = json_set(settings, '$.name', ?) WHERE id = ?").run(old, hook.id);
+    database.close();
+    assert.equal((await get(`/lists/${encodeURIComponent(old)}`)).body.name, old);
+    assert.equal((await change(`/webhooks/${hook.id}`, { name: old, url: `${lists.url}/other` })).status, 200);
+    assert.equal((await change(`/keys/${key.id}`, { name: old, from: ['10.0.0.0/8'] })).status, 200);
+    const file = { lists: [{ name: old, description: 'old' }], webhooks: [{ name: old }] };
+    assert.equal((await call('POST', '/workspace/apply', admin, file)).status, 200);
+    for (const path of [`/webhooks/${hook.id}`, `/lists/${list.id}`, `/feeds/${feed.id}`, `/keys/${key.id}`])
+      assert.equal(
+        (await call('DELETE', `${path}?confirmed=1`.replace(/(keys|webhooks)(.*)\?.*/, '$1$2'), admin, undefined, { 'if-match': '*' }))
+          .status,
+        200,
+        path,
+      );
+  });
+
+  test('D47.1 another style or origin of a webhook needs its secret again: no style sends a signing secret as its routing key', async () => {
+    const secret = 'signing-secret-of-soc';
+    const { body: hook } = await make('/webhooks', { name: fresh('hook'), url: `${lists.url}/hook`, secret });
+    const refused = async (body: object) => {
+      const { status, body: said } = await change(`/webhooks/${hook.id}`, body);
+      return [status, said.details?.map(({ field }: { field: string }) => field)];
+    };
+    assert.deepEqual(await refused({ style: 'pagerduty' }), [400, ['style']]);
+    assert.deepEqual(await refused({ style: 'teams' }), [400, ['style']]);
+    assert.deepEqual(await refused({ url: 'https://other.example/hook' }), [400, ['url']]);
+    const routed = await change(`/webhooks/${hook.id}`, { style: 'pagerduty', secret: 'k'.repeat(32) });
+    assert.deepEqual([routed.status, routed.body.style, routed.body.has_secret], [200, 'pagerduty', true]);
+    assert.deepEqual(await refused({ style: 'weir' }), [400, ['style']]);
+    assert.equal((await change(`/webhooks/${hook.id}`, { style: 'weir', secret: null, url: `${lists.url}/other` })).status, 200);
+    assert.equal((await change(`/webhooks/${hook.id}`, { style: 'teams' })).status, 200);
+    const apply = (entry: object) => call('POST', '/workspace/apply?dry_run=1', admin, { webhooks: [{ name: hook.name, ...entry }] });
+    await change(`/webhooks/${hook.id}`, { secret });
+    const applied = await apply({ style: 'weir' });
+    assert.deepEqual([applied.status, applied.body.details![0]!.field], [400, 'webhooks[0].style']);
+    assert.equal((await apply({ style: 'weir', secret })).status, 200);
+    assert.equal((await apply({ name: hook.name, secret })).body.changed, false);
+    assert.equal((await call('DELETE', `/webhooks/${hook.id}`, admin, undefined, { 'if-match': '*' })).status, 200);
+  });
+
   test('D15.15 status and geo data, as far as they concern the workspace', async () => {
     await getFeed(server.url, admin);
     await getFeed(server.url, stranger);
@@ -805,6 +966,7 @@ suite('management', () => {
         'dead_letters',
         'ending_keys',
         'engines',
+        'failing_webhooks',
         'feeds',
         'full_devices',
         'geo',
@@ -887,6 +1049,34 @@ suite('management', () => {
       assert.equal((await get(path)).status, 400, path);
   });
 
+  test('D42.10 parameters and fields of management take durations, numbers alone have the unit that they had', async () => {
+    const { body } = await get('/activity?minutes=2h&step=1h');
+    assert.deepEqual([body.step_minutes, (await get('/activity?minutes=120&step=60')).body.step_minutes], [60, 60]);
+    for (const path of [
+      '/history?days=1w',
+      '/history?days=48h',
+      '/rules?expires_before=7d',
+      '/audit?since=90s',
+      '/difference?since=0s&until=0s',
+    ])
+      assert.notEqual((await get(path)).body.details?.[0]?.message, 'must be an integer from 1 to 366', path);
+    const odd = await get('/history?days=36h');
+    assert.deepEqual(
+      [odd.status, odd.body.details[0]!.message],
+      [400, 'must be an integer from 1 to 366, or a duration such as 90s, 12h, 7d'],
+    );
+    for (const path of ['/history?days=1y', '/activity?minutes=-1h', '/activity?minutes=31d', '/rules?expires_before=soon'])
+      assert.equal((await get(path)).status, 400, path);
+    const ends = async (expires_in: unknown) =>
+      (await make('/keys', { expires_in })).body as unknown as { created_at: string; expires_at: string };
+    for (const given of ['1h', 3600, '3600', '60m']) {
+      const { created_at, expires_at } = await ends(given);
+      assert.equal(Math.round((Date.parse(expires_at) - Date.parse(created_at)) / 1000), 3600, String(given));
+    }
+    const soon = await call('POST', '/keys', admin, { expires_in: 'soon' });
+    assert.deepEqual([soon.status, soon.body.details[0]!.field], [400, 'expires_in']);
+  });
+
   test('D32.1, D32.3 what has changed: rules, lists, keys and settings in one timeline, of one list too, in pages', async () => {
     const name = fresh('list');
     const { id } = (await make('/lists', { name })).body;
@@ -937,7 +1127,7 @@ suite('management', () => {
     assert.match(printed.stdout, new RegExp(`removed +${name} +1 removed .* Jana`));
   });
 
-  test('D32.6 what a feed had more and less is the difference of the bytes that were polled then', async () => {
+  test('D32.6 D42.7 what a feed had more and less is the difference of the bytes that were polled then', async () => {
     const random = seededRandom(326);
     const [one, two] = [(await make('/lists', { name: fresh('list') })).body, (await make('/lists', { name: fresh('list') })).body];
     const name = fresh('feed');
@@ -1006,6 +1196,44 @@ suite('management', () => {
       set.map(({ event, name: of }) => [event, of]),
       [['feed changed', name]],
     );
+    // Each moment is made by what was set then: what was set since changes nothing of what is known of it.
+    const same = async (what: string) => {
+      const { status, body: again } = await get(`/difference?feed=${name}&since=${first.at}&until=${final.at}`);
+      assert.equal(status, 200, `${what}: ${JSON.stringify(again)}`);
+      assert.deepEqual(
+        [again.before, again.after, again.added, again.removed],
+        [body.before, body.after, body.added, body.removed],
+        `D42.7 ${what}`,
+      );
+      assert.ok((again.settings_changed as Json[]).length > 0, what);
+    };
+    await same('subtract_allow');
+    await call('PATCH', `/feeds/${feed}`, admin, { lists: [two.id] }, { 'if-match': '*' });
+    await same('lists');
+    assert.equal((await call('DELETE', `/lists/${two.id}?confirmed=1`, admin, undefined, { 'if-match': '*' })).status, 200);
+    const [, middle] = moments;
+    const lost = await get(`/difference?feed=${name}&since=${middle!.at}&until=${final.at}`);
+    assert.deepEqual(
+      [lost.status, /was deleted, and its rules of then are not known/.test(lost.body.message)],
+      [409, true],
+      lost.body.message,
+    );
+    assert.equal((await call('POST', `/lists/${two.id}/restore`, admin, {})).status, 200);
+    await same('a list that was deleted and restored');
+    await call('PATCH', `/feeds/${feed}`, admin, { all_lists: true, max_entries: 1 }, { 'if-match': '*' });
+    await same('all lists and the cap');
+    const { body: guards } = await get('/workspace');
+    await call('PATCH', '/workspace', admin, { protect: ['0.0.0.0/0', '::/0'] }, { 'if-match': '*' });
+    await same('protected networks');
+    assert.equal(((await get(`/difference?feed=${name}&since=${first.at}`)).body.after as Json).entries, 0, 'and by what is set now');
+    await call('PATCH', '/workspace', admin, { protect: guards.protect }, { 'if-match': '*' });
+    await call('PATCH', `/feeds/${feed}`, admin, { min_sources: 2 }, { 'if-match': '*' });
+    const agreed = await get(`/difference?feed=${name}&since=${first.at}`);
+    assert.deepEqual([agreed.status, /had to agree then cannot be made again/.test(agreed.body.message)], [409, true], agreed.body.message);
+    await call('PATCH', `/feeds/${feed}`, admin, { min_sources: null, lists: [one.id] }, { 'if-match': '*' });
+    assert.equal((await call('DELETE', `/lists/${one.id}?confirmed=1`, admin, undefined, { 'if-match': '*' })).status, 200);
+    const cut = await get(`/difference?feed=${name}&since=${first.at}`);
+    assert.deepEqual([cut.status, /was deleted/.test(cut.body.message)], [409, true], cut.body.message);
     const old = await get(`/difference?feed=${name}&since=8d`);
     assert.equal(old.status, 409);
     assert.match(old.body.message, /what the feed had then is not known any more: changes of rules are kept since /);

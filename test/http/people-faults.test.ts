@@ -56,7 +56,7 @@ suite('D24.7 sign-ins that fail', () => {
     return to.searchParams.get('sign_in')!;
   }
 
-  test('D24.7 an id token for another audience, of another issuer, expired, unsigned, or signed by somebody else', async () => {
+  test('D24.7 D47.11 an id token for another audience, of another issuer, expired, unsigned, or signed by somebody else', async () => {
     const { privateKey: foreign } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     const past = Math.floor(Date.now() / 1000) - 3600;
     const unsigned = (claims: object) =>
@@ -86,7 +86,8 @@ suite('D24.7 sign-ins that fail', () => {
     }
     assert.match(server.output().stderr, /a sign-in with Acme failed: /);
     const good = new Visitor();
-    assert.equal((await good.open(await toCallback(good))).status, 200);
+    const { status, headers } = await good.open(await toCallback(good));
+    assert.deepEqual([status, headers['x-frame-options'], headers['cross-origin-opener-policy']], [200, 'DENY', 'same-origin']);
   });
 
   test('D24.7 a code that was used, an issuer that is mixed up, a state that another browser or nobody has begun, a refusal', async () => {

@@ -1,5 +1,6 @@
 /** People who sign in to the console with a real provider of OpenID Connect, over HTTP, at two processes on each engine (SPEC D24). */
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
@@ -224,7 +225,7 @@ for (const engine of ['sqlite', 'postgres'] as const) {
       assert.deepEqual(ROLE_NAMES.length, 3);
     });
 
-    test('D24.6 who is signed out at the provider is so here, in every process: by his session there, or by who he is', async () => {
+    test('D24.6 D47.6 D47.7 D47.8 D47.9 who is signed out at the provider is so here, in every process: by his session there, or by who he is', async () => {
       const now = () => Math.floor(Date.now() / 1000);
       const events = { 'http://schemas.openid.net/event/backchannel-logout': {} };
       const good = (more: object = {}) => ({
@@ -232,7 +233,7 @@ for (const engine of ['sqlite', 'postgres'] as const) {
         aud: CLIENT.id,
         iat: now(),
         exp: now() + 60,
-        jti: 'j',
+        jti: randomUUID(),
         events,
         sub: 'vera',
         ...more,
@@ -247,6 +248,12 @@ for (const engine of ['sqlite', 'postgres'] as const) {
         ['an id token', await provider.sign({ ...good(), events: undefined, nonce: 'n' })],
         ['with a nonce', await provider.sign(good({ nonce: 'n' }))],
         ['of nobody', await provider.sign(good({ sub: undefined }))],
+        ['of an empty name', await provider.sign(good({ sub: '' }))],
+        ['of an empty session', await provider.sign(good({ sid: '' }))],
+        ['without a name of its own', await provider.sign(good({ jti: '' }))],
+        ['of the future', await provider.sign(good({ iat: now() + 3600, exp: now() + 7200 }))],
+        ['for another client', await provider.sign(good({ azp: 'other' }))],
+        ['for several', await provider.sign(good({ aud: [CLIENT.id, 'other'] }))],
         [
           'unsigned',
           `${Buffer.from('{"alg":"none"}').toString('base64url')}.${Buffer.from(JSON.stringify(good())).toString('base64url')}.`,
@@ -256,8 +263,10 @@ for (const engine of ['sqlite', 'postgres'] as const) {
       for (const [what, token] of bad) assert.equal((await send(token)).status, 400, what);
       assert.equal((await ask(first.url, '/console/sign-in/nowhere/logout', { method: 'POST', body: '' })).status, 400);
       assert.ok((await sessionAt(one)) !== null && (await sessionAt(other)) !== null);
-      const out = await send(await provider.sign(good()));
+      const logout = await provider.sign(good());
+      const out = await send(logout);
       assert.deepEqual([out.status, out.headers['cache-control']], [200, 'no-store']);
+      for (const at of [first, second]) assert.equal((await send(logout, at)).status, 400, 'replayed');
       for (const visitor of [one, other]) {
         for (const at of [first, second]) await eventually(async () => assert.equal(await sessionAt(visitor, at), null), EFFECTIVE);
       }
@@ -267,6 +276,8 @@ for (const engine of ['sqlite', 'postgres'] as const) {
       const [third, fourth] = [await signedIn('vera'), await signedIn('vera')];
       provider.tamper = undefined;
       assert.match(sids[0]!, /^[\w-]{10,}$/);
+      assert.equal((await send(await provider.sign(good({ sid: sids[0], sub: 'ada' })))).status, 400, 'of two people');
+      assert.notEqual(await sessionAt(third), null);
       assert.equal((await send(await provider.sign(good({ sid: sids[0] })))).status, 200);
       await eventually(async () => assert.equal(await sessionAt(third), null), EFFECTIVE);
       assert.notEqual(await sessionAt(fourth), null);

@@ -39,7 +39,7 @@ suite('refreshes of sources', () => {
   const cli = (...args: string[]) => command(['source', ...args, '--workspace', 'default'], settings);
   const feed = async () => (await getFeed(weir.url, KEY, '/drop')).text;
 
-  test('D23.22, D23.18 a refresh is asked for, held with what it would do to feeds, accepted, and undone to the bytes before it', async () => {
+  test('D23.22, D23.18, D44.10, D44.11 a refresh is asked for, held with what it would do to feeds, accepted, and undone to the bytes before it', async () => {
     server.set('/drop', list(text(0, 200)));
     assert.equal((await call('POST', '/sources', { name: 'drop', url: `${server.url}/drop` })).status, 201);
     const first = await cli('refresh', 'drop', '--wait');
@@ -83,7 +83,15 @@ suite('refreshes of sources', () => {
 
     const [run] = (await call('GET', '/sources/drop/runs')).body.runs;
     assert.deepEqual([run.outcome, run.added, run.removed, run.refused, run.replacement], ['applied', 300, 200, 1, held.replacement]);
-    assert.equal((await call('POST', '/undo', { batches: [held.replacement] })).status, 200);
+    const undone = await call('POST', '/undo', { batches: [held.replacement] });
+    assert.equal(undone.status, 200);
+    const { body: now } = await call('GET', '/sources/drop');
+    assert.deepEqual(
+      [now.state, undone.body.undone.some((each: { undone_by: string }) => each.undone_by === now.undone_by)],
+      ['undone', true],
+    );
+    assert.equal(now.entries, 200);
+    assert.match((await cli('show', 'drop')).stdout, new RegExp(`^state +undone$[^]* applied .* ${held.replacement} *$`, 'm'));
     await eventually(async () => assert.equal(await feed(), good));
     // What was undone does not come again by itself.
     assert.match(

@@ -1,8 +1,8 @@
 /** Sources over HTTP and at the command line: who may change what, what is wrong, what is told, and what is kept secret (SPEC D23). */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, suite, test } from 'node:test';
 import { PERMISSIONS } from '../../src/account/permission.ts';
@@ -38,7 +38,10 @@ suite('sources', () => {
   let origin: ListServer;
   let workspace: string;
   let admin: string;
+  /** As one that was killed leaves it: no process has this id. */
+  const left = join(tmpdir(), 'weir-try-4194305-abcdef');
   before(async () => {
+    mkdirSync(left, { recursive: true });
     [origin, server] = [await listServer(), await startWeir(settings)];
     await command(['org', 'create', 'acme'], settings);
     origin.set('/drop', bare(DROP));
@@ -68,6 +71,8 @@ suite('sources', () => {
   }
   const weir = (...args: string[]) => command([...args, '--workspace', workspace], settings);
   const weirJson = <T>(...args: string[]) => commandJson<T>([...args, '--workspace', workspace], settings);
+
+  test('D47.3 a start removes what trials of killed processes have left', () => assert.ok(!existsSync(left)));
 
   test('D23.2 nothing else changes the rules of a list that a source keeps, by whatever way it comes; a refresh is undone', async () => {
     const { id, list_id: list } = await filled('drop');
@@ -209,7 +214,7 @@ suite('sources', () => {
     assert.deepEqual([open.auth, open.auth_header, open.url], [null, null, `${origin.url}/drop`]);
   });
 
-  test('D23.7 what is wrong with a source is told at its field, by keys and by commands in the same words', async () => {
+  test('D23.7, D41.17 what is wrong with a source is told at its field, by keys and by commands in the same words', async () => {
     const url = 'https://lists.example/a';
     const wrong: [given: Json, field: string, message: RegExp][] = [
       [{ url: 'ftp://lists.example/a' }, 'url', /^must begin with https:\/\/ or http:\/\/, not ftp:$/],
@@ -227,7 +232,10 @@ suite('sources', () => {
       [{ url, where: 'a=b' }, 'where', /^needs a path beside it$/],
       [{ url, paths: ['a[]'], where: 'ab' }, 'where', /^"ab" is no condition/],
       [{ url, collection: 'c' }, 'collection', /^is for the format taxii$/],
-      [{ url, format: 'xml' }, 'format', /^must be one of: text, csv, json, ndjson, taxii/],
+      [{ url, format: 'xml' }, 'format', /^must be one of: text, csv, json, ndjson, stix, misp, taxii/],
+      [{ url, column: 'ip', format: 'text' }, 'column', /^is for CSV and JSON without paths$/],
+      [{ url, skip: 10_001 }, 'skip', /^must be an integer from 0 to 10000$/],
+      [{ url, skip: 1, format: 'taxii' }, 'skip', /is for files$/],
       [{ url, purpose: 'deny' }, 'purpose', /^must be one of: block, allow$/],
       [{ url, change_percent: 0 }, 'change_percent', /^must be an integer from 1 to 1000000/],
       [{ url, min_prefix_v4: 33 }, 'min_prefix_v4', /^must be an integer from 0 to 32/],

@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { parseNetwork } from '@weir/network/parse.ts';
 import { type Fetched, type FetchRequest, fetchInto } from '../../src/fetch/fetch.ts';
-import { ANYWHERE, publicInternet } from '../../src/fetch/reach.ts';
+import { ANYWHERE, NAT64_LENGTHS, sourceReach } from '../../src/fetch/reach.ts';
 
 const LIMITS = { idleMs: 30_000, totalMs: 60_000, bytes: 1_000_000 };
 const NOW = Date.parse('2026-11-23T12:00:00Z');
@@ -33,19 +33,59 @@ async function fetchText(url: string, more: Partial<FetchRequest> = {}): Promise
 }
 
 test('D20.1 private, special and own networks are not reached, however the address is written', () => {
-  const reach = publicInternet([], ['198.41.0.4', '2001:500:2::c']);
+  const reach = sourceReach([], [], ['198.41.0.4', '2001:500:2::c']);
   const forbidden = ['127.0.0.1', '10.1.2.3', '169.254.169.254', '100.64.0.1', '0.0.0.0', '255.255.255.255', '224.0.0.1', '::1', '::'];
   const forms = ['::ffff:127.0.0.1', '::ffff:a9fe:a9fe', '::7f00:1', '64:ff9b::7f00:1', '2002:a00:1::1', 'fe80::1', 'fd00::1', 'ff02::1'];
   // Teredo holds the address with all bits turned.
   for (const address of [...forbidden, ...forms, '2001:0:1:2:3:4:80ff:fffe', '198.41.0.4', '2001:500:2::c', 'fe80::1%eth0', 'x'])
     assert.notEqual(reach(address), undefined, address);
   for (const address of ['8.8.8.8', '2001:4860:4860::8888', '64:ff9b::808:808', '::ffff:8.8.8.8']) assert.equal(reach(address), undefined);
-  const allowing = publicInternet(
-    [parseNetwork('10.1.0.0/16')].filter((network) => typeof network !== 'string'),
-    [],
-  );
+  const allowing = sourceReach(['10.1.0.0/16'], []);
   assert.equal(allowing('10.1.2.3'), undefined);
   assert.match(allowing('10.2.0.1')!, /private, special or own network \(10\.2\.0\.1\)/);
+});
+
+test('D47.4 what carries an IPv4 address is judged by that one, in every form; deprecated networks are special', () => {
+  const reach = sourceReach([], []);
+  /** The forms of an address, as text. */
+  const forms = (text: string): string[] => {
+    const { address } = parseNetwork(text) as { readonly address: number };
+    const words = (number: number) => `${(number >>> 16).toString(16)}:${(number & 0xffff).toString(16)}`;
+    const hex = words(address);
+    return [
+      ...[`::ffff:${hex}`, `::${hex}`, `::ffff:0:${hex}`, `64:ff9b::${hex}`, `2002:${hex}::1`],
+      ...['0', '100', '200', '300'].map((bits) => `2600::${bits}:5efe:${hex}`),
+      ...[`2002:808:808::200:5efe:${hex}`, `::ffff:0:${text}`, `2600::5efe:${text}`],
+    ];
+  };
+  for (const address of ['127.0.0.1', '10.1.2.3', '169.254.169.254', '192.88.99.1', '192.0.2.1', '224.0.0.1'])
+    for (const form of [address, ...forms(address)]) assert.notEqual(reach(form), undefined, form);
+  for (const form of ['8.8.8.8', ...forms('8.8.8.8')]) assert.equal(reach(form), undefined, form);
+  for (const form of ['fec0::1', 'feff::1', '192.88.99.255', '2001:0:a00:1::f7f7:f7f7', '2001:0:808:808::f5fe:fdfc'])
+    assert.notEqual(reach(form), undefined, form);
+});
+
+test('D47.5 an address in a NAT64 prefix is judged by the IPv4 address in it, and by nothing else', () => {
+  // RFC 6052 2.4: 192.0.2.33 behind a prefix of each length, here of other addresses.
+  const behind = (bits: number, text: string) => {
+    const bytes = [...Buffer.from('fd0122334455667700778899', 'hex').subarray(0, bits / 8)];
+    for (const byte of text.split('.')) bytes.push(...(bytes.length === 8 ? [0] : []), Number(byte));
+    const hex = Buffer.from([...bytes, ...Array.from({ length: 16 - bytes.length }, () => 0)]).toString('hex');
+    return hex.match(/.{4}/g)!.join(':');
+  };
+  for (const bits of NAT64_LENGTHS) {
+    const prefix = `${behind(bits, '0.0.0.0')}/${bits}`;
+    const reach = sourceReach(['10.1.0.0/16'], [prefix]);
+    const judged = ['8.8.8.8', '10.1.2.3', '10.2.0.1', '127.0.0.1', '192.88.99.1'].map((text) => reach(behind(bits, text)) === undefined);
+    assert.deepEqual(judged, [true, true, false, false, false], prefix);
+    assert.match(reach(behind(bits, '10.2.0.1'))!, /network \(10\.2\.0\.1\)/);
+    assert.notEqual(reach('fd99::1'), undefined);
+    assert.notEqual(sourceReach([], [])(behind(bits, '8.8.8.8')), undefined, prefix);
+  }
+  const reach = sourceReach(['10.1.0.0/16'], ['64:ff9b:1::/48', '64:ff9b:1:fffe::/96']);
+  assert.equal(reach('64:ff9b::a01:203'), undefined);
+  assert.equal(reach('64:ff9b:1:fffe::808:808'), undefined);
+  assert.notEqual(reach('64:ff9b:1:fffe::7f00:1'), undefined);
 });
 
 test('D20.1 an address in the URL, a name and a redirect are judged before anything is sent', async (t) => {
@@ -55,15 +95,13 @@ test('D20.1 an address in the URL, a name and a redirect are judged before anyth
     response.end('secret');
   });
   const port = new URL(url).port;
-  const reach = publicInternet([], []);
+  const reach = sourceReach([], []);
   for (const host of ['127.0.0.1', '2130706433', '0x7f.1', '[::ffff:127.0.0.1]', '[::1]', 'localhost'])
     await assert.rejects(fetchText(`http://${host}:${port}/`, { reach }), { code: 'FETCH', message: /private, special or own network/ });
   assert.equal(asked, 0);
 
-  const allowed = parseNetwork('127.0.0.1');
-  assert.ok(typeof allowed !== 'string');
   const from = await serve(t, (_, response) => response.writeHead(302, { location: `http://127.0.0.2:${port}/` }).end());
-  await assert.rejects(fetchText(from, { reach: publicInternet([allowed], []) }), { message: /127\.0\.0\.2 is in a private/ });
+  await assert.rejects(fetchText(from, { reach: sourceReach(['127.0.0.1'], []) }), { message: /127\.0\.0\.2 is in a private/ });
   assert.equal(asked, 0);
 });
 

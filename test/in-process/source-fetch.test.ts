@@ -6,8 +6,8 @@ import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { parseNetwork } from '@weir/network/parse.ts';
 import { type SourceFetching, type SourceRequest, sourceFetch } from '../../src/fetch/content-file.ts';
+import { sourceReach } from '../../src/fetch/reach.ts';
 import { alternating, bare, bomb, cut, dripping, huge, list, listServer, redirect, silent, status } from '../support/list-server.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-fetch-'));
@@ -17,12 +17,10 @@ after(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const network = parseNetwork('127.0.0.1');
-assert.ok(typeof network !== 'string');
 const LIMITS = { idleMs: 5000, totalMs: 20_000, bytes: 2 ** 20 };
 
 function get(path: string, more: Partial<SourceFetching> = {}, request: Partial<SourceRequest> = {}) {
-  const fetch = sourceFetch({ folder, networks: [network as never], via: {}, limits: LIMITS, now: Date.now, ...more });
+  const fetch = sourceFetch({ folder, reach: () => sourceReach(['127.0.0.1'], []), via: {}, limits: LIMITS, now: Date.now, ...more });
   const url = path.startsWith('http') ? path : server.url + path;
   return fetch({ url, credentials: {}, known: undefined, signal: new AbortController().signal, ...request });
 }
@@ -106,6 +104,8 @@ test('D23.10 a proxy is asked for a connection to where one may reach, and not f
   assert.deepEqual(lines, ['CONNECT lists.example:8080 HTTP/1.1']);
   await assert.rejects(get('http://refused.example/', { via }), { message: /the proxy answers 403/ });
   await assert.rejects(get('http://10.0.0.1/', { via }), { message: /10\.0\.0\.1 is in a private/ });
-  await assert.rejects(get('http://localhost/', { networks: [], via: { ...via, lookup } }), { message: /localhost is .* private/ });
+  await assert.rejects(get('http://localhost/', { reach: () => sourceReach([], []), via: { ...via, lookup } }), {
+    message: /localhost is .* private/,
+  });
   assert.equal(lines.length, 2);
 });

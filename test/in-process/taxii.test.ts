@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { ANYWHERE, publicInternet } from '../../src/fetch/reach.ts';
+import { ANYWHERE, sourceReach } from '../../src/fetch/reach.ts';
 import { taxiiServer } from '../../src/fetch/taxii.ts';
 import { isRefused } from '../../src/source/taxii/ask.ts';
 import { type KnownCollection, knownFrom, linesOf } from '../../src/source/taxii/known.ts';
@@ -285,5 +285,5 @@ test('D23.30 a server, an API root and its collections lead to the one that may 
 
   const web = await serve(t, () => ({ body: { hello: 1 } }));
   await assert.rejects(pull(web.origin), { message: /the answer is neither a server, an API root nor collections of TAXII 2\.1$/ });
-  await assert.rejects(pull(web.origin, { reach: publicInternet([], []) }), { message: /private, special or own network/ });
+  await assert.rejects(pull(web.origin, { reach: sourceReach([], []) }), { message: /private, special or own network/ });
 });

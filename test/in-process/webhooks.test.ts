@@ -36,7 +36,7 @@ const TOLD = { webhook: 'soc', workspace: { id: 'w', name: 'edge' } };
 const hand = (url: string, more: Partial<Parameters<typeof post>[0]> = {}) =>
   post({
     ...{ url, body: '{}', headers: {}, via: {}, limit: 20_000, signal: new AbortController().signal, now: Date.now },
-    reach: sourceReach(['127.0.0.1']),
+    reach: sourceReach(['127.0.0.1'], []),
     ...more,
   });
 
@@ -154,7 +154,7 @@ test('D27.6 a receiver that sends us elsewhere, never ends or never answers gets
 });
 
 test('D27.1 D27.6 no connection is made into networks that are not allowed, whatever a name says', async () => {
-  const reach = sourceReach([]);
+  const reach = sourceReach([], []);
   for (const url of [
     'http://127.0.0.1:1/',
     'http://[::1]:1/',

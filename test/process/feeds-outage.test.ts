@@ -8,6 +8,7 @@ import { type FeedWorld, lapsing, type Space, startFeedWorld } from '../contract
 import { temporaryFolder } from '../support/folder.ts';
 import { ask, bearer, type Reply } from '../support/http.ts';
 import { noOwnPostgres, type OwnPostgres, startOwnPostgres } from '../support/postgres.ts';
+import { suspend } from '../support/suspend.ts';
 import { eventually, inTime } from '../support/weir.ts';
 
 const STALE = 'x-feed-stale-since';
@@ -232,7 +233,7 @@ test('D5.16, D2 the embedded store’s file breaks: the last good snapshot or 50
   const files = ['weir.db', 'weir.db-wal'].map((name) => join(folder, 'data', name));
   // Held still, so that nothing is written between. A byte is left: who opens a database without one deletes its log.
   const { pid } = feeds.world.weir();
-  process.kill(pid, 'SIGSTOP');
+  suspend(pid);
   const whole = files.map((file) => readFileSync(file));
   for (const file of files) truncateSync(file, 1);
   process.kill(pid, 'SIGCONT');

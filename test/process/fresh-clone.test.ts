@@ -1,7 +1,7 @@
 /** A fresh clone: what README says works as pasted, with the Node that happens to be there (decisions, section 1). */
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { after, afterEach, before, suite, test } from 'node:test';
@@ -95,7 +95,7 @@ suite('a fresh clone', () => {
     };
   }
 
-  test('D1.2 npm start installs and starts, and the lines of README work as pasted, in less than two minutes', async () => {
+  test('D1.2, D46.5 npm start installs what it needs and starts, and the lines of README work as pasted, in less than two minutes', async () => {
     const began = performance.now();
     const { pid, output, exited } = await start(startLine);
     assert.match(output.stderr, /^weir: installing packages/m);
@@ -110,6 +110,9 @@ suite('a fresh clone', () => {
     });
     assert.ok(performance.now() - began < 120_000, 'two minutes');
     assert.equal(statSync(join(clone, 'data')).mode & 0o777, 0o700);
+    const modules = join(clone, 'node_modules');
+    assert.ok(!existsSync(join(modules, 'typescript')));
+    assert.ok(Number.parseInt(execFileSync('du', ['-sm', modules], { encoding: 'utf8' }), 10) <= 360, 'MB');
 
     // Ctrl-C: the terminal sends it to npm, to the shell and to weir; npm passes its own on.
     const finish = await postInFlight();
@@ -168,12 +171,12 @@ suite('the installation', () => {
   const stub = join(folder, 'stub');
   const NPM = `#!/bin/sh
 [ "$1" = --version ] && { echo "\${STUB_VERSION:-11.0.0}"; exit; }
-echo "npm $1, cache $npm_config_cache" >&2
+echo "npm $*, cache $npm_config_cache" >&2
 touch "$npm_config_cache/used"
 [ -n "$STUB_SECONDS" ] && exec sleep "$STUB_SECONDS"
 [ -n "$STUB_MODULES" ] || exit 1
 cp -al "$STUB_MODULES" node_modules 2>/dev/null || { rm -rf node_modules; cp -a "$STUB_MODULES" node_modules; }
-rm -rf node_modules/.installed node_modules/.cache
+rm -rf node_modules/.cache
 `;
 
   before(async () => {
@@ -192,7 +195,7 @@ rm -rf node_modules/.installed node_modules/.cache
 
   test('D1.2 npm gets a temporary cache where the user has no home; a failed installation leaves nothing behind', async () => {
     const { code, stderr } = await run({ ...stubbed, HOME: '/dev/null/none', npm_config_cache: '' });
-    const [, cache] = /^npm ci, cache (\S+)$/m.exec(stderr) ?? assert.fail(stderr);
+    const [, cache] = /^npm ci .*, cache (\S+)$/m.exec(stderr) ?? assert.fail(stderr);
     assert.ok(!existsSync(cache), 'it is removed');
     assert.equal(code, 1);
     assert.match(stderr, /^weir: the packages could not be installed; see the lines above\n$/m);
@@ -247,5 +250,47 @@ rm -rf node_modules/.installed node_modules/.cache
     ]);
     const status = execFileSync('git', ['status', '--porcelain', '--ignored'], { cwd: clone, encoding: 'utf8' });
     assert.equal(status, '!! node_modules/\n');
+  });
+
+  test('D46.4, D46.5 what npm has finished counts as installed, by whomever; what is missing, other or cut short is installed, what is there stays', async () => {
+    const lock = join(clone, 'node_modules', '.package-lock.json');
+    const whole = JSON.parse(readFileSync(lock, 'utf8')) as { packages: Record<string, { dev?: boolean; integrity?: string }> };
+    const without = (isLeftOut: (path: string, dev: boolean) => boolean) =>
+      Object.fromEntries(Object.entries(whole.packages).filter(([path, { dev = false }]) => !isLeftOut(path, dev)));
+    const started = without((_, dev) => dev);
+    const other = (path: string) => ({ ...whole.packages, [path]: { ...whole.packages[path], integrity: 'sha512-x' } });
+    /** What npm is told to do where its own file names these packages; undefined: nothing. */
+    const asked = async (packages: object | string | undefined, script: string, settings: Record<string, string> = {}) => {
+      // The file is also that of the packages which were copied.
+      rmSync(lock, { force: true });
+      if (packages !== undefined) writeFileSync(lock, typeof packages === 'string' ? packages : JSON.stringify({ packages }));
+      const { stderr } = await run({ ...stubbed, ...settings }, [process.execPath, 'scripts/run.mjs', script, '--version']);
+      return /^npm (.*) --no-audit/m.exec(stderr)?.[1];
+    };
+    const [weir, development] = ['src/main.ts', 'scripts/spec.mjs'];
+    for (const script of [weir, development]) assert.equal(await asked(whole.packages, script), undefined);
+    assert.equal(await asked(started, weir), undefined);
+    assert.equal(await asked(started, development), 'install --no-save --include=dev');
+    // Packages of other machines are never there; a Node of the packages is needed where that of the machine is too old.
+    assert.equal(
+      await asked(
+        without((path) => path.startsWith('node_modules/node-')),
+        weir,
+      ),
+      undefined,
+    );
+    assert.equal(
+      await asked(
+        without((path) => path === 'node_modules/pino'),
+        weir,
+      ),
+      'ci --include=dev',
+    );
+    assert.equal(await asked(other('node_modules/pino'), weir), 'ci --include=dev');
+    assert.equal(await asked(other('node_modules/typescript'), weir), undefined);
+    assert.equal(await asked(other('node_modules/typescript'), development), 'install --no-save --include=dev');
+    for (const broken of [undefined, '', '{"packages":{"node_modules/pi']) assert.equal(await asked(broken, weir), 'ci --omit=dev');
+    assert.equal(await asked(undefined, weir, { npm_config_omit: 'optional' }), 'ci --omit=dev --omit=optional');
+    assert.ok(!existsSync(lock), 'an installation that failed counts as none');
   });
 });

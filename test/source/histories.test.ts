@@ -28,22 +28,40 @@ class Model {
   held: string | undefined;
   #discarded = '';
   #isUndone = false;
+  #after = new Set<string>();
+  /** What undid the last refresh, as long as nothing else came. */
+  undoing: readonly string[] | undefined;
+  get isUndone() {
+    return this.#isUndone;
+  }
   /** Whether the last refresh has changed something, and stands. */
   get mayUndo() {
     return !this.#isUndone && this.list.symmetricDifference(this.#before).size > 0;
   }
 
   fetch(text: string): void {
-    if (text === this.held || text === this.#discarded || text === this.#applied) return;
+    const isKnown = text === this.held || text === this.#discarded || text === this.#applied;
+    if (isKnown && !this.#isUndone) {
+      // What is held is needless where its origin has what was applied.
+      if (text === this.#applied) this.held = undefined;
+      return;
+    }
     const next = new Set(text.trim().split('\n'));
     const [gone, come] = [this.list.difference(next).size, next.difference(this.list).size];
     const isHeld = this.#isUndone || gone * 2 > this.list.size || (this.list.size > 0 && come > 100 && come * 2 > this.list.size);
-    if (isHeld) this.held = text;
-    else this.#take(text, next);
+    if (gone + come === 0 || !(isHeld || isKnown)) this.#take(text, next);
+    else if (!isKnown) this.held = text;
   }
 
   #take(text: string, next: Set<string>): void {
-    [this.#before, this.list, this.#applied, this.held, this.#isUndone] = [this.list, next, text, undefined, false];
+    [this.#before, this.list, this.#applied, this.held, this.#isUndone, this.undoing] = [
+      this.list,
+      next,
+      text,
+      undefined,
+      false,
+      undefined,
+    ];
   }
 
   accept(): void {
@@ -54,8 +72,12 @@ class Model {
     if (this.held !== undefined) [this.#discarded, this.held] = [this.held, undefined];
   }
 
-  undo(): void {
-    [this.list, this.#isUndone] = [this.#before, true];
+  undo(batches: readonly string[]): void {
+    [this.#after, this.list, this.#isUndone, this.undoing] = [this.list, this.#before, true, batches];
+  }
+
+  redo(): void {
+    [this.list, this.#isUndone, this.undoing] = [this.#after, false, undefined];
   }
 }
 
@@ -76,14 +98,16 @@ for (const engine of [EMBEDDED, POSTGRES])
       await opened.stop();
     });
 
-    test('D23.17, D23.18 contents, bad answers, accepting, discarding, undoing and other processes: the list is what the model has', async () => {
+    test('D23.17, D23.18, D44.10, D44.11, D44.12 contents, bad answers, accepting, discarding, undoing, undoing that, and other processes: the list is what the model has', async () => {
       const random = seededRandom(24);
       const names = ['one', 'two', 'three'];
       const models = new Map<Source, Model>();
       for (const name of names) models.set(await world.add(name, { url: `${server.url}/${name}` }), new Model());
       let holder: Refresher = world.refresher;
-      const contents = new Map<string, string>(names.map((name) => [name, '']));
       const text = (from: number, size: number) => `${Array.from({ length: size }, (_, n) => address(from + n)).join('\n')}\n`;
+      const contents = new Map<string, string>(names.map((name) => [name, text(0, 40)]));
+      // An address without a content stops its source.
+      for (const name of names) server.set(`/${name}`, list(text(0, 40)));
       for (let round = 0; round < 12; round += 1) {
         for (const [source, model] of models) {
           const path = `/${source.name}`;
@@ -95,7 +119,7 @@ for (const engine of [EMBEDDED, POSTGRES])
             model.fetch(next);
           } else if (kind === 6) {
             server.set(path, bare('<html>'));
-          } else if (contents.get(source.name) !== '') {
+          } else {
             server.set(path, list(contents.get(source.name)!));
             model.fetch(contents.get(source.name)!);
           }
@@ -122,13 +146,18 @@ for (const engine of [EMBEDDED, POSTGRES])
             await world.ask(source, 'discard');
             model.discard();
           } else if (what === 2 && model.mayUndo && known.replacement !== null) {
-            await world.undo(known.replacement);
-            model.undo();
+            model.undo(await world.undo(known.replacement));
+          } else if (what === 3 && model.undoing !== undefined) {
+            await world.undo(model.undoing);
+            model.redo();
           }
         }
         await world.run(holder);
-        for (const [source, model] of models)
+        for (const [source, model] of models) {
           assert.deepEqual(await world.rules(source), [...model.list].sort(), `${source.name}, round ${round}`);
+          const { state } = await world.record(source);
+          assert.deepEqual([state.undone !== null, state.entries], [model.isUndone, model.list.size], `${source.name}, round ${round}`);
+        }
       }
       assert.ok([...server.most.values()].every((most) => most === 1));
     });

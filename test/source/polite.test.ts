@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, test } from 'node:test';
-import type { Source } from '../../src/account/source.ts';
+import { PLAIN_READING, type Source } from '../../src/account/source.ts';
 import { sourceJson } from '../../src/manage/sources/source-json.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { type Answer, list, listServer, redirect, status } from '../support/list-server.ts';
@@ -127,7 +127,7 @@ test('D43.3 politeness holds for each place on the way: redirects, and API roots
   });
   known.set('/root/collections/c/objects/?match%5Btype%5D=indicator&limit=500', json({ more: true, next: 'b', objects: [indicator(1)] }));
   known.set('/root/collections/c/objects/?match%5Btype%5D=indicator&limit=500&next=b', json({ more: false, objects: [indicator(2)] }));
-  const reading = { format: 'taxii', paths: [], condition: null, collection: null } as const;
+  const reading = { ...PLAIN_READING, format: 'taxii' } as const;
   const taxii = await world.add('collection', { url: `${doors[0]!.url}/taxii2/`, reading }, await tenant('taxii'));
   sources.push(taxii);
   await world.run();

@@ -1,7 +1,9 @@
 /** Lists that come by themselves (SPEC D23.10 and following), from good, careless and hostile servers, over the embedded engine. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { stateOf } from '../../src/account/source.ts';
+import { PLAIN_READING } from '../../src/account/source.ts';
+import { expiresAt, stateOf } from '../../src/account/source-state.ts';
+import type { AddressChange } from '../../src/source/addresses.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import {
   type Answer,
@@ -52,6 +54,42 @@ test('D23.10, D23.20 a list is what its origin has, as changes; what has not cha
   assert.deepEqual(await world.rules(source), lines(10, 210).sort());
   const [run] = await world.base.store.sourceRuns(world.workspaceId, source.id);
   assert.deepEqual([run!.outcome, run!.added, run!.removed], ['applied', 10, 10]);
+});
+
+test('D41.17 a source reads the column, and skips the lines, that it is set to', async () => {
+  server.set('/report', list(`Report, of today\nnothing else\nsrc_ip,dst_ip\n198.51.100.1,192.0.2.1\n198.51.100.2,192.0.2.1\n`));
+  const source = await world.add('report', { url: `${server.url}/report`, reading: { ...PLAIN_READING, column: 'src_ip', skip: 2 } });
+  await world.run();
+  assert.deepEqual(await world.rules(source), ['198.51.100.1', '198.51.100.2']);
+});
+
+test('D47.13 a slow comparison of one workspace delays no source of another', async (t) => {
+  const { store } = world.base;
+  const [organization] = await store.organizations();
+  const other = await store.createWorkspace(organization!.id, 'slow');
+  const near = await listServer();
+  t.after(() => near[Symbol.asyncDispose]());
+  server.set('/slow', list(text(0, 50)));
+  near.set('/quick', list(text(50, 60)));
+  const [comparing, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  world.holds.set(other.id, async () => {
+    comparing.resolve();
+    await held.promise;
+  });
+  t.after(() => world.holds.clear());
+  const slow = await world.add('slow', { url: `${server.url}/slow` }, other.id);
+  await world.refresher.tick(true);
+  await comparing.promise;
+  const quick = await world.add('quick', { url: `${near.url}/quick` });
+  await eventually(async () => {
+    await world.refresher.tick(true);
+    assert.deepEqual(await world.rules(quick), lines(50, 60).sort());
+  });
+  assert.equal(world.state(slow).entries, 0);
+  held.resolve();
+  await world.refresher.idle();
+  assert.equal(world.state(slow).entries, 50);
+  await store.deleteSource(other.id, slow.id, { forGood: true });
 });
 
 test('D23.12, D23.22 after a clock that was ahead was set back, what is asked is fetched at once, and the next fetch comes after the interval', async () => {
@@ -188,7 +226,7 @@ test('D23.16 comments only, faults among entries, wide networks and countries ar
   const sources = new Map<string, Awaited<ReturnType<typeof world.add>>>();
   for (const [name, [before]] of Object.entries(cases)) {
     server.set(`/held/${name.replace(' ', '-')}`, list(before));
-    const reading = { format: name === 'countries' ? ('csv' as const) : null, paths: [], condition: null, collection: null };
+    const reading = { ...PLAIN_READING, format: name === 'countries' ? ('csv' as const) : null };
     sources.set(name, await world.add(`held ${name}`, { url: `${server.url}/held/${name.replace(' ', '-')}`, reading }));
   }
   await world.run();
@@ -199,6 +237,37 @@ test('D23.16 comments only, faults among entries, wide networks and countries ar
     assert.match(world.state(source).held?.reason ?? world.state(source).fault ?? 'not held', reason, name);
     assert.deepEqual(await world.rules(source), after === '' ? [] : lines(0, 50).sort(), name);
   }
+});
+
+test('D44.2 a refresh that changes most of the addresses is held, however few entries; the first one, and one that changes less, are not', async () => {
+  server.set('/addresses', list(text(0, 2000)));
+  server.set('/addresses/wide', list(`${text(0, 20)}60.0.0.0/8\n`));
+  const source = await world.add('addresses', { url: `${server.url}/addresses` });
+  const wide = await world.add('addresses wide', { url: `${server.url}/addresses/wide` });
+  await world.run();
+  assert.deepEqual([world.state(wide).held, (await world.rules(wide)).length], [null, 21]);
+  server.set('/addresses', list(`${text(0, 2000)}60.0.0.0/8\n`));
+  const { held } = await world.next(source);
+  assert.match(
+    held!.reason,
+    /^it would block 16,779,216 IPv4 addresses instead of 2,000 \(16,777,216 added, .*60\.0\.0\.0\/8\), more than 50 %$/,
+  );
+  const [row] = held!.difference!.addresses as AddressChange[];
+  assert.deepEqual([row!.before, row!.added, row!.widest], [2000, 2 ** 24, ['60.0.0.0/8']]);
+  assert.equal((await world.rules(source)).length, 2000);
+  // It goes again, and so does most of what the other list has.
+  server.set('/addresses', list(`${text(0, 2000)}203.0.113.0/24\n`));
+  server.set('/addresses/wide', list(text(0, 20)));
+  await world.next(source);
+  await world.next(wide);
+  assert.equal(world.state(source).held, null);
+  assert.match(
+    world.state(wide).held!.reason,
+    /^it would block 20 IPv4 addresses instead of 16,777,236 \(0 added, 16,777,216 removed\), more than 50 %$/,
+  );
+  await world.ask(wide, 'accept');
+  await world.run();
+  assert.deepEqual([world.state(wide).held, (await world.rules(wide)).length], [null, 20]);
 });
 
 test('D23.18 undoing a refresh gives what was before it; the content that was undone does not come again, and the next other one is held', async () => {
@@ -219,6 +288,129 @@ test('D23.18 undoing a refresh gives what was before it; the content that was un
   await world.ask(source, 'accept');
   await world.run();
   assert.deepEqual(await world.rules(source), lines(4, 104).sort());
+});
+
+test('D44.10, D44.11 a source of which a refresh was undone, also in part, is undone until its list is what its origin has; entries are those of the list', async () => {
+  const { store } = world.base;
+  const told = async () => {
+    const record = await world.record(source);
+    return [stateOf(record.source, record.state, world.now()), record.state.entries];
+  };
+  server.set('/parts', list(text(0, 3000)));
+  const source = await world.add('parts', { url: `${server.url}/parts` });
+  await world.run();
+  server.set('/parts', list(text(1200, 4200)));
+  const { replacement } = await world.next(source);
+  assert.deepEqual(await told(), ['ok', 3000]);
+  const { batches } = JSON.parse((await store.replacement(world.workspaceId, replacement!))!.head) as { batches: string[] };
+  // The first of its batches: 1,000 of the 1,200 that came.
+  const undone = await world.undo([batches[0]!]);
+  assert.equal((await told())[0], 'undone', 'at once');
+  await world.run();
+  assert.deepEqual([await told(), (await world.rules(source)).length], [['undone', 2000], 2000]);
+  for (let n = 0; n < 2; n += 1) await world.next(source);
+  assert.match((await runs(source))[0]!.text, /the one that was undone by batch/);
+  assert.deepEqual(await told(), ['undone', 2000]);
+  // The undo is undone.
+  const redone = await world.undo(undone);
+  await world.run();
+  assert.deepEqual([await told(), (await world.rules(source)).length], [['ok', 3000], 3000]);
+  for (let n = 0; n < 2; n += 1) await world.next(source);
+  assert.deepEqual([(await runs(source))[0]!.text, world.state(source).undone], ['', null]);
+  // And that once more, and then by all of the refresh: what is accepted is what the list has.
+  await world.undo(redone);
+  await world.undo(replacement!);
+  await world.run();
+  assert.deepEqual(await told(), ['undone', 3000]);
+  assert.deepEqual(await world.rules(source), lines(0, 3000).sort());
+  server.set('/parts', list(text(1201, 4201)));
+  await world.next(source);
+  assert.equal((await told())[0], 'held');
+  await world.ask(source, 'accept');
+  await world.run();
+  assert.deepEqual([await told(), await world.rules(source)], [['ok', 3000], lines(1201, 4201).sort()]);
+});
+
+test('D44.12 a content that the list has already is never held, also where it was held, or a refresh was undone', async () => {
+  const [before, after] = [text(0, 100), text(60, 160)];
+  server.set('/equal', list(before));
+  const source = await world.add('equal', { url: `${server.url}/equal` });
+  await world.run();
+  server.set('/equal', list(after));
+  await world.next(source);
+  await world.ask(source, 'accept');
+  await world.run();
+  const { replacement } = world.state(source);
+  server.set('/equal', list(before));
+  assert.match((await world.next(source)).held!.reason, /60 of 100 entries would be removed/);
+  await world.undo(replacement!);
+  assert.deepEqual(await world.rules(source), lines(0, 100).sort());
+  await world.next(source);
+  const { held, undone, digest, confirmedAt } = world.state(source);
+  assert.deepEqual([held, undone, digest !== null, world.now() - confirmedAt! < MINUTE], [null, null, true, true]);
+  const [run] = await runs(source);
+  assert.deepEqual([run!.outcome, run!.added, run!.removed], ['applied', 0, 0]);
+  // Other bytes with the same entries, behind another undo.
+  server.set('/equal', list(text(1, 101)));
+  await world.undo((await world.next(source)).replacement!);
+  server.set('/equal', list(`# again\n${before}`));
+  await world.next(source);
+  assert.deepEqual([world.state(source).held, world.state(source).undone, (await world.rules(source)).length], [null, null, 100]);
+});
+
+test('D44.13 a refresh that is asked for while one is under way, or while something else is asked, is done behind it', async () => {
+  const source = await world.add('twice', { url: `${server.url}/twice` });
+  const answered = Promise.withResolvers<void>();
+  server.set('/twice', (request, response) => void answered.promise.then(() => list(text(0, 5))(request, response)));
+  await world.ask(source, 'refresh');
+  await world.refresher.tick(true);
+  await eventually(() => assert.equal(server.asked.get('/twice'), 1));
+  world.pass(1);
+  await world.ask(source, 'refresh');
+  await world.refresher.tick(true);
+  server.set('/twice', list(text(0, 7)));
+  answered.resolve();
+  await world.refresher.idle();
+  assert.equal((await world.record(source)).asked?.what, 'refresh');
+  world.pass(MINUTE);
+  await world.run();
+  assert.deepEqual([server.asked.get('/twice'), (await world.rules(source)).length, (await world.record(source)).asked], [2, 7, null]);
+
+  server.set('/twice', list(''));
+  await world.next(source);
+  server.set('/twice', list(text(0, 9)));
+  await world.ask(source, 'refresh');
+  world.pass(1);
+  await world.ask(source, 'discard');
+  world.pass(MINUTE);
+  await world.run();
+  assert.deepEqual([(await world.record(source)).asked, (await world.rules(source)).length], [null, 9]);
+});
+
+test('D44.7 a source that is brought back with its list empties it where its content was not confirmed for too long, and so does one whose emptying was undone', async () => {
+  const { store } = world.base;
+  server.set('/back', list(text(0, 30)));
+  const source = await world.add('back', { url: `${server.url}/back` });
+  await world.run();
+  world.pass(2 * DAY);
+  await store.deleteSource(world.workspaceId, source.id);
+  await store.restoreDeleted(world.workspaceId, source.listId, {});
+  await world.run();
+  const back = await world.record(source);
+  assert.deepEqual([back.source.isPaused, back.state.entries, world.state(source).countedFor], [true, 30, null]);
+  assert.ok(Math.abs(expiresAt(back.source, back.state)! - (world.now() + 5 * DAY)) < HOUR);
+  world.pass(5 * DAY);
+  await world.run();
+  assert.deepEqual(await world.rules(source), []);
+  const [run] = await runs(source);
+  assert.deepEqual([run!.outcome, world.state(source).entries, world.state(source).expired], ['expired', 0, true]);
+  // Undoing that gives the list as much time again, by the clock of the store, which this world has left behind.
+  await world.undo(run!.replacement!);
+  const { state } = await world.record(source);
+  assert.deepEqual([(await world.rules(source)).length, expiresAt(source, state)], [30, state.undone!.at + 7 * DAY]);
+  // It is counted, and then emptied.
+  for (let n = 0; n < 2; n += 1) await world.run();
+  assert.deepEqual([await world.rules(source), world.state(source).entries], [[], 0]);
 });
 
 test('D23.19 a list whose content is not confirmed for too long is emptied as a whole, told before, and filled again; one that allows is not', async () => {
@@ -303,7 +495,7 @@ test('D23.14 of collections of TAXII, which are read in memory, one of a workspa
   const [organization] = await store.organizations();
   const slow = await Promise.all(Array.from({ length: 4 }, listServer));
   for (const each of slow) each.set('/c/', silent);
-  const reading = { format: 'taxii', paths: [], condition: null, collection: null } as const;
+  const reading = { ...PLAIN_READING, format: 'taxii' } as const;
   const askedNow = () => slow.map((each) => each.asked.size > 0);
   const made = [];
   // The first two are of one workspace.

@@ -5,6 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { PLAIN_READING } from '../../src/account/source.ts';
 import type { AccessRule } from '../../src/rule.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { DAY, sourceWorld } from '../support/source-world.ts';
@@ -51,7 +52,7 @@ test('D23.30, D23.33, D23.34 what was added comes, what was revoked goes, what e
     indicator(2, 2, { valid_until: until, confidence: 10 }),
     indicator(3, 3, { pattern: 'x' }),
   ];
-  const reading = { format: 'taxii', paths: [], condition: null, collection: null } as const;
+  const reading = { ...PLAIN_READING, format: 'taxii' } as const;
   const source = await world.add('collection', { url, reading });
   await world.run();
   assert.deepEqual(await world.rules(source), ['198.51.100.1', '198.51.100.2']);
@@ -90,4 +91,50 @@ test('D23.30, D23.33, D23.34 what was added comes, what was revoked goes, what e
   });
   await world.run();
   assert.deepEqual(await world.rules(source), ['198.51.100.7', '198.51.100.8']);
+});
+
+test('D41.16 a feed of MISP: what is new or changed is fetched, what left the manifest goes; an event that is missing leaves the list as it was', async (t) => {
+  const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
+  const attribute = (value: string, more: object = {}) => ({ type: 'ip-dst', value, to_ids: true, ...more });
+  const event = (...values: object[]) => ({ Event: { uuid: 'x', info: 'a campaign', Attribute: values } });
+  const answers = new Map<string, unknown>();
+  const wanted: string[] = [];
+  const feed = createServer((request, response) => {
+    const found = answers.get(request.url!.slice(6));
+    wanted.push(request.url!);
+    response.writeHead(found === undefined ? 404 : 200).end(JSON.stringify(found));
+  }).listen(0, '127.0.0.1');
+  await new Promise((resolve) => feed.once('listening', resolve));
+  t.after(() => feed.close());
+  const manifest = (versions: Readonly<Record<number, number>>) =>
+    answers.set(
+      'manifest.json',
+      Object.fromEntries(Object.entries(versions).map(([n, timestamp]) => [uuid(Number(n)), { info: 'x', timestamp: String(timestamp) }])),
+    );
+  const set = (n: number, content: unknown) => answers.set(`${uuid(n)}.json`, content);
+  manifest({ 1: 100, 2: 200 });
+  set(1, event(attribute('198.51.100.1'), attribute('x', { type: 'md5' }), attribute('192.0.2.1', { to_ids: false })));
+  set(2, {
+    Event: { info: 'y', Attribute: [], Object: [{ name: 'ip-port', Attribute: [attribute('198.51.100.2|443', { type: 'ip-dst|port' })] }] },
+  });
+  const address = `http://127.0.0.1:${(feed.address() as AddressInfo).port}/feed`;
+  const source = await world.add('misp', { url: address, reading: { ...PLAIN_READING, format: 'misp-feed' } });
+  await world.run();
+  assert.deepEqual(await world.rules(source), ['198.51.100.1', '198.51.100.2']);
+  assert.deepEqual(wanted.splice(0), [`/feed/manifest.json`, `/feed/${uuid(2)}.json`, `/feed/${uuid(1)}.json`]);
+
+  manifest({ 1: 300, 3: 250 });
+  set(1, event(attribute('198.51.100.1'), attribute('198.51.100.4')));
+  await world.next(source);
+  assert.match(world.state(source).fault!, /^1 of 2 events are read, .*: the server answers 404 for \/feed\/00000000-.*3\.json$/);
+  assert.deepEqual(await world.rules(source), ['198.51.100.1', '198.51.100.2']);
+  wanted.splice(0);
+  set(3, event(attribute('198.51.100.3'), attribute('198.51.100.999')));
+  await world.next(source);
+  assert.deepEqual(wanted, [`/feed/manifest.json`, `/feed/${uuid(3)}.json`]);
+  assert.deepEqual(await world.rules(source), ['198.51.100.1', '198.51.100.3', '198.51.100.4']);
+
+  answers.set('manifest.json', { data: [] });
+  await world.next(source);
+  assert.match(world.state(source).fault!, /\/feed\/manifest\.json: this is no manifest of a MISP feed$/);
 });

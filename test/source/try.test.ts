@@ -1,13 +1,17 @@
 /** Sources that are tried: over HTTP on a thread of its own, and at the command line. Nothing of them is kept. */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { DEFAULT_GUARDS } from '../../src/account/source.ts';
+import { DEFAULT_GUARDS, PLAIN_READING } from '../../src/account/source.ts';
 import { systemClock } from '../../src/clock.ts';
 import { readConfig } from '../../src/config.ts';
 import { listOverlapJson, overlapJson } from '../../src/manage/overlap.ts';
 import { politeFetching } from '../../src/runtime/sources/fetching.ts';
-import { fetchTried, inTryFolder, runTrial } from '../../src/runtime/sources/try-job.ts';
+import { inTrialFolder, removeTrialFolders } from '../../src/runtime/sources/trial-folder.ts';
+import { fetchTried, runTrial } from '../../src/runtime/sources/try-job.ts';
 import { overlapCounter } from '../../src/runtime/threads/overlap.ts';
 import { sourceTrier } from '../../src/runtime/threads/source-try.ts';
 import type { TryJob, TryReport } from '../../src/source/try-source.ts';
@@ -39,7 +43,7 @@ const fetching = politeFetching(config, join(DATA_DIR, 'tried'), systemClock);
 const trier = { settings: config, guardRails, fetching, recall: async () => undefined, geo: () => geo.data() };
 const tried = sourceTrier(trier);
 const here = (asked: TryJob) =>
-  inTryFolder((folder) =>
+  inTrialFolder((folder) =>
     runTrial(asked, {
       ...{ settings: config, store, geo: geo.database(), guardRails, onStep: () => {} },
       fetch: () => fetchTried(asked, config, folder, async () => undefined),
@@ -54,7 +58,7 @@ const job = (path: string, more: Partial<TryJob['content']> = {}, listId: string
     url: server.url + path,
     purpose: 'block',
     guards: DEFAULT_GUARDS,
-    reading: { format: null, paths: [], condition: null, collection: null },
+    reading: PLAIN_READING,
     ...more,
   },
 });
@@ -87,6 +91,7 @@ test('D23.41 what is there, what is refused, what it has in common, and what fee
       doubled: 1,
       expired: 0,
       passed: {},
+      warnings: [],
       faults: { count: 1, first: [{ place: 'line 7', message: '"no": must be an address, a network, an AS number or a country' }] },
       refused: { count: 1, first: [{ place: 'line 8', message: '10.0.0.0/8 overlaps the protected network 10.0.0.0/8 (private)' }] },
       protected: ['10.0.0.0/8 (private)'],
@@ -115,6 +120,15 @@ test('D23.41 a source that there is, tried with another content: what would come
       ['list', 'new'],
       ['workspace', 'default'],
     ],
+  );
+});
+
+test('D23.41, D44.2 a source that there is, tried with a network that is most of its addresses', async () => {
+  server.set('/broad', list(`${hosts(0, 300)}198.51.0.0/16\n`));
+  const { trial } = await here(job('/broad', {}, first.listId));
+  assert.match(
+    trial!.holds.join(),
+    /^it would block 65,536 IPv4 addresses instead of 300 \(65,236 added.*198\.51\.0\.0\/16\), more than 50 %$/,
   );
 });
 
@@ -235,6 +249,23 @@ test('D43.3, D43.8 a redirect of a trial is counted where it leads, and what a s
   // A refresh waits for it as well.
   const { politeness } = fetching.visits;
   assert.ok(politeness.wait(new URL(`${server.url}/busy`), other, systemClock.monotonic()) !== undefined);
+});
+
+test('D47.3 a trial whose thread is ended leaves no download behind, nor does a process that was killed', async (t) => {
+  const own = () => readdirSync(tmpdir()).filter((name) => name.startsWith(`weir-try-${process.pid}-`));
+  server.set('/half', (_, response) => void response.writeHead(200).write(hosts(0, 300)));
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const began = tried(job('/half'));
+  while (!own().some((name) => readdirSync(join(tmpdir(), name)).length > 0)) await new Promise(setImmediate);
+  t.mock.timers.tick(60_000);
+  await assert.rejects(began, { code: 'TOO_LARGE' });
+  assert.deepEqual(own(), []);
+  const { pid: ended } = spawnSync(process.execPath, ['--version']);
+  const left = [ended, process.pid].map((pid) => mkdtempSync(join(tmpdir(), `weir-try-${pid}-`)));
+  const running = mkdtempSync(join(tmpdir(), `weir-try-${process.ppid}-`));
+  t.after(() => rmSync(running, { recursive: true }));
+  removeTrialFolders();
+  assert.deepEqual([...left, running].map(existsSync), [false, false, true]);
 });
 
 test('D23.41 one of a workspace is tried at a time, and two in all: the others wait for their turn', async () => {

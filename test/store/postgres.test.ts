@@ -20,6 +20,7 @@ import { agreementConformance } from '../conformance/agreement.ts';
 import { bouncerConformance } from '../conformance/bouncers.ts';
 import { changesConformance } from '../conformance/changes.ts';
 import { deletedConformance } from '../conformance/deleted.ts';
+import { feedInputsConformance } from '../conformance/feed-inputs.ts';
 import { assertFirstVersion, firstVersion } from '../conformance/first-version.ts';
 import { followConformance } from '../conformance/follow.ts';
 import { managementConformance } from '../conformance/management.ts';
@@ -223,6 +224,7 @@ describe('PostgreSQL store', { skip: noPostgres() }, () => {
   const statements = recordStatements();
   storeConformance({ name: 'postgres', open });
   agreementConformance({ name: 'postgres', open });
+  feedInputsConformance({ name: 'postgres', open });
   pastConformance({ name: 'postgres', open });
   undoConformance({ name: 'postgres', open });
   bouncerConformance({ name: 'postgres', open });

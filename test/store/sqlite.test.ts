@@ -11,6 +11,7 @@ import { agreementConformance } from '../conformance/agreement.ts';
 import { bouncerConformance } from '../conformance/bouncers.ts';
 import { changesConformance } from '../conformance/changes.ts';
 import { deletedConformance } from '../conformance/deleted.ts';
+import { feedInputsConformance } from '../conformance/feed-inputs.ts';
 import { assertFirstVersion, firstVersion } from '../conformance/first-version.ts';
 import { followConformance } from '../conformance/follow.ts';
 import { managementConformance } from '../conformance/management.ts';
@@ -52,6 +53,7 @@ const driver: StoreDriver = {
 };
 storeConformance(driver);
 agreementConformance(driver);
+feedInputsConformance(driver);
 undoConformance(driver);
 bouncerConformance(driver);
 pastConformance(driver);

@@ -1,6 +1,7 @@
 /** Bouncers over feeds in memory: what they are told, and clients that apply it as the real ones do. */
 import type { Caller } from '../../src/account/caller.ts';
 import { NO_GUARD_RAILS } from '../../src/account/guard-rails.ts';
+import type { Clock } from '../../src/clock.ts';
 import { Bouncers } from '../../src/decisions/serve/bouncers.ts';
 import { findDecisions } from '../../src/decisions/serve/find-decisions.ts';
 import { bouncerEndpoints } from '../../src/http/bouncers/answer.ts';
@@ -34,7 +35,7 @@ export class BouncerReplica extends Replica {
   readonly bouncers = new Bouncers();
   readonly #endpoints: ReturnType<typeof bouncerEndpoints>;
 
-  constructor(clock: ManualClock, ...rest: ConstructorParameters<typeof Replica> extends [unknown, ...infer R] ? R : never) {
+  constructor(clock: Clock, ...rest: ConstructorParameters<typeof Replica> extends [unknown, ...infer R] ? R : never) {
     super(clock, ...rest);
     this.#endpoints = bouncerEndpoints({
       decisions: findDecisions(

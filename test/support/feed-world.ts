@@ -435,7 +435,13 @@ interface ReplicaOptions {
   readonly gates?: <C extends (...args: never[]) => Promise<unknown>>(call: C) => C;
   /** Networks of bouncers' feeds that are held. */
   readonly mostNetworks?: NetworkBounds;
+  readonly workspaceId?: string;
+  readonly recordTrim?: StoreWrites['recordTrim'];
 }
+
+/** The calls that a replica makes of a store: one in memory, or a real one with its key revision given as an option. */
+type FeedStore = Pick<StoreReads, 'findNamed' | 'snapshot' | 'follow' | 'ruleStates' | 'rulesById' | 'told'> &
+  Pick<StoreWrites, 'recordDocument' | 'recordLog'>;
 
 /** One replica: its own snapshots and cache over a store that it may share. */
 export class Replica {
@@ -446,8 +452,10 @@ export class Replica {
   /** Lines of the log, each with its level before it. */
   readonly log: string[] = [];
   readonly #find: ReturnType<typeof router>;
+  readonly #workspaceId: string;
 
-  constructor(clock: Clock, store: MemoryStore, options: Partial<DocumentCacheOptions> & ReplicaOptions = {}) {
+  constructor(clock: Clock, store: FeedStore, options: Partial<DocumentCacheOptions> & ReplicaOptions = {}) {
+    this.#workspaceId = options.workspaceId ?? WORKSPACE;
     const geo = options.geo ?? (() => GEO);
     const guard = blockGuards({ ...NO_GUARD_RAILS, self: [], ...options.guardRails });
     const report = (error: Error) => this.errors.push(error);
@@ -460,6 +468,7 @@ export class Replica {
     this.decisions = decisions;
     const builder = documentBuilder({
       store,
+      recordTrim: options.recordTrim,
       versioned: contents,
       geo,
       guard,
@@ -476,7 +485,7 @@ export class Replica {
       bodyBytes: 1 << 20,
       geoVersion: () => geo().version,
       zlib: 'test',
-      keyRevision: () => store.keyRevision,
+      keyRevision: () => (store as Partial<MemoryStore>).keyRevision,
       caughtUp: undefined,
       watch: new FeedWatch(
         (level, message) => this.log.push(`${level} ${message}`),
@@ -499,7 +508,7 @@ export class Replica {
     if ('status' in endpoint) throw new Error(`nothing is polled there: ${target}`);
     const caller: Caller = {
       keyId: 'k',
-      workspaceId: WORKSPACE,
+      workspaceId: this.#workspaceId,
       organizationId: 'o',
       subscription: 'active',
       permissions: ['feed:read'],

@@ -34,12 +34,22 @@ export async function ask(base: string, target: string, { method = 'GET', header
       response.on('end', () => {
         const bytes = Buffer.concat(chunks);
         const joined = Object.entries(response.headersDistinct).map(([name, values]) => [name, values!.join(', ')]);
-        resolve({ status: response.statusCode!, headers: Object.fromEntries(joined), bytes, text: bytes.toString() });
+        const reply = { status: response.statusCode!, headers: Object.fromEntries(joined), bytes, text: bytes.toString() };
+        resolve(documented(method, target, reply.status).then(() => reply));
       });
     });
     sent.on('error', reject);
     sent.end(body);
   });
+}
+
+/** Rejects where an API document does not have the status. */
+async function documented(method: string, target: string, status: number): Promise<void> {
+  // Only in management is 200 not an answer of every address.
+  if (!target.startsWith('/v') || (status === 200 && !target.startsWith('/v1/manage/'))) return;
+  const { undocumented } = await import('./documented.ts');
+  const fault = undocumented(method, target, status);
+  if (fault !== undefined) throw new Error(fault);
 }
 
 export const bearer = (key: string) => ({ authorization: `Bearer ${key}` });

@@ -10,6 +10,7 @@ import { promisify } from 'node:util';
 import { makeAuthority, makeCertificate } from './certificates.ts';
 import { freePort } from './http.ts';
 import { again, needs } from './programs.ts';
+import { suspend } from './suspend.ts';
 
 const POM = fileURLToPath(new URL('kafka/pom.xml', import.meta.url));
 const CACHE = fileURLToPath(new URL('../../.cache/', import.meta.url));
@@ -117,7 +118,7 @@ async function startBroker(
     },
     kill: () => end('SIGKILL'),
     start,
-    pause: () => void child.kill('SIGSTOP'),
+    pause: () => suspend(child.pid!),
     resume: () => void child.kill('SIGCONT'),
     async stop(signal: NodeJS.Signals = 'SIGKILL') {
       await end(signal);

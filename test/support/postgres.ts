@@ -12,6 +12,7 @@ import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { freePort } from './http.ts';
 import { locate, needs } from './programs.ts';
+import { suspend } from './suspend.ts';
 
 export interface Postgres {
   /** Makes an empty database, or one like another that nobody is connected to; resolves with its address. */
@@ -110,7 +111,10 @@ export async function startOwnPostgres(settings: Record<string, string> = {}, st
     createDatabase: (like) => createDatabase(url('postgres'), like),
     start,
     kill: () => end(() => signalAll('SIGKILL')),
-    pause: () => signalAll('SIGSTOP'),
+    pause: () => {
+      suspend(child.pid!);
+      for (const pid of children(child.pid!)) suspend(pid);
+    },
     resume: () => signalAll('SIGCONT'),
     async stop() {
       process.off('exit', remove);

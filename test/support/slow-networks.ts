@@ -47,7 +47,8 @@ export function slowParse(text: string): string | null {
   const value = v6 ? slowV6(address) : slowV4(address);
   const bits = prefix === undefined ? (v6 ? 128n : 32n) : BigInt(prefix);
   if (value === null || bits > (v6 ? 128n : 32n)) return null;
-  if (v6 && value >> 32n === 0xffffn && bits >= 96n) return slowText(4, value & 0xffff_ffffn, bits - 96n, false);
+  if (v6 && value >> 32n === 0xffffn && bits >= 96n && bits < 104n) return null;
+  if (v6 && value >> 32n === 0xffffn && bits >= 104n) return slowText(4, value & 0xffff_ffffn, bits - 96n, false);
   return slowText(v6 ? 6 : 4, value, bits, false);
 }
 

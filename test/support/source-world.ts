@@ -6,7 +6,14 @@ import { DatabaseSync } from 'node:sqlite';
 import { Client } from 'pg';
 import { NO_GUARD_RAILS } from '../../src/account/guard-rails.ts';
 import { NO_SETTINGS } from '../../src/account/list.ts';
-import { DEFAULT_GUARDS, type Source, type SourceGuards, type SourceSettings, type SourceState } from '../../src/account/source.ts';
+import {
+  DEFAULT_GUARDS,
+  PLAIN_READING,
+  type Source,
+  type SourceGuards,
+  type SourceSettings,
+  type SourceState,
+} from '../../src/account/source.ts';
 import { readConfig } from '../../src/config.ts';
 import { activityCounter } from '../../src/http/activity.ts';
 import { newHttpCounts } from '../../src/http/counts.ts';
@@ -22,6 +29,7 @@ import type { AccessRule } from '../../src/rule.ts';
 import { createLogger } from '../../src/runtime/logging.ts';
 import { politeFetching } from '../../src/runtime/sources/fetching.ts';
 import type { Refresher } from '../../src/runtime/sources/refresher.ts';
+import type { Accept } from '../../src/signal/accept.ts';
 import { formatTarget } from '../../src/signal/target.ts';
 import { isDueAt } from '../../src/source/refresh/schedule.ts';
 import { caughtUp } from '../../src/stream/lag.ts';
@@ -36,6 +44,8 @@ export interface SourceWorld extends AsyncDisposable {
   readonly base: Base;
   readonly workspaceId: string;
   readonly refresher: Refresher;
+  /** What entries of a workspace are not judged before. */
+  readonly holds: Map<string, () => Promise<void>>;
   /** Another process, as far as leases go. */
   another(): Refresher;
   now(): number;
@@ -65,8 +75,8 @@ export interface SourceWorld extends AsyncDisposable {
   landed(): Promise<void>;
   /** Lets the time of whoever refreshes run out, as when his process stands still. */
   loseLease(): Promise<void>;
-  /** Undoes a refresh; the batches that did it. */
-  undo(replacement: string): Promise<readonly (string | null)[]>;
+  /** Undoes a refresh, or these batches; the batches that did it. */
+  undo(of: string | readonly string[]): Promise<readonly string[]>;
 }
 
 const BY = { keyId: null, actor: 'test' };
@@ -91,8 +101,13 @@ export async function sourceWorld(
   const organization = await store.createOrganization('org', 'active');
   const workspace = await store.createWorkspace(organization.id, 'default');
   const refreshers: Refresher[] = [];
+  const holds: SourceWorld['holds'] = new Map();
   const another = () => {
-    const made = refresherOf(base, accept!, clock, politeFetching(base.config, join(base.config.dataDir, 'sources'), clock, least));
+    const held: Accept = async (batch) => {
+      await holds.get(batch.caller.workspaceId)?.();
+      return accept!(batch);
+    };
+    const made = refresherOf(base, held, clock, politeFetching(base.config, join(base.config.dataDir, 'sources'), clock, least));
     refreshers.push(made);
     return made;
   };
@@ -102,6 +117,7 @@ export async function sourceWorld(
     base,
     workspaceId: workspace.id,
     refresher,
+    holds,
     another,
     now: clock.now,
     pass(ms) {
@@ -123,7 +139,7 @@ export async function sourceWorld(
           url,
           purpose: 'block',
           every: HOUR / 1000,
-          reading: { format: null, paths: [], condition: null, collection: null },
+          reading: PLAIN_READING,
           guards: { ...DEFAULT_GUARDS, ...guards },
           credential: null,
           copies: [],
@@ -196,15 +212,17 @@ export async function sourceWorld(
       await client.query(release);
       await client.end();
     },
-    async undo(replacement) {
+    async undo(of) {
       await landed();
-      const { batches } = JSON.parse((await store.replacement(workspace.id, replacement))!.head) as { batches: string[] };
+      const batches: readonly string[] =
+        typeof of === 'string' ? JSON.parse((await store.replacement(workspace.id, of))!.head).batches : of;
       const planned: PlannedUndo[] = [];
       for (const id of [...batches].reverse())
         planned.push({ batch: (await store.batch(workspace.id, id))!, preview: await store.undoPreview(workspace.id, id) });
       const publish = (messages: Parameters<typeof stream.publish>[0]) => stream.publish(messages);
       const ports = { reads: store, publish, untilLanded: () => caughtUp(stream, store) };
-      return (await undoBatches(ports, { workspaceId: workspace.id, organizationId: organization.id }, planned)).batches;
+      const done = await undoBatches(ports, { workspaceId: workspace.id, organizationId: organization.id }, planned);
+      return done.batches.filter((id) => id !== null);
     },
     async [Symbol.asyncDispose]() {
       for (const each of refreshers) await each.stop();

@@ -122,7 +122,7 @@ function WebhookForm({ webhook, onClose, onDone }) {
       <${TextField} label="Address" hint="Where messages are sent to. Whoever has it can write there: it is shown to nobody who may not manage."
         value=${url} onValue=${setUrl} maxlength="2048" inputmode="url" fault=${faultOf('url')} />
       <${SelectField} label="Style" value=${style} onValue=${setStyle} options=${WEBHOOK_STYLES} fault=${faultOf('style')} />
-      <${TextField} label="Secret" hint=${webhook?.has_secret ? 'Empty: it stays. Another host needs it again.' : "What messages are signed with, or PagerDuty's integration key; it is kept encrypted."}
+      <${TextField} label="Secret" hint=${webhook?.has_secret ? 'Empty: it stays. Another host or style needs it again.' : "What messages are signed with, or PagerDuty's integration key; it is kept encrypted."}
         value=${secret} onValue=${setSecret} type="password" autocomplete="off" maxlength="200" fault=${faultOf('secret')} />
       <${SameWithCurl} text=${curlOf(webhook === undefined ? 'POST' : 'PATCH', address, { ...body, ...(secret !== '' && { secret: '…' }) })} />
     <//>

@@ -46,6 +46,21 @@ export function hintsOf(ast: FilterAst, scheme: Scheme): string[] {
   return [...hints].slice(0, MOST);
 }
 
+/** Of the hints those that need no look at regular expressions: parts that are always true or never. */
+export function constantHints(ast: FilterAst): string[] {
+  const hints = new Set<string>();
+  walkExpressions(ast, (expression) => {
+    const found =
+      expression.kind === 'combination'
+        ? [joinedHint(expression)]
+        : expression.kind === 'comparison'
+          ? [constantHint(expression), mappedHint(expression)]
+          : [];
+    for (const hint of found) if (hint !== null) hints.add(hint);
+  });
+  return [...hints].slice(0, MOST);
+}
+
 /**
  * Tells where an expression is true, or never true, because something is missing. `beside` are the operands that are joined
  * to it by `and`: where one of them can only be true with the value there, nothing needs to be said.

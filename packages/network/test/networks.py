@@ -19,8 +19,10 @@ def parse(text):
         network = ipaddress.ip_network(text, strict=False)
     except ValueError:
         return None
-    # IPv4-mapped IPv6 is IPv4, which the module leaves to its caller.
+    # IPv4-mapped IPv6 is IPv4, which the module leaves to its caller; wider than a /8 it is refused.
     if network.version == 6 and network.prefixlen >= 96 and network.network_address.ipv4_mapped is not None:
+        if network.prefixlen < 104:
+            return None
         network = ipaddress.ip_network((network.network_address.ipv4_mapped, network.prefixlen - 96))
     # A host is its bare address.
     return str(network.network_address if network.num_addresses == 1 else network)

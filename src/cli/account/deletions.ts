@@ -1,8 +1,12 @@
 /** Deleting lists and feeds at the command line, after telling what goes with them, and bringing them back (SPEC D15.50, D15.51). */
+
 import type { Command } from 'commander';
 import { type Deletion, type DeletionPreview, deletedJson, deleteNamed, deletionPreview, restoreNamed } from '../../manage/deletion.ts';
 import type { RecentUses } from '../../manage/devices/recent-use.ts';
+import { LATELY_WORDS } from '../../manage/devices/recent-use.ts';
 import type { DeletedFeed } from '../../ports/stored/account-store.ts';
+import { DELETED_KEPT } from '../../ports/stored/account-store.ts';
+import { inWords } from '../../text/duration.ts';
 import type { AddCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { changesIn, fieldTable, printable, readsIn } from '../context.ts';
@@ -30,15 +34,18 @@ export function deletionCommands(add: AddCommand, kind: DeletedFeed['kind'], sum
   });
   add(
     `${what} restore <${what}>`,
-    `bring back a ${what} that was deleted in the last seven days, by its id or the name that it had`,
+    `bring back a ${what} that was deleted in the last ${inWords(DELETED_KEPT)}, by its id or the name that it had`,
     (c) => inWorkspace(c).option('--name <name>', 'another name, where its own is taken', readName),
     {
       async run(context, [name], options) {
         const { change } = await changesIn(context, options.workspace);
         return restoreNamed(change, kind, name!, options.name);
       },
-      show: ({ id, name, keys }) =>
-        `${what} ${printable(name)} ${id} is back${keys === 0 ? '' : `, and ${keys} ${keys === 1 ? 'key' : 'keys'} with it`}`,
+      show: ({ id, name, keys, feeds }) =>
+        [
+          `${what} ${printable(name)} ${id} is back${keys === 0 ? '' : `, and ${keys} ${keys === 1 ? 'key' : 'keys'} with it`}`,
+          ...(feeds.length === 0 ? [] : [`feeds that have it again: ${feeds.map((feed) => printable(feed.name)).join(', ')}`]),
+        ].join('\n'),
     },
   );
   add(`${what} deleted`, `list the ${what}s that can be brought back`, inWorkspace, {
@@ -59,7 +66,7 @@ export function previewLines(told: DeletionPreview, what: string = WORDS[told.ki
     ...(rules === 0 ? [] : [`  ${more ? 'more than ' : ''}${rules} ${rules === 1 ? 'rule' : 'rules'}`]),
     ...(feeds.length === 0 ? [] : [`  its part of the feeds ${feeds.map((feed) => printable(feed.name ?? feed.id)).join(', ')}`]),
     ...(keys.length === 0 ? [] : [`  the keys bound to it: ${keys.map((key) => printable(key.name ?? key.id)).join(', ')}`]),
-    ...useLines(told, '  what was pulled in the last ten minutes by'),
+    ...useLines(told, `  what was pulled ${LATELY_WORDS} by`),
   ];
 }
 
@@ -67,7 +74,7 @@ export function previewLines(told: DeletionPreview, what: string = WORDS[told.ki
 export const comesBack = ({ kind, id }: DeletionPreview, workspace: string, forGood: boolean | undefined): string[] =>
   forGood
     ? ['it cannot be brought back']
-    : [`for seven days, weir ${WORDS[kind]} restore ${id} --workspace ${workspace} brings all of it back`];
+    : [`for ${inWords(DELETED_KEPT)}, weir ${WORDS[kind]} restore ${id} --workspace ${workspace} brings all of it back`];
 
 /** Who has pulled, below a heading; nothing where nobody has. */
 export function useLines({ pulled, pulled_left_out: more }: RecentUses, heading: string): string[] {

@@ -6,6 +6,7 @@ import { PERMISSIONS, type Permission } from '../../account/permission.ts';
 import { ROLE_NAMES } from '../../account/role.ts';
 import { WeirError } from '../../errors.ts';
 import { byCommand } from '../../manage/context.ts';
+import { LATELY_WORDS } from '../../manage/devices/recent-use.ts';
 import { findFeed, findKeyNamed, findList } from '../../manage/find.ts';
 import { changeKey, createKey, keyJson, permissionsGiven, revokeKey } from '../../manage/operations/keys.ts';
 import { feedNamesIn } from '../../manage/rules/rule-json.ts';
@@ -13,8 +14,8 @@ import type { StoreReads } from '../../ports/store.ts';
 import { LIMITS } from '../../signal/limits.ts';
 import type { AddCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
-import { changesIn, printable, readsIn, table, workspaceId } from '../context.ts';
-import { inWorkspace, oneOf, readName, requireChange, wholeNumber } from '../usage.ts';
+import { type Context, changesIn, printable, readsIn, table, workspaceIn } from '../context.ts';
+import { duration, inWorkspace, oneOf, readName, requireChange } from '../usage.ts';
 import { useLines } from './deletions.ts';
 
 const keyCreateOptions = (c: Command): Command =>
@@ -25,7 +26,7 @@ const keyCreateOptions = (c: Command): Command =>
     .option('--feed <feed>', 'bind the key to one feed made of lists, which is all that it can read')
     .option('--from <network>', `${FROM}; repeatable (default: from anywhere)`, collectNetwork)
     .option('--name <name>', 'what the key is for', readName)
-    .option('--expires-in <seconds>', 'lifetime in seconds', wholeNumber('--expires-in', 1, LIMITS.expirySeconds));
+    .option('--expires-in <duration>', 'lifetime, such as 3600, 12h, 90d', duration('--expires-in', 1, LIMITS.expirySeconds));
 
 const keySetOptions = (c: Command): Command =>
   c
@@ -55,7 +56,7 @@ export function keyCommands(add: AddCommand): void {
   add('key set <key>', 'change the name of a key, or the networks that it is good from', keySetOptions, {
     async run(context, [ref], { workspace: given, name, from }) {
       const store = await context.store();
-      const { workspace, key } = await keyAnywhere(store, ref, given);
+      const { workspace, key } = await keyAnywhere(context, store, ref, given);
       const patch: KeyPatch = { ...(name !== undefined && { name }), ...(from !== undefined && { networks: from }) };
       return keyJson(await changeKey(byCommand(store, workspace, context.author), key.id, requireChange(patch, 'key set')));
     },
@@ -84,11 +85,11 @@ export function keyCommands(add: AddCommand): void {
   add('key revoke <key>', 'revoke a key, for good; names who has used it lately (devices, agents, bouncers), and asks', keyRevokeOptions, {
     async run(context, [ref], { workspace: given, yes }) {
       const store = await context.store();
-      const { workspace, key } = await keyAnywhere(store, ref, given);
+      const { workspace, key } = await keyAnywhere(context, store, ref, given);
       const change = byCommand(store, workspace, context.author);
       const told = await revokeKey(change, key.id, true);
       if (told.pulled.length > 0) {
-        await confirm(context, useLines(told, `key ${key.name ?? key.id} was used in the last ten minutes by`).join('\n'), yes);
+        await confirm(context, useLines(told, `key ${key.name ?? key.id} was used ${LATELY_WORDS} by`).join('\n'), yes);
       }
       const { id, name } = await revokeKey(change, key.id);
       return { id, name, revoked: true };
@@ -98,9 +99,13 @@ export function keyCommands(add: AddCommand): void {
 }
 
 /** The key with an id, of whichever workspace, or with a name in a workspace. */
-async function keyAnywhere(store: StoreReads, ref: string, given: string | undefined) {
-  const workspace = given === undefined ? await store.workspaceOfKey(ref) : await workspaceId(store, given);
-  if (workspace === undefined) throw new WeirError('USAGE', `there is no key "${ref}"; a key that is named by its name needs --workspace`);
+async function keyAnywhere(context: Context, store: StoreReads, ref: string, given: string | undefined) {
+  const known = given === undefined ? await store.workspaceOfKey(ref) : undefined;
+  const unknown = () => {
+    throw new WeirError('USAGE', `there is no key "${ref}"; a key that is named by its name needs --workspace`);
+  };
+  const named = () => (given === undefined ? workspaceIn(context, store, given).catch(unknown) : workspaceIn(context, store, given));
+  const workspace = known ?? (await named()).id;
   return { workspace, key: await findKeyNamed(store, workspace, ref) };
 }
 

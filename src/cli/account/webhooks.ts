@@ -33,7 +33,7 @@ interface Options {
 const webhookChange = (change: ChangeContext, { config }: Context): WebhookChangeContext => ({
   ...change,
   secretKeys: config.secretsKey,
-  webhookReach: sourceReach(config.webhookNetworks),
+  webhookReach: sourceReach(config.webhookNetworks, config.nat64Prefixes),
 });
 
 const settable = (c: Command): Command =>
@@ -86,7 +86,7 @@ export function webhookCommands(add: AddCommand): void {
     (c) =>
       settable(c)
         .option('--name <name>', 'another name', readName)
-        .option('--url <url>', 'another address; another origin needs the secret again')
+        .option('--url <url>', 'another address; another origin needs the secret again, as another style does')
         .option('--no-secret', 'messages are not signed any more'),
     {
       async run(context, [ref], options: Options) {

@@ -4,7 +4,8 @@ import type { Command } from 'commander';
 import { MOST_PROTECTED, PROTECT_RULE, protectedWord } from '../../account/guard-rails.ts';
 import { type GroupRole, MOST_GROUP_ROLES, readGroupRole } from '../../account/person.ts';
 import { ROLE_NAMES } from '../../account/role.ts';
-import { NO_WORKSPACE_SETTINGS, type WorkspacePatch } from '../../account/workspace.ts';
+import { stateTag } from '../../account/tag.ts';
+import { NO_WORKSPACE_SETTINGS, type WorkspacePatch, workspaceSettingsJson } from '../../account/workspace.ts';
 import { WeirError } from '../../errors.ts';
 import { byCommand } from '../../manage/context.ts';
 import { changeWorkspace, workspaceJson } from '../../manage/operations/workspace.ts';
@@ -28,9 +29,12 @@ export function workspaceCommands(add: AddCommand): void {
     async run(context, [name], options) {
       const store = await context.store();
       const workspace = pick(await store.workspaces(), name, 'workspace');
-      const patch = requireChange(patchOf(options), 'workspace set');
+      const protect = protectGiven(options, workspace.protect);
+      const patch = requireChange({ ...patchOf(options), ...(protect && { protect }) }, 'workspace set');
       const findCost = options.subtractAllow ? await subtractionCosts(context) : undefined;
-      const changed = workspaceJson(await changeWorkspace(byCommand(store, workspace.id, context.author), patch));
+      // What is added to must still be what was read.
+      const ifMatch = protect && [stateTag(workspaceSettingsJson(workspace))];
+      const changed = workspaceJson(await changeWorkspace({ ...byCommand(store, workspace.id, context.author), ifMatch }, patch));
       return { ...changed, ...(findCost && { subtraction: await findCost(store, workspace.id, null) }) };
     },
     show: (workspace) =>
@@ -62,8 +66,10 @@ const settingOptions = (c: Command): Command =>
     .option(
       '--protect <networks>',
       'all networks that no block may reach, in place of those before: separated by commas, also private, special, self; none ends it',
-      readProtect,
+      readProtect('--protect'),
     )
+    .option('--protect-add <networks>', 'networks or names to protect besides those before', readProtect('--protect-add'))
+    .option('--protect-remove <networks>', 'networks or names to protect no more', readProtect('--protect-remove'))
     .option('--min-prefix-v4 <length>', 'shortest prefix of an IPv4 block; 0 = any', wholeNumber('--min-prefix-v4', 0, 32))
     .option('--min-prefix-v6 <length>', 'shortest prefix of an IPv6 block; 0 = any', wholeNumber('--min-prefix-v6', 0, 128))
     .option(
@@ -91,11 +97,36 @@ function collectPeople(text: string, before: GroupRole[] = []): GroupRole[] {
   return [...before, row];
 }
 
-function readProtect(text: string): string[] {
-  if (text === '' || text === 'none') return [];
-  const words = text.split(',').map((part) => protectedWord(part.trim()));
-  if (words.includes(undefined)) throw new WeirError('USAGE', `--protect must be none or ${PROTECT_RULE}, not "${text}"`);
-  const known = [...new Set(words as string[])];
-  if (known.length > MOST_PROTECTED) throw new WeirError('USAGE', `--protect takes at most ${MOST_PROTECTED} networks`);
-  return known;
+const readProtect =
+  (option: string) =>
+  (text: string): string[] => {
+    if (option === '--protect' && (text === '' || text === 'none')) return [];
+    const words = text.split(',').map((part) => protectedWord(part.trim()));
+    const none = option === '--protect' ? 'none or ' : '';
+    if (words.includes(undefined)) throw new WeirError('USAGE', `${option} must be ${none}${PROTECT_RULE}, not "${text}"`);
+    return atMost(option, [...new Set(words as string[])]);
+  };
+
+function atMost(option: string, words: string[]): string[] {
+  if (words.length > MOST_PROTECTED) throw new WeirError('USAGE', `${option} takes at most ${MOST_PROTECTED} networks`);
+  return words;
+}
+
+interface ProtectOptions {
+  readonly protect?: readonly string[];
+  readonly protectAdd?: readonly string[];
+  readonly protectRemove?: readonly string[];
+}
+
+/** What is protected once some was added to what was, and some removed; undefined where neither is asked for. */
+function protectGiven({ protect, protectAdd, protectRemove }: ProtectOptions, before: readonly string[]): string[] | undefined {
+  if (protectAdd === undefined && protectRemove === undefined) return undefined;
+  if (protect !== undefined) throw new WeirError('USAGE', 'give --protect, or --protect-add and --protect-remove');
+  const unknown = protectRemove?.find((word) => !before.includes(word));
+  if (unknown !== undefined)
+    throw new WeirError('USAGE', `--protect-remove: ${unknown} is not protected by itself; protected are: ${before.join(', ') || 'none'}`);
+  return atMost(
+    '--protect-add',
+    [...new Set([...before, ...(protectAdd ?? [])])].filter((word) => !protectRemove?.includes(word)),
+  );
 }

@@ -12,7 +12,7 @@ import { readSchemes } from '../../runtime/schemes.ts';
 import { backtest } from '../../runtime/threads/backtest.ts';
 import { readsGeo } from '../../runtime/threads/backtest-geo.ts';
 import type { AddCommand } from '../command.ts';
-import { type Context, cut, printable, table, workspaceId } from '../context.ts';
+import { type Context, cut, printable, table, workspaceIn } from '../context.ts';
 import { startProgress } from '../progress.ts';
 import { type Input, openInput } from '../signals/input.ts';
 import { oneOf } from '../usage.ts';
@@ -93,7 +93,7 @@ async function rulesOf(context: Context, { workspace, rules: file, expression, k
 async function storedRules(context: Context, workspace: string, kind: ExpressionKind): Promise<OrderedRule[]> {
   const store = await context.reads();
   const rules: OrderedRule[] = [];
-  for await (const { rule } of store.rules(await workspaceId(store, workspace), { kind, now: Date.now() })) {
+  for await (const { rule } of store.rules((await workspaceIn(context, store, workspace)).id, { kind, now: Date.now() })) {
     const { ruleRef, name, expression, action, order } = rule as ExpressionRule;
     rules.push({ ref: ruleRef, name: name ?? ruleRef, expression, action, order });
   }

@@ -7,11 +7,13 @@ import { findKeyNamed } from '../../manage/find.ts';
 import type { Operated } from '../../manage/operate.ts';
 import { type Names, namesIn } from '../../manage/rules/rule-json.ts';
 import type { StoreReads } from '../../ports/store.ts';
+import { RULES_KEPT } from '../../ports/stored/account-store.ts';
 import type { BatchInfo, UndoPreview } from '../../ports/stored/rule-store.ts';
+import { inWords } from '../../text/duration.ts';
 import type { AddCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
-import { printable, readsIn, table } from '../context.ts';
-import { inWorkspace, pick, wholeNumber } from '../usage.ts';
+import { printable, readsIn, table, workspaceIn } from '../context.ts';
+import { inWorkspace, wholeNumber } from '../usage.ts';
 import { sinceOf } from './conditions.ts';
 import { asOperator, noting, rulePorts, waiting } from './rule-operations.ts';
 
@@ -27,7 +29,7 @@ const undoOptions = (c: Command): Command =>
     .option('--yes', 'do it without asking');
 
 export function batchCommands(add: AddCommand): void {
-  add('batch ls', 'list the batches of signals that have landed in the last seven days, newest first', batchLsOptions, {
+  add('batch ls', `list the batches of signals that have landed in the last ${inWords(RULES_KEPT)}, newest first`, batchLsOptions, {
     async run(context, _args, { workspace, limit, before }) {
       const { store, workspace: id } = await readsIn(context, workspace);
       const names = await namesIn(store, id);
@@ -65,7 +67,7 @@ export function batchCommands(add: AddCommand): void {
         throw new WeirError('USAGE', 'say which batches: name them, or give --since, with --key for those of one key');
       const ports = await rulePorts(context, 'nothing has changed');
       await ports.untilLanded();
-      const workspace = pick(await ports.reads.workspaces(), options.workspace, 'workspace');
+      const workspace = await workspaceIn(context, ports.reads, options.workspace);
       const ids = given.length > 0 ? given : await batchesSince(ports.reads, workspace.id, options);
       const planned = await planUndo(ports.reads, workspace.id, ids);
       const question = planned.map(({ batch, preview }) => `undoing ${batch.id} ${effectLines(preview)}`).join('\n');

@@ -24,7 +24,7 @@ export function differenceCommand(add: AddCommand): void {
       async run(context, [feed], { workspace, ...asked }) {
         const { store, workspace: id } = await readsIn(context, workspace);
         const { geo, guard, clock } = await servedParts(context);
-        const options = { store, clock, geo, guard: guard((await store.workspace(id))!) };
+        const options = { store, clock, geo, guard };
         const now = clock.now();
         return differenceJson(store, (_, wanted) => feedDifference(id, wanted, options), id, { until: now, ...asked, feed }, now);
       },
@@ -43,6 +43,6 @@ function differenceText({ since, until, before, after, added, removed, ...more }
     ...went.map((network) => `-${network}`),
     ...came.map((network) => `+${network}`),
     `${countText(added)} networks more, ${countText(removed)} less${left > 0 ? `; ${countText(left)} of them are not shown: --limit` : ''}`,
-    ...settings.map(({ at, event, name }) => `${event} ${printable(name ?? '')} at ${at}: both are made by what is set now`),
+    ...settings.map(({ at, event, name }) => `${event} ${printable(name ?? '')} at ${at}: each moment is made by what was set then`),
   ].join('\n');
 }

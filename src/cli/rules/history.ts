@@ -5,13 +5,14 @@ import { KEPT_DAYS } from '../../ports/history.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { AddCommand } from '../command.ts';
 import { readsIn, table } from '../context.ts';
-import { inWorkspace, pick, wholeNumber } from '../usage.ts';
+import { duration, inWorkspace, pick } from '../usage.ts';
 
 export function historyCommand(add: AddCommand): void {
   add(
     'history [feed]',
     'what was added, expired, removed and undone in a list or a workspace day by day, and how large its block feed was',
-    (c) => inWorkspace(c).option('--days <count>', 'how many days, today included', wholeNumber('--days', 1, KEPT_DAYS), 30),
+    (c) =>
+      inWorkspace(c).option('--days <count>', 'how many days, today included; also such as 2w', duration('--days', 1, KEPT_DAYS, 'd'), 30),
     {
       async run(context, [feed], { workspace, days }) {
         const { store, workspace: id } = await readsIn(context, workspace);

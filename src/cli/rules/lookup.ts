@@ -8,17 +8,17 @@ import { locate } from '../../geo/locate.ts';
 import { findFeed, findList } from '../../manage/find.ts';
 import { droppedOf, type ListDropped } from '../../manage/hits.ts';
 import { explanationJson, type FeedJson, type RuleJson } from '../../manage/lookup/explanation.ts';
-import { whereJson } from '../../manage/lookup/path.ts';
+import { type Pulled, pathOf, whereJson } from '../../manage/lookup/path.ts';
 import { subtractionCommand } from '../../manage/remaining-blocks.ts';
 import { namesIn, type RuleSource } from '../../manage/rules/rule-json.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import { ACCESS_ACTIONS, type AccessAction } from '../../rule.ts';
+import { ACCESS_ACTIONS, type AccessAction, type Target } from '../../rule.ts';
 import { formatTarget } from '../../signal/target.ts';
-import { countText } from '../../text/count.ts';
+import { countText, plural } from '../../text/count.ts';
 import type { AddCommand } from '../command.ts';
-import { printable } from '../context.ts';
+import { printable, workspaceIn } from '../context.ts';
 import { servedParts } from '../feed-parts.ts';
-import { inWorkspace, oneOf, pick, targetOf } from '../usage.ts';
+import { inWorkspace, oneOf, targetOf } from '../usage.ts';
 
 const lookupOptions = (c: Command): Command =>
   inWorkspace(c)
@@ -34,14 +34,16 @@ export function lookupCommand(add: AddCommand): void {
     async run(context, [text], { workspace: name, feed, list, action, entries: counts }) {
       const target = targetOf(text);
       const store = await context.reads();
-      const workspace = pick(await store.workspaces(), name, 'workspace');
+      const workspace = await workspaceIn(context, store, name);
       const { geo, geoData, guard, clock } = await servedParts(context);
       const feedIds = await feedsAsked(store, workspace.id, { feed, list });
       const explained = await explain({ workspace, target, action, feedIds, counts }, { store, geo, guard, now: instantOf(clock) });
       const names = await namesIn(store, workspace.id);
-      const feeds = explanationJson(explained, names);
+      const places = { store, workspaceId: workspace.id, locate: (of: Target) => locate(geoData, of) };
+      const path = await pathOf({ ...places, now: clock.now, step: (work) => work() }, { target, action }, explained, names);
+      const feeds = explanationJson(explained, names).map((each, i): ShownFeed => ({ ...each, pulled_by: path.feeds.get(i)?.pulled_by }));
       const dropped = await droppedOf(store, workspace.id, explained, names, clock.now());
-      const where = whereJson(locate(geoData, target));
+      const where = whereJson(places.locate(target));
       return { target: formatTarget(target), where, workspace_id: workspace.id, workspace: workspace.name, action, feeds, dropped };
     },
     show: explanationText,
@@ -61,12 +63,17 @@ async function feedsAsked(
 
 // ---------------------------------------------------------------- for people
 
+/** A feed, and who pulls it where a rule concerns it. */
+interface ShownFeed extends FeedJson {
+  readonly pulled_by: Pulled | undefined;
+}
+
 interface Explanation {
   readonly target: string;
   readonly where: ReturnType<typeof whereJson>;
   readonly workspace: string;
   readonly action: AccessAction;
-  readonly feeds: readonly FeedJson[];
+  readonly feeds: readonly ShownFeed[];
   readonly dropped: readonly ListDropped[];
 }
 
@@ -77,9 +84,10 @@ function explanationText({ target, where, workspace, action, feeds, dropped }: E
   // What is protected is told where a rule meets it.
   const [concerned, others] = [feeds.filter(({ rules }) => rules.length > 0), feeds.filter(({ rules }) => rules.length === 0)];
   const sections = concerned.map((feed) =>
-    [feedLine(feed), ...indented([...whyLines(feed), ...unblockLines(feed, target, action), ...subtractionLines(feed, workspace)])].join(
-      '\n',
-    ),
+    [
+      feedLine(feed),
+      ...indented([...whyLines(feed), ...unblockLines(feed, target, action), ...subtractionLines(feed, workspace), ...pulledLines(feed)]),
+    ].join('\n'),
   );
   const none =
     others.length === 0 ? [] : [`no rule concerns it in: ${others.map((feed) => `${nameOf(feed)}${familyNote(feed)}`).join(', ')}`];
@@ -202,6 +210,28 @@ function subtractionLines({ kind, name, subtract_allow: subtract }: FeedJson, wo
   if (subtract === null) return [];
   const then = subtract.verdict === 'out' ? 'takes it out of this feed' : 'takes a part of it out of this feed';
   return [`${printable(subtractionCommand(kind, name, workspace, subtract.value))} ${then}`];
+}
+
+const PULLERS: Readonly<Record<Pulled['told'][number]['state'], string>> = {
+  behind: 'not yet seen to have it',
+  unknown: 'unknown',
+  has: 'has it',
+};
+
+/** Who pulls it, and whether they have what it says now; those that need a look come first. */
+function pulledLines({ pulled_by: pulled }: ShownFeed): string[] {
+  if (pulled === undefined || pulled.total === 0) return [];
+  const { total, has, behind, unknown, told } = pulled;
+  const lines = told.map(({ kind, state, key_id, key_name, user_agent: agent, address, last_pull: last, stopped_at: stopped }) =>
+    printable(
+      `${PULLERS[state]}: ${kind} ${JSON.stringify(agent)} at ${address}, key ${key_name ?? key_id}, ${stopped === null ? 'fetched' : 'stopped, fetched'} last at ${last}`,
+    ),
+  );
+  const more = total > told.length ? [`and ${total - told.length} more (weir device ls, weir bouncer ls)`] : [];
+  return [
+    `of ${plural(total, 'client')} ${has} have what it says now, ${behind} are behind, ${unknown} unknown:`,
+    ...indented([...lines, ...more]),
+  ];
 }
 
 /** What to do instead where sources keep what stays. */

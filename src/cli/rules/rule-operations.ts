@@ -5,10 +5,10 @@ import { WeirError } from '../../errors.ts';
 import type { Operator, RulePorts } from '../../manage/operate.ts';
 import { deletable } from '../../manage/sources/managed-lists.ts';
 import { plural } from '../../text/count.ts';
-import type { Context } from '../context.ts';
+import { type Context, workspaceIn } from '../context.ts';
 import { untilLanded } from '../landed.ts';
 import { publish } from '../publish.ts';
-import { pick } from '../usage.ts';
+
 import { type ConditionOptions, isNarrowed, matchingRules, readConditions } from './conditions.ts';
 
 /** The rules of this command line's engines; `advice` is what to do when the stream takes nothing. */
@@ -23,13 +23,13 @@ export async function rulePorts(context: Context, advice: string): Promise<RuleP
 }
 
 /** The rules that the options of a command mean, as soon as what was sent has landed, with what it works with. Rejects where they leave none out. */
-export async function chosenRules(context: Context, options: ConditionOptions & { readonly workspace: string }) {
+export async function chosenRules(context: Context, options: ConditionOptions & { readonly workspace?: string }) {
   if (!isNarrowed(options))
     throw new WeirError('USAGE', 'say which rules: give --list, --address, --label, --reason, --since, --key, --person or --batch');
   const ports = await rulePorts(context, 'nothing has changed');
   await ports.untilLanded();
   const { reads } = ports;
-  const workspace = pick(await reads.workspaces(), options.workspace, 'workspace');
+  const workspace = await workspaceIn(context, reads, options.workspace);
   const conditions = await readConditions(reads, workspace.id, options);
   const found = await Array.fromAsync(matchingRules(reads, workspace.id, conditions));
   return { ports, workspace, ...(await deletable(reads, workspace.id, found, options.list !== undefined)) };

@@ -12,12 +12,11 @@ import { SampleTaker } from '../../sample/content.ts';
 import type { AddCommand } from '../command.ts';
 import { type Context, changesIn, readsIn } from '../context.ts';
 import { openInput } from '../signals/input.ts';
-import { oneOf, requireChange } from '../usage.ts';
+import { inWorkspace, oneOf, requireChange } from '../usage.ts';
 
 export function sampleCommands(add: AddCommand): void {
-  const ofWorkspace = (c: Command) => c.requiredOption('--workspace <workspace>', 'id or name');
   const limits = (c: Command) =>
-    ofWorkspace(c)
+    inWorkspace(c)
       .option(
         '--max-share <share>',
         'the share of the sample that a rule may block, such as 0.1%; none: it is told in dry runs only',
@@ -54,7 +53,7 @@ export function sampleCommands(add: AddCommand): void {
     },
     show: text,
   });
-  add('sample show', 'tell what sample a workspace has', ofWorkspace, {
+  add('sample show', 'tell what sample a workspace has', inWorkspace, {
     async run(context, _, options) {
       const { store, workspace } = await readsIn(context, options.workspace);
       const sample = await store.sample(workspace);
@@ -62,7 +61,7 @@ export function sampleCommands(add: AddCommand): void {
     },
     show: (sample) => (sample === null ? 'the workspace has no sample' : text(sample)),
   });
-  add('sample delete', 'delete the sample of a workspace; no rule is tried any more', ofWorkspace, {
+  add('sample delete', 'delete the sample of a workspace; no rule is tried any more', inWorkspace, {
     async run(context, _, options) {
       const { store, workspace } = await changesIn(context, options.workspace);
       return { deleted: await store.deleteSample(workspace, context.author) };

@@ -4,12 +4,13 @@ import { WeirError } from '../../errors.ts';
 import { sourceReach } from '../../fetch/reach.ts';
 import { type Applied, applyFile, type FileContext } from '../../manage/file/apply.ts';
 import { fileSchema } from '../../manage/file/operations.ts';
-import { fileFaults, withoutNulls } from '../../manage/file/schema.ts';
+import { fileAsMeant, fileFaults } from '../../manage/file/schema.ts';
 import type { Store } from '../../ports/store.ts';
 import type { FieldFault } from '../../signal/validate.ts';
 import type { AddCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
-import { type Context, printable, workspaceId } from '../context.ts';
+import { type Context, printable, workspaceIn } from '../context.ts';
+import { inWorkspace } from '../usage.ts';
 import { keyFiles } from './key-files.ts';
 import { readSettingsFile } from './settings-file.ts';
 
@@ -26,8 +27,7 @@ interface Options {
 const DIFFERS = 3;
 
 const applyOptions = (c: Command): Command =>
-  c
-    .option('--workspace <workspace>', 'id or unique name of the workspace')
+  inWorkspace(c)
     .option('--dry-run', 'tell what would change, and change nothing; exit code 3 when something would')
     .option('--prune', 'of the kinds that the file has, what it does not name goes: tells what, and asks')
     .option('--yes', 'do it without asking')
@@ -45,11 +45,10 @@ export function applyCommand(add: AddCommand): void {
     {
       async run(context, [path], options: Options): Promise<Applied | Schema> {
         if (options.schema) return { schema: fileSchema() };
-        if (path === undefined || options.workspace === undefined)
-          throw new WeirError('USAGE', 'name the file, and its workspace with --workspace; weir apply --help lists the options');
-        const file = withoutNulls(await readSettingsFile(path, context.environment, fileFaultsOrThrow));
+        if (path === undefined) throw new WeirError('USAGE', 'name the file; weir apply --help lists the options');
+        const file = fileAsMeant(await readSettingsFile(path, context.environment, fileFaultsOrThrow));
         const store = options.dryRun ? ((await context.reads()) as Store) : await context.store();
-        const about = fileContext(store, await workspaceId(store, options.workspace), context);
+        const about = fileContext(store, (await workspaceIn(context, store, options.workspace)).id, context);
         const { dryRun = false, prune = false } = options;
         const seen = dryRun || prune ? await told(applyFile(about, file, { dryRun: true, prune })) : undefined;
         if (dryRun) {
@@ -93,9 +92,10 @@ export const fileContext = (store: Store, workspace: string, { author, config }:
   most: config,
   mostThings: 0,
   keyExpiresAt: null,
+  keyNetworks: [],
   secretKeys: config.secretsKey,
-  sourceReach: sourceReach(config.sourceNetworks),
-  webhookReach: sourceReach(config.webhookNetworks),
+  sourceReach: sourceReach(config.sourceNetworks, config.nat64Prefixes),
+  webhookReach: sourceReach(config.webhookNetworks, config.nat64Prefixes),
   callerKeyId: null,
   pause: async () => {},
 });
@@ -108,7 +108,7 @@ const faultLines = (faults: readonly FieldFault[]) =>
 
 function fileFaultsOrThrow(value: unknown): asserts value is Record<string, unknown> {
   const clean =
-    typeof value === 'object' && value !== null && !Array.isArray(value) ? withoutNulls(value as Record<string, unknown>) : value;
+    typeof value === 'object' && value !== null && !Array.isArray(value) ? fileAsMeant(value as Record<string, unknown>) : value;
   const faults = fileFaults(clean);
   if (faults.length > 0) throw faultLines(faults);
 }

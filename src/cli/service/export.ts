@@ -14,10 +14,11 @@ import type { StoredRule } from '../../ports/stored/stored-rule.ts';
 import { KINDS, type Kind, RULE_KINDS } from '../../rule.ts';
 import { readInChunks } from '../../schedule/chunks.ts';
 import type { AddCommand } from '../command.ts';
-import type { Context } from '../context.ts';
+import { type Context, workspaceIn } from '../context.ts';
 import { untilLanded } from '../landed.ts';
 import { startProgress } from '../progress.ts';
-import { pick } from '../usage.ts';
+import { inWorkspace } from '../usage.ts';
+
 import { type Counts, endLine, feedLine, headLine, keyLine, listLine, ruleLine, settingsLine, sourceLine } from './workspace-file.ts';
 import type { SavedRule } from './workspace-line.ts';
 
@@ -30,12 +31,12 @@ export function exportCommand(add: AddCommand): void {
   add(
     'export [file]',
     'write a workspace with its lists, feeds, sources, rules and key hashes to a new file, or to standard output, for weir import',
-    (c) => c.requiredOption('--workspace <workspace>', 'id or unique name of the workspace'),
+    inWorkspace,
     {
       async run(context, [file], options) {
         if (file !== undefined && existsSync(file)) throw existing(file);
         const store = await context.reads();
-        const workspace = pick(await store.workspaces(), options.workspace, 'workspace');
+        const workspace = await workspaceIn(context, store, options.workspace);
         const left = await untilLanded(context, await context.stream(), store);
         if (left > 0) {
           throw new WeirError(

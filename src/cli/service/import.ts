@@ -1,6 +1,5 @@
 /** `weir import`: a file of `weir export` into a workspace without rules (docs/moving.md). */
 
-import type { Command } from 'commander';
 import { senderOf } from '../../account/caller.ts';
 import type { SavedFeed } from '../../account/feed.ts';
 import type { SavedKey } from '../../account/key.ts';
@@ -14,11 +13,12 @@ import { encodeMessage } from '../../signal/message/encode.ts';
 import { newBatchId, signalId } from '../../signal/message/signal-id.ts';
 import { type PastSignal, ruleToSignals } from '../../signal/rule-to-signals.ts';
 import type { AddCommand } from '../command.ts';
-import type { Context } from '../context.ts';
+import { type Context, workspaceIn } from '../context.ts';
 import { untilLanded } from '../landed.ts';
 import { startProgress } from '../progress.ts';
 import { publish } from '../publish.ts';
-import { pick } from '../usage.ts';
+import { inWorkspace } from '../usage.ts';
+
 import { type Counts, type Entry, fileSize, readEntries } from './workspace-file.ts';
 import type { SavedRule } from './workspace-line.ts';
 
@@ -49,14 +49,12 @@ interface Imported extends Readonly<Counts> {
   readonly known_keys: readonly { id: string; prefix: string; name: string | null }[];
 }
 
-const importOptions = (c: Command): Command => c.requiredOption('--workspace <workspace>', 'id or unique name of the workspace');
-
 export function importCommand(add: AddCommand): void {
-  add('import <file>', 'put a file of weir export into a workspace without rules', importOptions, {
+  add('import <file>', 'put a file of weir export into a workspace without rules', inWorkspace, {
     async run(context, [file], options): Promise<Imported> {
       const source = { path: file, size: await fileSize(file) };
       const store = await context.store();
-      const workspace = pick(await store.workspaces(), options.workspace, 'workspace');
+      const workspace = await workspaceIn(context, store, options.workspace);
       const stream = await context.stream();
       await refuseRules(context, stream, store, workspace);
       const { settings, lists, feeds, sources, keys } = await checkFile(context, source);

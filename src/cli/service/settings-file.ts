@@ -40,19 +40,22 @@ async function parse(bytes: Buffer, path: string): Promise<unknown> {
     throw new WeirError('USAGE', `"${path}" is not UTF-8`);
   }
   const { parseDocument } = await import('yaml');
-  const document = parseDocument(text, { prettyErrors: true });
-  const faults = [...document.errors, ...document.warnings];
-  if (faults.length > 0)
-    throw new WeirError(
-      'USAGE',
-      faults.map(({ message, linePos }) => `${path}:${linePos?.[0].line ?? 1}: ${message.split('\n')[0]}`).join('\n'),
-    );
   try {
+    const document = parseDocument(text, { prettyErrors: true });
+    const lines = [...document.errors, ...document.warnings].map(
+      ({ code, message, linePos }) =>
+        `${path}:${linePos?.[0].line ?? 1}: ${code === 'RESOURCE_EXHAUSTION' ? TOO_DEEP : message.split('\n')[0]}`,
+    );
+    if (lines.length > 0) throw new WeirError('USAGE', [...new Set(lines)].join('\n'));
     return document.toJS();
   } catch (error) {
-    throw new WeirError('USAGE', `${path}: ${(error as Error).message}`);
+    if (error instanceof WeirError) throw error;
+    throw new WeirError('USAGE', `${path}: ${error instanceof RangeError ? TOO_DEEP : (error as Error).message}`);
   }
 }
+
+/** What the library says where its stack ends. */
+const TOO_DEEP = 'is nested too deeply';
 
 /** An entry with what it names by a file or a variable in its place: `secret_file`, `secret_env`, `url_env`. */
 function withNamed(entry: Record<string, unknown>, path: string, environment: Environment): Record<string, unknown> {

@@ -1,12 +1,20 @@
 /** The line of a source in a workspace's file (docs/moving.md): all that is set of it but its secret, of which only the kind is told. */
 
-import { AUTH_KINDS, type Credential, GUARD_NAMES, SOURCE_GUARDS, SOURCE_PURPOSES, type SourceGuards } from '../../account/source.ts';
+import {
+  AUTH_KINDS,
+  type Credential,
+  GUARD_NAMES,
+  PLAIN_READING,
+  SOURCE_GUARDS,
+  SOURCE_PURPOSES,
+  type SourceGuards,
+} from '../../account/source.ts';
 import { type SavedSource, sourceSettingsJson } from '../../account/source-change.ts';
 import { isoTime } from '../../clock.ts';
 import { nullable, type Static, Type } from '../../json/schema.ts';
 import { SOURCE_FORMATS, settingsFaults } from '../../manage/sources/source-settings.ts';
 import { reader } from '../../signal/validate.ts';
-import { type Line, oneOf, text, time, unchanged, uuid } from './line-shapes.ts';
+import { type Line, oneOf, optional, text, time, unchanged, uuid } from './line-shapes.ts';
 
 const words = Type.Array(text, { maxItems: 20 });
 
@@ -20,6 +28,9 @@ const SourceShape = Type.Object({
   paths: words,
   where: nullable(text),
   collection: nullable(text),
+  // An older weir did not write these.
+  column: optional(text),
+  skip: Type.Optional(Type.Integer({ minimum: 0 })),
   ...Object.fromEntries(
     GUARD_NAMES.map((name) => [SOURCE_GUARDS[name].field, 'least' in SOURCE_GUARDS[name] ? Type.Integer() : Type.Boolean()]),
   ),
@@ -35,10 +46,12 @@ type Given = Static<typeof SourceShape> & Readonly<Record<string, unknown>>;
 
 export const SOURCE_LINE: Line<SavedSource> = {
   read: reader(SourceShape, (line) => {
-    const source = savedOf(line as Given);
+    const { column, skip } = PLAIN_READING;
+    const given = { column, skip, ...line } as Given;
+    const source = savedOf(given);
     // What it may reach is judged where it is fetched.
     const [fault] = settingsFaults(source, () => undefined);
-    return fault === undefined ? unchanged(line, source, SOURCE_LINE.write(source)) : `${fault.field}: ${fault.message}`;
+    return fault === undefined ? unchanged(given, source, SOURCE_LINE.write(source)) : `${fault.field}: ${fault.message}`;
   }),
   write: ({ id, listId, isPaused, confirmedAt, ...settings }) => ({
     id,
@@ -50,12 +63,27 @@ export const SOURCE_LINE: Line<SavedSource> = {
 };
 
 function savedOf(line: Given): SavedSource {
-  const { id, url, purpose, every, format, paths, where: condition, collection, auth, auth_header: header, copies, catalogue } = line;
+  const {
+    id,
+    url,
+    purpose,
+    every,
+    format,
+    paths,
+    where: condition,
+    collection,
+    column,
+    skip,
+    auth,
+    auth_header: header,
+    copies,
+    catalogue,
+  } = line;
   const credential: Credential | null = auth === null ? null : auth === 'header' ? { kind: auth, name: header ?? '' } : { kind: auth };
   return {
     ...{ id, url, purpose, every, copies, catalogue, credential },
     listId: line.list_id,
-    reading: { format, paths, condition, collection },
+    reading: { ...PLAIN_READING, format, paths, condition, collection, column: column ?? null, skip: skip ?? 0 },
     guards: Object.fromEntries(GUARD_NAMES.map((name) => [name, line[SOURCE_GUARDS[name].field]])) as unknown as SourceGuards,
     isPaused: line.paused,
     confirmedAt: line.confirmed_at === null ? null : Date.parse(line.confirmed_at),

@@ -2,10 +2,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WeirError } from '../../errors.ts';
 import { formatTarget } from '../../signal/target.ts';
+import { largeText } from '../../source/addresses.ts';
 import type { PassedRow, PlacedEntry } from '../../source/readers/content.ts';
-import type { ListAction, ListEntry } from '../../source/readers/entry.ts';
+import type { ListEntry } from '../../source/readers/entry.ts';
 import type { LineFault } from '../../source/readers/items.ts';
-import type { SyncPlan } from '../../source/sync.ts';
+import type { ListAction } from '../../source/readers/verdict.ts';
+import type { PlacedFault, SyncPlan } from '../../source/sync.ts';
 import { plural } from '../../text/count.ts';
 import { ask, SendFailure } from './post.ts';
 import { type Destination, reportTrimmed, type Sender } from './sender.ts';
@@ -15,6 +17,8 @@ const LINES = 10_000;
 const BYTES = 1024 * 1024;
 /** How often the service is asked how far it is, ms. */
 const LOOK = 250;
+/** Entries that cannot be accepted which are named before anybody is asked. */
+const MOST_NAMED = 20;
 
 interface Replacing extends Destination {
   /** The action of what the command line says of all entries. */
@@ -73,25 +77,24 @@ export async function replaceList(
   if (told.state === 'failed') throw new WeirError('USAGE', told.reason ?? 'the service gave it up');
   const plan = told.plan!;
   if (told.state === 'planned') {
-    const { present, added, removed, wide } = plan;
+    const { wide, errors } = plan;
+    for (const error of errors.slice(0, MOST_NAMED)) sender.say(placed(error));
+    const unnamed = plan.failed + plan.refused - Math.min(errors.length, MOST_NAMED);
+    if (unnamed > 0) sender.say(`and ${plural(unnamed, 'more entry', 'more entries')} that cannot be accepted`);
     const whole = wide > 0 ? `, among them ${plural(wide, 'whole country or ASN', 'whole countries and ASNs')}` : '';
-    const much = `of the ${present} rules of the list "${told.list}" ${removed} would be removed, and ${added} would be added${whole}`;
-    throw new WeirError('USAGE', `${much}: when that is meant, say so with --yes`);
+    throw new WeirError('USAGE', `${largeText(told.list, plan)}${whole}: when that is meant, say so with --yes`);
   }
   if (told.state !== 'done') throw new SendFailure(`the replacement ${id} is ${told.state}`);
   await report(sender, told, plan, refused);
   if (told.batches.length > 0) sender.say(`weir undo ${id} --workspace WORKSPACE puts back all of it`);
 }
 
+const placed = ({ place, message }: PlacedFault) => `${place}: ${message}`;
+
 async function report(sender: Sender, { id, list, batches }: Told, plan: Plan, refused: Replacing['refused']): Promise<void> {
   const { added, changed, unchanged, removed, kept, errors, expired, passed } = plan;
   const failed = plan.failed + (refused === 'keep' ? plan.refused : 0);
-  await sender.done(
-    added + changed + unchanged,
-    failed,
-    errors.map(({ place, message }) => `${place}: ${message}`),
-    batches.length > 0 ? id : undefined,
-  );
+  await sender.done(added + changed + unchanged, failed, errors.map(placed), batches.length > 0 ? id : undefined);
   reportTrimmed(sender)({ expired, passed: new Map(Object.entries(passed)) });
   if (refused === 'skip' && plan.refused > 0)
     sender.say(`refused by guard rails, and counted as absent: ${plural(plan.refused, 'entry', 'entries')}`);
@@ -125,7 +128,7 @@ const lineOf = ({ target, action, expiry, reason, labels, config, ruleRef, name 
   place,
   value: formatTarget(target),
   action,
-  ...(expiry !== undefined && ('at' in expiry ? { expires_at: new Date(expiry.at).toISOString() } : { expires_in: expiry.seconds })),
+  ...(expiry !== undefined && ('at' in expiry ? { expires_at: new Date(expiry.at).toISOString() } : { expires_in: `${expiry.seconds}s` })),
   reason,
   labels,
   config,

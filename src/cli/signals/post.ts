@@ -31,6 +31,8 @@ export class SendFailure extends Error {
 export interface BatchAnswer extends ForecastFields {
   /** The reasons of the entries that failed. */
   readonly errors: readonly string[];
+  /** What was probably not meant of those that did not. */
+  readonly warnings: readonly string[];
   /** The batch that it is; null: nothing of it was taken, or it was only tried. */
   readonly batch: string | null;
 }
@@ -121,9 +123,9 @@ async function request(url: URL, options: RequestInit): Promise<Answer> {
 }
 
 function readAnswer({ text, reason, batch }: Answer): BatchAnswer {
-  const { success, errors = [], ...rest } = read(text) as Partial<BatchAnswer> & { success?: boolean };
+  const { success, errors = [], warnings = [], ...rest } = read(text) as Partial<BatchAnswer> & { success?: boolean };
   if (success === undefined) throw new SendFailure(`${reason} - that is not weir's answer`);
-  return { ...rest, errors, batch };
+  return { ...rest, errors, warnings, batch };
 }
 
 /** The object in an answer's body; an empty one when there is none. */

@@ -3,14 +3,24 @@
 import { WeirError } from '../../errors.ts';
 import type { JsonObject } from '../../rule.ts';
 import { withoutBroad } from '../../source/broad-targets.ts';
-import { entrySignals, NO_ENTRIES, type PlacedEntry, type Reading, readContent } from '../../source/readers/content.ts';
-import { LIST_ACTIONS, type ListDefaults, signalOf } from '../../source/readers/entry.ts';
-import { FORMS, type Form } from '../../source/readers/form.ts';
+import {
+  countingWarnings,
+  entrySignals,
+  NO_ENTRIES,
+  type PlacedEntry,
+  type Reading,
+  readContent,
+  warningTexts,
+} from '../../source/readers/content.ts';
+import { type ListDefaults, signalOf } from '../../source/readers/entry.ts';
+import { COLUMN_HELP, FORMS, MOST_SKIPPED, SKIP_HELP } from '../../source/readers/form.ts';
 import { faultlessSignals } from '../../source/readers/items.ts';
 import { type Condition, type Path, readCondition, readPath } from '../../source/readers/paths.ts';
+import { LIST_ACTIONS } from '../../source/readers/verdict.ts';
 import { plural } from '../../text/count.ts';
 import type { AddCommand } from '../command.ts';
-import { duration, oneOf } from '../usage.ts';
+import { duration, oneOf, wholeNumber } from '../usage.ts';
+import { withoutLargeNetworks } from './broad.ts';
 import { sumLines } from './dry-run.ts';
 import { openInput } from './input.ts';
 import { replaceList } from './list-replace.ts';
@@ -40,6 +50,8 @@ export function sendCommand(add: AddCommand): void {
         .option('--format <format>', `${FORMS.join(', ')}; found out when absent`, oneOf('--format', FORMS))
         .option('--path <path>', 'for JSON: where its entries stand, such as prefixes[].ip_prefix; repeatable', collectPath)
         .option('--where <field=value>', 'with --path: only entries of objects that say so, such as service=CLOUDFRONT', readCondition)
+        .option('--column <column>', COLUMN_HELP)
+        .option('--skip <lines>', SKIP_HELP, wholeNumber('--skip', 0, MOST_SKIPPED))
         .option('--action <action>', `for a plain list: ${LIST_ACTIONS.join(', ')} (default: block)`, oneOf('--action', LIST_ACTIONS))
         .option('--expires-in <duration>', 'for a plain list: lifetime of its rules, such as 3600, 12h, 7d', duration('--expires-in'))
         .option('--reason <text>', 'for a plain list: reason of its rules')
@@ -54,7 +66,7 @@ export function sendCommand(add: AddCommand): void {
         .option('--keep-trying', 'wait for a service that is away for as long as it is, instead of half a minute')
         .option(
           '--yes',
-          'also whole countries and ASNs of a plain list; with --replace: also when more than half of the list would be removed, or more added than it has',
+          'also whole countries and ASNs of a plain list, and networks that are more than half of the addresses of the list; with --replace: also when more than half of it would be removed or added',
         ),
     {
       async run(context, [file], options) {
@@ -80,7 +92,8 @@ export function sendCommand(add: AddCommand): void {
             await lifts.say(sender, destination);
             return;
           }
-          const entries = lifts.noting(told(content.entries, sender));
+          const warnings = new Map<string, number>();
+          const entries = lifts.noting(countingWarnings(told(content.entries, sender), warnings));
           const held: PlacedEntry[] = [];
           if (options.replace) {
             await replaceList(sender, options.yes ? entries : withoutBroad(entries, held), {
@@ -90,9 +103,12 @@ export function sendCommand(add: AddCommand): void {
               refused: options.refused ?? 'keep',
             });
           } else {
-            const meant = options.yes || options.dryRun ? entries : withoutBroad(entries, held);
+            const isAsked = !options.yes && !options.dryRun;
+            const aside = { ...destination, isPipe: input.size === undefined };
+            const meant = isAsked ? withoutLargeNetworks(withoutBroad(entries, held), sender, aside) : entries;
             await sender.send(entrySignals(meant, reportTrimmed(sender)));
           }
+          for (const text of warningTexts(warnings)) sender.say(text);
           if (held.length > 0) await sayHeld(sender, held);
           await lifts.say(sender, destination);
         });
@@ -127,11 +143,10 @@ async function sayHeld(sender: Sender, held: readonly PlacedEntry[]): Promise<vo
 
 const KEY_WARNING = 'every user of this machine sees a key that is given with --key in the process list; WEIR_API_KEY is not shown there';
 
-const readingOf = (file: string, { format, path, where }: { format?: Form; path?: readonly Path[]; where?: Condition }): Reading => ({
-  file,
-  format,
-  paths: path,
-  condition: where,
+type ReadingOptions = Pick<Reading, 'format' | 'column' | 'skip'> & { readonly path?: readonly Path[]; readonly where?: Condition };
+
+const readingOf = (file: string, { format, path, where, column, skip }: ReadingOptions): Reading => ({
+  ...{ file, format, paths: path, condition: where, column, skip },
 });
 
 const collectPath = (text: string, before: readonly Path[] = []): readonly Path[] => [...before, readPath(text)];

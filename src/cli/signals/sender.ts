@@ -1,6 +1,7 @@
 /** Sends signals to the service batch by batch, and tells what became of them: the work of `weir send`. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { timeUntil } from '../../clock.ts';
 import { hasCode, WeirError } from '../../errors.ts';
 import { LIMITS } from '../../signal/limits.ts';
 import type { Trimmed } from '../../source/readers/content.ts';
@@ -15,7 +16,7 @@ import { postBatch, SendFailure, type Target } from './post.ts';
 /** Entries and bytes that the service takes in one request. */
 const { batchEntries: BATCH, batchBytes: BATCH_BYTES } = LIMITS;
 /** How long what came through a pipe waits for more to go with it, ms. */
-const LINGER = 1000;
+export const LINGER = 1000;
 
 /** How the result is printed: failed entries as they come, so that a file of any length needs no memory. */
 interface Report {
@@ -34,7 +35,7 @@ export const textReport = ({ stdout, stderr }: Context): Report => ({
   },
 });
 
-/** Batches that are told to people. */
+/** Batches, and warnings, that are printed for people. */
 const TOLD = 20;
 
 const batchLines = (batches: readonly string[]): string[] => [
@@ -74,6 +75,8 @@ export type Destination = Pick<Target, 'url' | 'key' | 'keepTrying'> & {
 export interface Sender {
   /** The bytes of the input, counted for the progress that is shown. */
   readonly chunks: AsyncIterable<Buffer>;
+  /** What the service calls the batches that it took so far. */
+  readonly batches: readonly string[];
   /** Sends these, with those before. Rejects with SendFailure when the service takes no more, and with what reading them rejects with. */
   send(signals: AsyncIterable<FileSignal | LineFault>): Promise<void>;
   /** What signals of one version would do to feeds; they are not sent for good. */
@@ -117,6 +120,7 @@ export async function sending(
   let bytes = 0;
   let processed = 0;
   let failed = 0;
+  let warned = 0;
   const batchIds: string[] = [];
   let replacement: string | undefined;
   let tried: DryRunSum | undefined = dryRun ? NOTHING_TRIED : undefined;
@@ -148,13 +152,15 @@ export async function sending(
         tried = tried && withBatch(tried, answer);
         if (answer.batch !== null) batchIds.push(answer.batch);
         for (const error of told) await fail(error);
+        for (const warning of answer.warnings.slice(0, Math.max(0, TOLD - warned))) say(`warning: ${warning}`);
+        warned += answer.warnings.length;
       }
       progress.update(bytes, { signals: processed, failed });
     }
   }
 
   try {
-    await work({ chunks: counted(input.chunks, (length) => (bytes += length)), send, tryOut, done, handedOver, say });
+    await work({ chunks: counted(input.chunks, (length) => (bytes += length)), batches: batchIds, send, tryOut, done, handedOver, say });
     if (failed > 0) context.exitCode = 1;
   } catch (error) {
     if (hasCode(error, 'USAGE')) throw new WeirError('USAGE', `${error.message}${afterwards(processed + failed)}`);
@@ -163,6 +169,7 @@ export async function sending(
     say(`${error.message}${afterwards(processed + failed)}`);
   } finally {
     progress.stop();
+    if (warned > TOLD) say(`and ${plural(warned - TOLD, 'more warning')}`);
     await report.end(processed, failed, tried, batchIds, replacement);
   }
 }
@@ -204,7 +211,7 @@ async function* batches(
   try {
     for (;;) {
       next ??= source.next();
-      const found = linger === undefined || batch.length === 0 ? await next : await before(next, deadline - performance.now());
+      const found = linger === undefined || batch.length === 0 ? await next : await before(next, timeUntil(deadline, performance.now()));
       if (found === undefined) {
         yield taken();
         continue;
@@ -232,12 +239,12 @@ const fits = (batch: readonly FileSignal[], bytes: number, { json, version }: Fi
   bytes + json.length + 1 <= BATCH_BYTES && version === batch[0].version;
 
 /** What `promise` resolves with, or undefined when that takes longer than `ms`. */
-async function before<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
+export async function before<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
   const timer = new AbortController();
   // It may fail while what came before is sent; that is met when its turn comes.
   promise.catch(() => undefined);
   try {
-    return await Promise.race([promise, sleep(Math.max(0, ms), undefined, { signal: timer.signal })]);
+    return await Promise.race([promise, sleep(ms, undefined, { signal: timer.signal })]);
   } finally {
     timer.abort();
   }

@@ -1,7 +1,9 @@
 /** `weir source catalogue`: lists that are known well enough to be added by a name. */
+
 import { WeirError } from '../../errors.ts';
 import { catalogueJson } from '../../manage/operations/sources/catalogue.ts';
-import { CATALOGUE, type CatalogueRow, findCatalogue } from '../../source/catalogue.ts';
+import { CATALOGUE, findCatalogue } from '../../source/catalogue.ts';
+import { durationText } from '../../text/duration.ts';
 import type { AddCommand } from '../command.ts';
 import { table } from '../context.ts';
 
@@ -25,7 +27,7 @@ export function catalogueCommand(add: AddCommand): void {
 
 type Shown = ReturnType<typeof catalogueJson>;
 
-const lineOf = ({ name, purpose, every, title }: Shown) => [name, purpose, everyText(every), title];
+const lineOf = ({ name, purpose, every, title }: Shown) => [name, purpose, durationText(every), title];
 
 function oneText(row: Shown): string {
   const lines: readonly (readonly [string, string | null])[] = [
@@ -33,14 +35,12 @@ function oneText(row: Shown): string {
     ['address', row.url],
     ['for', row.purpose],
     ['entries at', row.paths.length === 0 ? null : [...row.paths, ...(row.where === null ? [] : [`where ${row.where}`])].join(', ')],
-    ['every', `${everyText(row.every)}, at most every ${everyText(row.least)}`],
+    ['every', `${durationText(row.every)}, at most every ${durationText(row.least)}`],
     ['terms', row.terms],
+    ['networks', `no wider than /${row.min_prefix_v4} (IPv4) and /${row.min_prefix_v6} (IPv6)`],
     ['empty', row.may_be_empty ? 'it may be' : null],
     ['note', row.note],
   ];
   const width = Math.max(...lines.map(([name]) => name.length));
   return lines.flatMap(([name, text]) => (text === null ? [] : [`${name.padEnd(width)}  ${text}`])).join('\n');
 }
-
-const everyText = (seconds: CatalogueRow['every']): string =>
-  seconds % 86_400 === 0 ? `${seconds / 86_400}d` : seconds % 3600 === 0 ? `${seconds / 3600}h` : `${seconds / 60}min`;

@@ -14,6 +14,7 @@ import {
 import { WeirError } from '../../errors.ts';
 import type { GivenSecret } from '../../manage/sources/source-secret.ts';
 import { type GivenSettings, SOURCE_FORMATS } from '../../manage/sources/source-settings.ts';
+import { COLUMN_HELP, MOST_SKIPPED, SKIP_HELP } from '../../source/readers/form.ts';
 import { duration, inWorkspace, oneOf, wholeNumber } from '../usage.ts';
 
 /** What the options say; commander names them as the guards are named. */
@@ -26,6 +27,8 @@ export interface SourceOptions extends Partial<SourceGuards> {
   readonly path?: readonly string[];
   readonly where?: string;
   readonly collection?: string;
+  readonly column?: string;
+  readonly skip?: number;
   readonly copies?: readonly string[];
   readonly auth?: Credential['kind'] | 'none';
   readonly authHeader?: string;
@@ -46,6 +49,8 @@ export function sourceOptions(c: Command): Command {
     .option('--path <path>', 'where in JSON the entries stand: prefixes[].ip_prefix; repeatable, an empty one is none', collect)
     .option('--where <name=value>', 'with --path: only entries of objects that say so, such as service=CLOUDFRONT')
     .option('--collection <collection>', 'id, alias or title of the collection of a TAXII server')
+    .option('--column <column>', `${COLUMN_HELP} An empty one is none.`)
+    .option('--skip <lines>', SKIP_HELP, wholeNumber('--skip', 0, MOST_SKIPPED))
     .option('--copies <list>', 'a list that it copies in part; repeatable, an empty one is none', collect)
     .option(
       '--auth <kind>',
@@ -73,13 +78,15 @@ const orNone = (given: readonly string[]) => given.filter((each) => each !== '')
 
 /** What the options set; an empty text unsets. */
 export function settingsGiven(options: SourceOptions): GivenSettings {
-  const { url, purpose, every, format: form, path, where, collection, copies } = options;
+  const { url, purpose, every, format: form, path, where, collection, column, skip, copies } = options;
   const guards = GUARD_NAMES.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]]));
   const reading = {
     ...(form !== undefined && { format: form === '' ? null : form }),
     ...(path !== undefined && { paths: orNone(path) }),
     ...(where !== undefined && { condition: orNull(where) }),
     ...(collection !== undefined && { collection: orNull(collection) }),
+    ...(column !== undefined && { column: orNull(column) }),
+    ...(skip !== undefined && { skip }),
   };
   return {
     ...(url !== undefined && { url }),

@@ -1,7 +1,7 @@
 /** `weir source refresh`, `accept`, `discard`: what the server that refreshes sources is asked to do (SPEC D23.22). */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
-import type { SourceAsk } from '../../account/source.ts';
+import type { SourceAsk } from '../../account/source-run.ts';
 import { isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import { askSource, runJson } from '../../manage/sources/refreshes.ts';

@@ -6,10 +6,10 @@ import type { ChangeContext } from '../../manage/context.ts';
 import { deletionPreview } from '../../manage/deletion.ts';
 import { runJson } from '../../manage/sources/refreshes.ts';
 import { type SourceJson, sourceJson } from '../../manage/sources/source-json.ts';
-import { durationText } from '../../manage/sources/source-settings.ts';
 import { changeSource, createSource, deleteSource, findSource, pauseSource, type SourceChange } from '../../manage/sources/sources.ts';
 import { everyItem } from '../../ports/stored/paginate.ts';
 import { findCatalogue } from '../../source/catalogue.ts';
+import { durationText } from '../../text/duration.ts';
 import { comesBack, previewLines } from '../account/deletions.ts';
 import type { AddCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
@@ -21,7 +21,7 @@ import { type SourceOptions, secretGiven, settingsGiven, sourceOptions } from '.
 const sourceChange = (change: ChangeContext, { config }: Context): SourceChange => ({
   ...change,
   secretKeys: config.secretsKey,
-  sourceReach: sourceReach(config.sourceNetworks),
+  sourceReach: sourceReach(config.sourceNetworks, config.nat64Prefixes),
 });
 
 interface Row {
@@ -142,6 +142,7 @@ function shownText({ runs, held, ...source }: Shown): string {
     ADDED: 'added',
     REMOVED: 'removed',
     REFUSED: 'refused',
+    ID: 'replacement',
     '': 'text',
   } as const;
   const refreshes = ['', fieldTable(runs, columns)];

@@ -6,7 +6,8 @@ import { findSource } from '../../manage/sources/sources.ts';
 import { trialOf } from '../../manage/sources/try-source.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { politeFetching } from '../../runtime/sources/fetching.ts';
-import { fetchTried, inTryFolder, runTrial, trialVisit } from '../../runtime/sources/try-job.ts';
+import { inTrialFolder } from '../../runtime/sources/trial-folder.ts';
+import { fetchTried, runTrial, trialVisit } from '../../runtime/sources/try-job.ts';
 import { recallAll } from '../../runtime/sources/visits.ts';
 import { findCatalogue } from '../../source/catalogue.ts';
 import type { TryReport } from '../../source/try-source.ts';
@@ -26,13 +27,14 @@ export function tryCommand(add: AddCommand): void {
         const { config, stderr } = context;
         const { store, workspace } = await readsIn(context, options.workspace);
         const wanted = { ...settingsGiven(options), ...(await secretGiven(options)), ...(await originOf(store, workspace, given!)) };
-        const { secretsKey: secretKeys, sourceNetworks } = config;
-        const job = await trialOf({ store, workspaceId: workspace, secretKeys, sourceReach: sourceReach(sourceNetworks) }, wanted);
+        const { secretsKey: secretKeys, sourceNetworks, nat64Prefixes } = config;
+        const reach = sourceReach(sourceNetworks, nat64Prefixes);
+        const job = await trialOf({ store, workspaceId: workspace, secretKeys, sourceReach: reach }, wanted);
         const { geo, guardRails } = await servedParts(context);
         const { visits } = politeFetching(config, config.dataDir, systemClock);
         await recallAll(visits.politeness, store, systemClock);
         using visit = trialVisit(visits, job);
-        const report = await inTryFolder((folder) =>
+        const report = await inTrialFolder((folder) =>
           runTrial(job, {
             ...{ settings: config, store, geo, guardRails, fetch: () => fetchTried(job, config, folder, visit.before) },
             onStep: (text) => void (stderr.isTTY === true ? stderr.write(`\r\x1b[K${printable(text)}`) : undefined),
@@ -93,6 +95,7 @@ function contentText(content: Content): string {
     ['twice', content.doubled > 0 && countText(content.doubled)],
     ['expired', content.expired > 0 && countText(content.expired)],
     ...Object.entries(passed).map(([reason, count]) => ['passed over', `${countText(count)}: ${printable(reason)}`] as const),
+    ...content.warnings.map((text) => ['warning', printable(text)] as const),
     ...toldLines('not readable', faults),
     ...toldLines('refused', refused),
     ['protected', content.protected.length > 0 && content.protected.join(', ')],

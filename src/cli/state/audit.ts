@@ -4,16 +4,18 @@ import { type AuditNames, auditJson, auditNames } from '../../manage/audit-json.
 import { isWanted } from '../../manage/audit-search.ts';
 import { findKeyNamed } from '../../manage/find.ts';
 import type { StoreReads } from '../../ports/store.ts';
+import { AUDIT_KEPT } from '../../ports/stored/account-store.ts';
 import { everyItem } from '../../ports/stored/paginate.ts';
+import { inWords } from '../../text/duration.ts';
 import type { AddCommand } from '../command.ts';
-import { table, workspaceId } from '../context.ts';
+import { table, workspaceIn } from '../context.ts';
 import { sinceOf } from '../rules/conditions.ts';
 import { wholeNumber } from '../usage.ts';
 
 export function auditCommands(add: AddCommand): void {
   add(
     'audit ls',
-    'list who changed what in the last 90 days, newest first',
+    `list who changed what in the last ${inWords(AUDIT_KEPT)}, newest first`,
     (c) =>
       c
         .option('--workspace <workspace>', 'of this workspace; without it: what belongs to none, such as organizations')
@@ -26,7 +28,7 @@ export function auditCommands(add: AddCommand): void {
     {
       async run(context, _args, { workspace: given, key, limit, ...wanted }) {
         const store = await context.reads();
-        const workspace = given === undefined ? null : await workspaceId(store, given);
+        const workspace = given === undefined ? null : (await workspaceIn(context, store, given)).id;
         const names = await namesIn(store, workspace);
         const keyId = key === undefined || workspace === null ? undefined : (await findKeyNamed(store, workspace, key)).id;
         const found = [];

@@ -3,14 +3,25 @@
 import { sharesText } from '../../feed/shares.ts';
 import type { Status } from '../../manage/alerts.ts';
 import { type EngineStatus, engineFault } from '../../manage/status.ts';
-import { table } from '../context.ts';
+import { printable, table } from '../context.ts';
 
 const UNKNOWN = 'unknown';
 /** Feeds that people are shown: those with the least room. */
 const SHOWN = 20;
 
+/** Something that needs attention and was put off in a workspace. */
+interface SnoozeText {
+  readonly attention: string;
+  readonly workspace: string;
+  readonly reason: string;
+  readonly until: string | null;
+  readonly actor: string | null;
+  readonly key_name: string | null;
+  readonly key_id: string | null;
+}
+
 /** The status for people. */
-export function statusText(status: Status): string {
+export function statusText(status: Status & { readonly snoozes?: readonly SnoozeText[] }): string {
   const {
     attention,
     engines,
@@ -21,13 +32,14 @@ export function statusText(status: Status): string {
     dead_letters: letters,
     unused_keys: unused,
     guard_rails_off: unguarded,
+    snoozes = [],
   } = status;
   const engine = (status: EngineStatus) => (status.ok ? status.kind : `${status.kind}, ${engineFault(status)}`);
   const lag = landing && `${landing.lag_messages ?? UNKNOWN} messages, ${landing.lag_seconds ?? UNKNOWN} seconds behind`;
   const fullest = feeds.toSorted((a, b) => b.cap_use_percent - a.cap_use_percent);
   return [
     attention.length === 0 ? 'nothing needs attention' : 'needs attention:',
-    ...attention.map((line) => `  ${line}`),
+    ...attention.flatMap((line) => [`  ${line}`, ...snoozes.filter((each) => each.attention === line).map(snoozeLine)]),
     '',
     ...[
       ['store', engine(engines.store)],
@@ -50,6 +62,9 @@ export function statusText(status: Status): string {
     ...(feeds.length > SHOWN ? [`and ${feeds.length - SHOWN} more with more room; --json shows all`] : []),
   ].join('\n');
 }
+
+const snoozeLine = ({ workspace, reason, until, actor, key_name, key_id }: SnoozeText) =>
+  printable(`    snoozed in ${workspace} until ${until} by ${actor ?? key_name ?? key_id ?? 'a command'}: ${reason}`);
 
 /** Where the entries of a feed that is nearly full come from. */
 const sharesLines = ({ name, workspace_id, id, workspace, action, shares }: Status['feeds'][number]): [feed: string, line: string][] =>

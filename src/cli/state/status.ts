@@ -3,15 +3,21 @@
 import { existsSync } from 'node:fs';
 import { areOff } from '../../account/guard-rails.ts';
 import { isEnding } from '../../account/key.ts';
+import type { Snooze } from '../../account/snooze.ts';
+import type { Workspace } from '../../account/workspace.ts';
 import { WeirError } from '../../errors.ts';
 import { loadGeo } from '../../geo/load.ts';
 import { geoStatus } from '../../geo/status.ts';
-import { serviceStatus } from '../../manage/alerts.ts';
+import { type Alert, alertsOf, serviceStatus } from '../../manage/alerts.ts';
 import { fullDevices } from '../../manage/devices/device-caps.ts';
+import { keyNames, type Names } from '../../manage/rules/rule-json.ts';
+import { itemsWith } from '../../manage/snoozes.ts';
 import { type SourceAlert, sourceAlertOf } from '../../manage/sources/source-alerts.ts';
 import {
   type EngineStatus,
   endingKeyJson,
+  factsOf,
+  failingWebhookJson,
   isUnused,
   type ProcessStatus,
   type StatusParts,
@@ -41,16 +47,18 @@ export function statusCommand(add: AddCommand): void {
     noOptions,
     {
       async run(context) {
-        const status = serviceStatus(await readParts(context));
+        const { snoozed, ...parts } = await readParts(context);
+        const status = serviceStatus(parts);
         if (status.attention.length > 0) context.exitCode = status.urgent ? 1 : 3;
-        return status;
+        const items = alertsOf(factsOf(parts));
+        return { ...status, snoozes: snoozed.flatMap((of) => snoozesOf(of, items)) };
       },
       show: statusText,
     },
   );
 }
 
-async function readParts(context: Context): Promise<StatusParts> {
+async function readParts(context: Context): Promise<StatusParts & Snoozed> {
   const { config } = context;
   const now = Date.now();
   const processes = readStatusFiles(config.dataDir, now);
@@ -76,13 +84,33 @@ async function readParts(context: Context): Promise<StatusParts> {
   };
 }
 
-type Stored = Pick<
-  StatusParts,
-  'deadLetters' | 'unusedKeys' | 'endingKeys' | 'stopped' | 'fullDevices' | 'sources' | 'unguarded' | 'workspaces'
->;
+/** What was put off in each workspace that has put something off. */
+interface Snoozed {
+  readonly snoozed: readonly { readonly workspace: string; readonly snoozes: readonly Snooze[]; readonly keys: Names['keys'] }[];
+}
+
+/** What of the items was put off in a workspace, with who, why and until when. */
+const snoozesOf = ({ workspace, snoozes, keys }: Snoozed['snoozed'][number], items: readonly Alert[]) =>
+  itemsWith(items, snoozes, keys).flatMap(({ text, snooze }) => (snooze === null ? [] : [{ attention: text, workspace, ...snooze }]));
+
+type Stored = Snoozed &
+  Pick<
+    StatusParts,
+    'deadLetters' | 'unusedKeys' | 'endingKeys' | 'stopped' | 'fullDevices' | 'sources' | 'webhooks' | 'unguarded' | 'workspaces'
+  >;
 const NOT_STORED: Stored = {
-  ...{ deadLetters: null, unusedKeys: null, endingKeys: null, stopped: null, fullDevices: null, sources: null, unguarded: null },
+  ...{
+    deadLetters: null,
+    unusedKeys: null,
+    endingKeys: null,
+    stopped: null,
+    fullDevices: null,
+    sources: null,
+    webhooks: null,
+    unguarded: null,
+  },
   workspaces: new Map(),
+  snoozed: [],
 };
 
 async function readStored({ config }: Context, store: StoreReads, processes: readonly ProcessStatus[], now: number): Promise<Stored> {
@@ -98,9 +126,19 @@ async function readStored({ config }: Context, store: StoreReads, processes: rea
     stopped: (await store.stoppedClients(null, now)).map((each) => stoppedJson(each, names)),
     fullDevices: (await Promise.all(workspaces.map(({ id, name }) => fullDevices(store, { workspaceId: id, name, feeds, now })))).flat(),
     sources: await troubled(store, names, now),
+    webhooks: (await store.failingWebhooks(null))
+      // Another process's settings may have named one that these do not.
+      .filter(({ workspaceId }) => workspaceId !== null || config.webhookUrl !== undefined)
+      .map((each) => failingWebhookJson(each, names)),
     unguarded: workspaces.filter((workspace) => isOff && areOff(workspace)).map(({ name }) => name),
     workspaces: names,
+    snoozed: (await Promise.all(workspaces.map((workspace) => readSnoozed(store, workspace, now)))).flat(),
   };
+}
+
+async function readSnoozed(store: StoreReads, { id, name }: Workspace, now: number): Promise<Snoozed['snoozed']> {
+  const snoozes = await store.snoozes(id, now);
+  return snoozes.length === 0 ? [] : [{ workspace: name, snoozes, keys: await keyNames(store, id) }];
 }
 
 /** The sources of all workspaces that somebody has to look at. */

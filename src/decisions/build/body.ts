@@ -1,36 +1,34 @@
-/** Bodies of many decisions, made piece by piece: the feed thread builds other tenants' feeds in between. */
+/** Builds large JSON bodies in chunks, so that the feed thread can serve other tenants in between. */
 
-/** Decisions of one piece. */
+/** Values per chunk. */
 const PIECE = 8_192;
 
-/** Text that is encoded as it grows. */
 export class Body {
   readonly #pieces: Uint8Array[] = [];
   readonly #encoder = new TextEncoder();
   #texts: string[] = [];
   #isFirst = true;
-  /** Values that were added. */
+  /** Number of values added. */
   count = 0;
 
-  /** Adds text as it is: no value of an array. */
+  /** Appends text verbatim, outside of any array. */
   raw(text: string): void {
     this.#encode();
     this.#pieces.push(this.#encoder.encode(text));
     this.#isFirst = true;
   }
 
-  /** Adds a value of an array, behind a comma where it is not the first. */
+  /** Appends a value to the array, with a comma if it is not the first. */
   add(text: string): void {
     this.#texts.push(text);
     this.count += 1;
   }
 
-  /** Whether a piece is complete. */
   get isFull(): boolean {
     return this.#texts.length >= PIECE;
   }
 
-  /** Encodes what there is, and resolves when the thread has done what waited. */
+  /** Encodes the pending values, then yields to other work of the thread. */
   async flush(): Promise<void> {
     this.#encode();
     await new Promise<void>((resolve) => setImmediate(resolve));

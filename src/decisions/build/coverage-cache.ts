@@ -1,4 +1,4 @@
-/** The coverage of a feed's networks, kept from one build to the next: only the networks that a changed rule concerns are looked at anew. */
+/** Caches the coverage of a feed's networks between builds. Only networks affected by a changed rule are computed again. */
 import { addressSet, pushNetworks } from '@weir/network/address-set.ts';
 import type { CidrsV4, CidrsV6 } from '@weir/network/coalesce.ts';
 import type { Network } from '@weir/network/network.ts';
@@ -10,7 +10,7 @@ import type { NumberedLists } from './numbered-lists.ts';
 import { placesIn, placesOverlapping, type SortedNetworks } from './sorted-networks.ts';
 
 interface Kept {
-  /** The tables whose rows `rules` speaks of, one of each part: those that follow a snapshot stay the same objects. */
+  /** One table per part, matching the rows of `rules`. Tables that follow a snapshot stay the same objects. */
   readonly tables: readonly RuleTable[];
   readonly rules: readonly BlockingRules[];
   readonly geoVersion: string;
@@ -18,15 +18,15 @@ interface Kept {
   readonly networks: DecisionNetworks;
 }
 
-/** A part of the rules that changed beyond which looking at all of them is no dearer. */
+/** If more than this share of the rules changed, a full computation is no slower. */
 const MOST_CHANGED = 1 / 8;
-/** The place of a network that was not there before, or that a changed rule concerns. */
+/** Index of a network that is new or affected by a changed rule. */
 const NONE = -1;
 
 export class CoverageCache {
   #kept: Kept | undefined;
 
-  /** These networks, which the active rules cover, with their coverage. */
+  /** Returns the networks, which the active rules cover, with their coverage. */
   of(
     parts: readonly ActivePart[],
     rules: readonly BlockingRules[],
@@ -43,7 +43,10 @@ export class CoverageCache {
     return covered;
   }
 
-  /** The networks of the rules that have come, gone or another end; undefined when those are many, or not known. */
+  /**
+   * Networks of the rules that were added, removed or changed their expiry; undefined if there are too many or the previous state is
+   * unknown.
+   */
   #changedSince(
     parts: readonly ActivePart[],
     rules: readonly BlockingRules[],
@@ -99,7 +102,7 @@ export class CoverageCache {
   }
 }
 
-/** The networks of a part's rules that differ; undefined when those are more than `most`, or on countries and ASNs. */
+/** Networks of a part's changed rules; undefined if there are more than `most`, or if a country or ASN changed. */
 function changedIn({ tables }: ActiveRules, before: BlockingRules, rules: BlockingRules, most: number): Network[] | undefined {
   if (changedRows(before.geo, rules.geo, 0) === undefined) return undefined;
   const v4 = changedRows(before.v4, rules.v4, most);
@@ -115,7 +118,7 @@ function changedIn({ tables }: ActiveRules, before: BlockingRules, rules: Blocki
   ];
 }
 
-/** The rows that differ; undefined when those are more than `most`. */
+/** The rows that differ; undefined if there are more than `most`. */
 function changedRows(before: Float64Array, rules: Float64Array, most: number): number[] | undefined {
   const changed: number[] = [];
   for (let row = 0; row < rules.length; row++) {
@@ -126,7 +129,7 @@ function changedRows(before: Float64Array, rules: Float64Array, most: number): n
   return changed;
 }
 
-/** The networks at some places, in order. */
+/** The networks at these indexes, in order. */
 function partOf({ v4, v6 }: SortedNetworks, places: readonly number[]): { readonly v4: CidrsV4; readonly v6: CidrsV6 } {
   const inV4 = places.filter((at) => at < v4.length);
   const inV6 = places.slice(inV4.length).map((at) => at - v4.length);

@@ -1,43 +1,42 @@
-/** Until when rules cover networks, and which lists the rules are of. */
+/** Computes until when rules cover networks, and the list of each network. */
 
-/** Rules on networks of one family, by their start, those of one start by their end, the last one first. No two of them overlap but one lies in the other. */
+/** Rules on networks of one family, sorted by start, then by end descending. Two rules are either disjoint or nested. */
 export interface CoveringRules<T extends number | bigint> {
   readonly starts: ArrayLike<T>;
-  /** The addresses after the last ones. */
+  /** Exclusive. */
   readonly ends: ArrayLike<T>;
   /** Whole seconds; Infinity: never. */
   readonly expires: ArrayLike<number>;
-  /** Of the list that each rule is of, a number above 0. */
+  /** List number of each rule, from 1. */
   readonly lists: ArrayLike<number>;
 }
 
-/** What holds for each of some networks. */
 export interface Coverage {
-  /** Whole seconds: when the first address of it is not covered any more; Infinity: never. */
+  /** Whole seconds: when the first address of each network is no longer covered; Infinity: never. */
   readonly lapses: Float64Array;
-  /** The list that it is of; SEVERAL where it is of none alone. */
+  /** List number of each network; SEVERAL if no single list covers it. */
   readonly lists: Int32Array;
 }
 
 export const SEVERAL = -1;
 
-/** How the lists of rules make the list that a network is of. */
+/** How the lists of rules determine the list of a network. */
 export interface Attribution {
-  /** The list of addresses that rules of two lists have. */
+  /** The list of addresses that rules of two lists cover. */
   around(list: number, other: number): number;
-  /** The list of a network whose addresses are of two. */
+  /** The list of a network whose addresses belong to two lists. */
   beside(list: number, other: number): number;
 }
 
 const alone = (list: number, other: number) => (list === other ? list : SEVERAL);
-/** Its list where all rules are of one, else SEVERAL. */
+/** The common list of all rules, else SEVERAL. */
 export const ONE_LIST: Attribution = { around: alone, beside: alone };
-/** The list that completes it, where lists are taken one after the other by their numbers (SPEC D31.2). */
+/** The list that completes the network when lists are added in the order of their numbers (SPEC D31.2). */
 export const COMPLETING_LIST: Attribution = { around: Math.min, beside: Math.max };
 
 /**
- * The coverage of networks that are sorted, do not overlap, and are covered by the rules. Goes once through both: rules that lie
- * in each other form a stack, whose latest expiry holds for the addresses that only its rules have.
+ * The coverage of networks that are sorted, disjoint and covered by the rules. One pass over both: nested rules form a stack, and the
+ * latest expiry of the stack applies to the addresses between their bounds.
  */
 export function coverageOf<T extends number | bigint>(
   rules: CoveringRules<T>,
@@ -46,7 +45,7 @@ export function coverageOf<T extends number | bigint>(
 ): Coverage {
   const { starts, ends, expires, lists } = rules;
   const sweep = new Sweep(networks, beside);
-  /** The rules around the place that the sweep has reached, the narrowest last, with the latest expiry and the list of all around them. */
+  /** The rules that enclose the current address, the narrowest last, each with the latest expiry and the list of all rules around it. */
   const stack: { readonly end: T; readonly expires: number; readonly list: number }[] = [];
   let reached: T | undefined;
   for (let rule = 0; rule < starts.length; rule++) {
@@ -57,7 +56,7 @@ export function coverageOf<T extends number | bigint>(
       reached = top.end;
       stack.pop();
     }
-    // Most rules have no other around or in them.
+    // Fast path: most rules are not nested.
     if (top === undefined && (rule + 1 === starts.length || starts[rule + 1] >= ends[rule])) {
       sweep.cover(start, ends[rule], expires[rule], lists[rule]);
       continue;
@@ -74,14 +73,14 @@ export function coverageOf<T extends number | bigint>(
   return sweep;
 }
 
-/** Networks as they are covered from the lowest address on. */
+/** Networks in the order of their addresses. */
 class Sweep<T extends number | bigint> implements Coverage {
   readonly lapses: Float64Array;
   readonly lists: Int32Array;
   readonly #starts: ArrayLike<T>;
   readonly #ends: ArrayLike<T>;
   readonly #beside: Attribution['beside'];
-  /** The first network that does not end before what is covered next. */
+  /** Index of the first network that ends after the last covered address. */
   #next = 0;
 
   constructor({ starts, ends }: Pick<CoveringRules<T>, 'starts' | 'ends'>, beside: Attribution['beside']) {
@@ -92,7 +91,7 @@ class Sweep<T extends number | bigint> implements Coverage {
     this.lists = new Int32Array(starts.length);
   }
 
-  /** Notes what holds from an address up to, and without, another. */
+  /** Records the expiry and list of the addresses from `from` to `to`, exclusive. */
   cover(from: T, to: T, expires: number, list: number): void {
     const count = this.lapses.length;
     let next = this.#next;

@@ -1,4 +1,4 @@
-/** Networks with until when the rules that block cover them, and of which lists these are (SPEC D14.2, D14.5, D31.2). */
+/** Networks with the expiry and the lists of the rules that block them (SPEC D14.2, D14.5, D31.2). */
 import { type AddressSet, addressSet, intersection } from '@weir/network/address-set.ts';
 import { lastAddressV4, lastAddressV6 } from '@weir/network/bounds.ts';
 import { type CidrsV4, type CidrsV6, coalesceV4, coalesceV6 } from '@weir/network/coalesce.ts';
@@ -9,11 +9,11 @@ import type { RuleTable } from '../../feed/index/rule-table.ts';
 import { type Attribution, type Coverage, type CoveringRules, coverageOf } from './coverage.ts';
 import type { NumberedLists } from './numbered-lists.ts';
 
-/** Networks of both families, sorted, IPv4 first, with what holds for each. */
+/** Sorted networks of both families, IPv4 first, with their coverage. */
 export interface DecisionNetworks {
   readonly v4: CidrsV4;
   readonly v6: CidrsV6;
-  /** IPv4 first: when each expires, whole seconds (Infinity: never), and the number of the list that it is of, or SEVERAL. */
+  /** Per network, IPv4 first. */
   readonly coverage: Coverage;
 }
 
@@ -24,7 +24,7 @@ class NetworkColumns<A> {
   prefixes: Uint8Array;
   /** Whole seconds; Infinity: never. */
   expires: Float64Array;
-  /** By the numbers of `NumberedLists`. */
+  /** Numbers of `NumberedLists`. */
   lists: Int32Array;
 
   constructor(capacity: number) {
@@ -53,7 +53,7 @@ class NetworkColumns<A> {
     this.lists.set(lists);
   }
 
-  /** Those whose prefix has at least this length. */
+  /** The rules with at least this prefix length. */
   from(prefix: number): NetworkColumns<A> {
     const narrow = new NetworkColumns<A>(this.length);
     for (let i = 0; i < this.length; i++) {
@@ -68,14 +68,13 @@ export interface NetworkRules {
   readonly v6: NetworkColumns<readonly number[]>;
 }
 
-/** For each row of a part until when its rule blocks, whole seconds (Infinity: without end); 0 where it does not. */
+/** For each row of a part, until when its rule blocks, whole seconds (Infinity: forever; 0: it does not block). */
 export interface BlockingRules {
   readonly v4: Float64Array;
   readonly v6: Float64Array;
   readonly geo: Float64Array;
 }
 
-/** Those of each part. */
 export const blockingRules = (parts: readonly ActivePart[]): BlockingRules[] => parts.map(({ active }) => blockingOf(active));
 
 function blockingOf(active: ActiveRules): BlockingRules {
@@ -90,7 +89,7 @@ function blockingOf(active: ActiveRules): BlockingRules {
   return { v4: of(v4), v6: of(v6), geo: of(geo) };
 }
 
-/** The rules that block, those on countries and ASNs as one for each of their networks; with `within` only those that overlap it. */
+/** The blocking rules, with countries and ASNs expanded to networks; with `within`, only rules that overlap it. */
 export function blockingNetworks(
   parts: readonly ActivePart[],
   rules: readonly BlockingRules[],
@@ -141,7 +140,7 @@ export function addressesOf({ v4, v6 }: NetworkRules): AddressSet {
   return set;
 }
 
-/** Networks with what the rules that cover them say. */
+/** Combines networks with the coverage computed from the rules. */
 export function coveredBy(rules: NetworkRules, v4: CidrsV4, v6: CidrsV6, attribution: Attribution): DecisionNetworks {
   const ofV4 = coverageOf(coveringV4(rules.v4), boundsV4(v4.addresses, v4.prefixes), attribution);
   const ofV6 = coverageOf(coveringV6(rules.v6), boundsV6(v6), attribution);
@@ -167,7 +166,7 @@ function boundsV4(addresses: ArrayLike<number>, prefixes: ArrayLike<number>) {
   return { starts, ends };
 }
 
-/** By address, then by prefix length. */
+/** Sorted by address, then by prefix length. */
 function coveringV4({ addresses, prefixes, expires, lists, length }: NetworkColumns<number>): CoveringRules<number> {
   const pairs = new Uint32Array(2 * length);
   for (let i = 0; i < length; i++) {

@@ -1,4 +1,4 @@
-/** The decisions of all feeds on the feed thread: the builder of documents keeps them up to date, bouncers ask for them. */
+/** Decisions of all feeds on the feed thread. The document builder updates them; bouncers query them. */
 import { type Clock, within } from '../../clock.ts';
 import type { VersionedContent, VersionedContents } from '../../feed/build/versioned-content.ts';
 import type { StoreReads, StoreWrites } from '../../ports/store.ts';
@@ -7,22 +7,21 @@ import type { DecisionAnswer, DecisionRequest, DroppedDecisions } from '../decis
 import { DecisionFeeds, MOST_NETWORKS, type NetworkBounds } from './decision-feeds.ts';
 import { FeedDecisions } from './feed-decisions.ts';
 
-/** How long the store may take to tell or note what bouncers were told, ms. */
+/** Timeout for reading or writing the decision log, ms. */
 const ASK_LIMIT = 2_000;
 
 export interface DecisionBuilderOptions {
   readonly store: Pick<StoreReads, 'told'>;
   readonly recordLog: StoreWrites['recordLog'];
   readonly clock: Clock;
-  /** MOST_NETWORKS, unless said otherwise. */
+  /** Default: MOST_NETWORKS. */
   readonly most?: NetworkBounds;
-  /** Is told of each feed that had to go for another, in memory or in the store too. */
+  /** Called for each feed whose state was evicted, from memory or from the store. */
   readonly onDropped?: (dropped: DroppedDecisions) => void;
 }
 
-/** Answers bouncers. */
 export interface DecisionAnswers {
-  /** A body for bouncers, of what was built last of the feed's decisions; undefined when nothing was, in this thread. */
+  /** A response body from the feed's last build; undefined if this thread has not built the feed. */
   decisions(request: DecisionRequest): Promise<DecisionAnswer | undefined>;
 }
 

@@ -1,4 +1,4 @@
-/** The networks that bouncers are given, with the instants at which they expire (SPEC D14.2): the block feed's content in more detail. */
+/** The networks of a block feed with their expiry, as bouncers receive them (SPEC D14.2). */
 import { type AddressSet, addressSet, difference, intersection, pushNetworks } from '@weir/network/address-set.ts';
 import { type CidrsV4, type CidrsV6, countV4, countV6 } from '@weir/network/coalesce.ts';
 import { exceptionsOf, feedContent, type ListCut, takenOut } from '../../feed/build/content.ts';
@@ -22,46 +22,46 @@ import { networksOf } from './network-key.ts';
 import type { NumberedLists } from './numbered-lists.ts';
 
 export interface DecisionContent {
-  /** What bouncers are told. */
+  /** Networks that bouncers receive. */
   readonly told: DecisionNetworks;
-  /** All networks of the block feed: what look-ups are answered from. The same object, unless single addresses are told. */
+  /** All networks of the block feed, for look-ups. The same object, unless the feed publishes single addresses. */
   readonly all: DecisionNetworks;
-  /** What the lists are called that both speak of, by number, from 1 on. */
+  /** Names of the lists by number, from 1. */
   readonly listNames: readonly string[];
   readonly leftOut: DecisionAnswer['leftOut'];
-  /** The next second at which a rule expires, so far as the store was not asked for it yet; Infinity when none does. */
+  /** The next second at which a rule expires that the store was not asked about yet; Infinity: never. */
   readonly nextExpiry: number;
-  /** What the feed leaves out to keep within its cap; undefined for what may leave nothing out. */
+  /** The result of trimming the feed to its cap; undefined if the feed must not be trimmed. */
   readonly fitted?: TrimResult | undefined;
 }
 
-/** What there is in place of content that exceeds the cap. */
+/** Returned if the content exceeds the cap. */
 export interface TooManyDecisions {
   readonly count: number;
   readonly nextExpiry: number;
 }
 
 interface DecisionParts {
-  /** Whole seconds: rules that expire at this second or before are left out. */
+  /** Whole seconds: rules that expire at this second or before are excluded. */
   readonly asOf: number;
   readonly geo: GeoDatabase;
-  /** Addresses that no block feed contains. */
+  /** Addresses that no block feed may contain. */
   readonly guarded: AddressSet | undefined;
   readonly entryLimit: number;
-  /** Networks of up to so many addresses are told as single addresses, wider ones not at all; null: networks are told. */
+  /** Networks of up to this many addresses are published as single addresses, wider ones are omitted; null: publish networks. */
   readonly singleAddresses: number | null;
-  /** The lists by numbers, given the places of those that are left out. */
+  /** Numbers the lists, given the indexes of the trimmed ones. */
   readonly numbered: (left: readonly number[]) => NumberedLists;
-  /** What is known of the last content of the feed. */
+  /** Coverage cached from the feed's last build. */
   readonly coverage: CoverageCache;
 }
 
-/** What bouncers are not told is chosen for them alone: both families, as networks or as single addresses. */
+/** Bouncers have a trim state of their own: it counts both families, as networks or as single addresses. */
 const FIT_KEY = 'decisions';
 
 const NOTHING = { networks: 0, addresses: 0 };
 
-/** The decisions of a feed's snapshot, or how many there would be where those are more than the cap. */
+/** The decisions of a feed's snapshot, or their count if it exceeds the cap. */
 export function decisionContent(snapshot: Snapshot, parts: DecisionParts): DecisionContent | TooManyDecisions {
   const { asOf, geo, guarded, entryLimit, singleAddresses, numbered, coverage } = parts;
   const query = { family: 'both', action: 'block', asOf, classes: undefined, guarded } as const;
@@ -95,19 +95,19 @@ export function decisionContent(snapshot: Snapshot, parts: DecisionParts): Decis
     leftOut: { networks: countV4(left.v4) + countV6(left.v6), addresses: addressCount(left) },
   };
 
-  /** The rules of networks of up to so many addresses. */
+  /** The rules on networks of up to `most` addresses. */
   function narrowRules(most: number, of: NumberedLists): NetworkRules {
     const rules = blockingNetworks(active, blocking, of);
     const bits = Math.floor(Math.log2(most));
     return { v4: rules.v4.from(32 - bits), v6: rules.v6.from(128 - bits) };
   }
 
-  /** Gives the addresses of these rules that a content has. */
+  /** Returns a function that selects the addresses of narrow rules within a content. */
   function singlesOf(most: number): (networks?: Networks) => AddressSet {
     const exceptions = exceptionsOf(snapshot);
     const allowed = exceptions && snapshot.ranges.ranges(active, { ...query, role: exceptions }, geo);
     const found = withoutTaken(addressesOf(narrowRules(most, numbered([]))), takenOut(allowed, guarded));
-    // One list has what others may have to agree on, or what is left out.
+    // With a quorum or a trimmed list, an address in one list need not be in the feed.
     return (networks = networksOf([])) => (snapshot.head.quorum === undefined ? found : intersection(found, contentSet(networks)));
   }
 }
@@ -127,7 +127,7 @@ function withoutTaken(set: AddressSet, taken: AddressSet | undefined): AddressSe
   return set;
 }
 
-/** How many addresses a merged set has. */
+/** The number of addresses in a merged set. */
 function addressCount({ v4, v6 }: AddressSet): number {
   let count = 0;
   for (let i = 0; i < v4.length; i++) count += v4.pairs[2 * i + 1] - v4.pairs[2 * i] + 1;

@@ -1,6 +1,6 @@
-/** The feeds whose decisions are held, by use, and a bound that workspaces share (SPEC D14.16). */
+/** Feeds with decisions in memory, least recently used first, within limits that workspaces share (SPEC D14.16). */
 
-/** What may be held of one workspace, and in all: networks that bouncers are told, have been told lately, or were told before. */
+/** Limits per workspace and in total, in networks: published now, published recently, and unpublished recently. */
 export interface NetworkBounds {
   readonly ofWorkspace: number;
   readonly inAll: number;
@@ -9,23 +9,23 @@ export interface NetworkBounds {
 /** About 70 bytes each. */
 export const MOST_NETWORKS: NetworkBounds = { ofWorkspace: 2_000_000, inAll: 8_000_000 };
 
-/** A feed of a workspace (null: its own). */
+/** A feed of a workspace (null: the workspace's own feed). */
 export interface FeedName {
   readonly workspaceId: string;
   readonly feedId: string | null;
 }
 
-/** What is held of feeds. Each has a `size`, in networks. */
+/** State per feed. `size` is in networks. */
 export class DecisionFeeds<T extends { readonly size: number }> {
   readonly #bounds: NetworkBounds;
-  /** Of each workspace those first that were used longest ago. */
+  /** Per workspace, the least recently used first. */
   readonly #workspaces = new Map<string, Map<string | null, T>>();
 
   constructor(bounds: NetworkBounds) {
     this.#bounds = bounds;
   }
 
-  /** What is held of a feed, which is used now. */
+  /** The state of a feed, marked as used now. */
   use({ workspaceId, feedId }: FeedName): T | undefined {
     const feeds = this.#workspaces.get(workspaceId);
     const found = feeds?.get(feedId);
@@ -46,7 +46,10 @@ export class DecisionFeeds<T extends { readonly size: number }> {
     if (feeds?.size === 0) this.#workspaces.delete(workspaceId);
   }
 
-  /** Forgets what is too much: of the workspace, then of those with most, what was used longest ago, but never a workspace's last one. Returns whose. */
+  /**
+   * Evicts the least recently used feeds beyond the limits: first of this workspace, then of the largest ones. A workspace keeps at least
+   * one. Returns the evicted feeds.
+   */
   trim(workspaceId: string): FeedName[] {
     const dropped: FeedName[] = [];
     const sizes = new Map(this.#workspaces.entries().map(([id, feeds]) => [id, sizeOf(feeds)]));

@@ -1,4 +1,4 @@
-/** Decisions as bouncers read them (SPEC D14.2). */
+/** Decisions as JSON for bouncers (SPEC D14.2). */
 import { createHash } from 'node:crypto';
 import { formatAddress } from '@weir/network/format.ts';
 import type { Network } from '@weir/network/network.ts';
@@ -9,23 +9,22 @@ import { LONGEST_LEASE } from './lease.ts';
 import { type DecisionKey, isBroad, keyAt, type NetworkKey, nameOf, networkKey, networkOf } from './network-key.ts';
 import { decisionKeyAt, type PublishedNetworks } from './published-networks.ts';
 
-/** What the texts of decisions are made with. */
 export interface DecisionTexts {
   readonly networks: PublishedNetworks;
-  /** The names of lists by their number, from 1 on. */
+  /** List names by number, from 1. */
   readonly listNames: readonly string[];
   /** ms */
   readonly now: number;
   readonly filter: DecisionFilter;
 }
 
-/** The body of a stream: what is new or told again, and what is gone. Other work is done while it is made. */
+/** The body of a stream response: new and renewed decisions, and deleted ones. Yields to other work while it renders. */
 export async function streamBody(
   texts: DecisionTexts,
   changes: { readonly changed: Iterable<number>; readonly gone: Iterable<DecisionKey> },
 ): Promise<Uint8Array> {
   const body = new Body();
-  // What is gone changes with the next build.
+  // The next build changes the deleted ones.
   const gone = [...changes.gone];
   const write = decisionWriter(texts);
   body.raw('{"new":[');
@@ -45,7 +44,7 @@ export async function streamBody(
   return body.end();
 }
 
-/** The body of a look-up: these decisions, or null when there is none. Other work is done while it is made. */
+/** The body of a look-up response: these decisions, or null if there are none. Yields to other work while it renders. */
 export async function heldBody(texts: DecisionTexts, places: Iterable<number>): Promise<Uint8Array> {
   const body = new Body();
   const write = decisionWriter(texts);
@@ -62,7 +61,7 @@ export async function heldBody(texts: DecisionTexts, places: Iterable<number>): 
 function decisionWriter({ networks, listNames, now, filter }: DecisionTexts) {
   const isNamed = networks.names.length > 0;
   const origin = isNamed ? LISTS_ORIGIN : ORIGIN;
-  // A workspace may have thousands of lists, and a look-up concerns one.
+  // Filled on demand: a workspace may have thousands of lists, and a look-up concerns one.
   const scenarios = new Map<number, { readonly text: string; readonly isWanted: boolean }>();
   const scenarioOf = (list: number) => {
     const name = list === 0 ? ORIGIN : listNames[list - 1];
@@ -79,7 +78,7 @@ function decisionWriter({ networks, listNames, now, filter }: DecisionTexts) {
     return `{"id":${idOf(network, key)},"duration":"${duration}","origin":"${from}","scenario":${scenario},"scope":"${scope}","type":"ban","value":"${value}"}`;
   };
   return {
-    /** The decision of a network that is held; undefined when it is not wanted. */
+    /** The decision of a published network; undefined if the filter excludes it. */
     held(index: number, key: NetworkKey): string | undefined {
       const list = networks.lists[index] === SEVERAL ? 0 : networks.lists[index];
       const scenario = scenarioOf(list);
@@ -92,7 +91,7 @@ function decisionWriter({ networks, listNames, now, filter }: DecisionTexts) {
       }
       return text(key, duration, origin, scenario.text);
     },
-    /** The decision of a network that is gone, as it was told; undefined when its scope or origin is not wanted. */
+    /** The decision of a deleted network, under the list name it was published with; undefined if the filter excludes it. */
     gone(key: DecisionKey): string | undefined {
       const name = nameOf(key);
       const from = name === '' ? ORIGIN : LISTS_ORIGIN;
@@ -107,20 +106,20 @@ const scopeOf = (key: DecisionKey): Scope => (isBroad(key) ? 'Range' : 'Ip');
 const wantsScenario = ({ containing, without }: DecisionFilter, name: string): boolean =>
   (containing?.some((part) => name.includes(part)) ?? true) && !without.some((part) => name.includes(part));
 
-/** Every decision ends in half a second: clients expect a fraction, and some take a timeout of 0 for none. */
+/** Durations end in half a second: clients expect a fraction, and some read a timeout of 0 as no timeout. */
 const GONE = '-1.5s';
 
-/** A duration as Go writes it, such as `3h59m20.5s`, not below 1.5 s; `seconds` of any sign. Clients cut to whole seconds: none is to be lost. */
+/** A duration in Go's format, such as `3h59m20.5s`, at least 1.5 s. Clients truncate to whole seconds, so half a second is added. */
 function durationText(seconds: number): string {
   const whole = Math.max(1, Math.ceil(seconds));
   const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60];
   return `${hours > 0 ? `${hours}h` : ''}${whole >= 60 ? `${minutes}m` : ''}${whole % 60}.5s`;
 }
 
-/** Ids of IPv6 networks begin here: those of IPv4 networks are the address and the prefix length. */
+/** First id of IPv6 networks. The id of an IPv4 network is its address and prefix length. */
 const V6_IDS = 2 ** 40;
 
-/** A number below 2 ** 53 for each network: always the same one for the same network. */
+/** A stable number below 2 ** 53 for each network. */
 function idOf(network: Network, key: NetworkKey): number {
   if (network.family === 4) return network.address * 64 + network.prefix;
   const digest = createHash('sha256').update(key, 'latin1').digest();

@@ -1,10 +1,10 @@
 /**
- * What the store keeps of the networks that bouncers were told (SPEC D14.6): entries of 10 bytes (IPv4) or 22 (IPv6), of four more with the
- * number of a name (SPEC D31.4), which stands before the first entry that has it.
+ * The stored form of the decision log (SPEC D14.6): entries of 10 bytes (IPv4) or 22 (IPv6), 4 more with a name's number (SPEC D31.4). A
+ * name precedes the first entry that uses it.
  */
 import { type DecisionKey, decisionKey, isV4, nameOf, networkKey } from './network-key.ts';
 
-/** A network that bouncers were told until a second, or that went at one. */
+/** A network published until a second, or deleted at a second. */
 export interface LogEntry {
   readonly key: DecisionKey;
   readonly isGone: boolean;
@@ -15,9 +15,9 @@ export interface LogEntry {
 const GONE = 1;
 const V6 = 2;
 const NAMED = 4;
-/** Not a network but a name: two bytes of its length, and its text. */
+/** Marks a name instead of a network: two bytes of length, then the text. */
 const NAME = 8;
-/** The flags before the key, the second and the number of the name behind it. */
+/** Sizes in bytes: flags before the key; second and name number after it. */
 const FLAGS = 1;
 const SECOND = 4;
 const NUMBER = 4;
@@ -25,11 +25,10 @@ const LENGTH = 2;
 const KEY_V4 = 5;
 const KEY_V6 = 17;
 
-/** Writes entries one after the other. */
 export class LogWriter {
   #bytes = Buffer.alloc(1024);
   #length = 0;
-  /** The names that were written, by their numbers. */
+  /** Numbers of the names written so far. */
   readonly #names = new Map<string, number>();
 
   get length(): number {
@@ -48,7 +47,7 @@ export class LogWriter {
     if (number !== undefined) this.#length = this.#bytes.writeUInt32BE(number, this.#length);
   }
 
-  /** All entries, in bytes of their own. */
+  /** Returns a copy of all entries. */
   end(): Uint8Array<ArrayBuffer> {
     return Uint8Array.from(this.#bytes.subarray(0, this.#length));
   }
@@ -72,7 +71,7 @@ export class LogWriter {
   }
 }
 
-/** The entries in the order in which they were written. */
+/** The entries in write order. */
 export function* readLog(bytes: Uint8Array): Generator<LogEntry> {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   const names: string[] = [];

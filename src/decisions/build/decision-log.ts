@@ -1,7 +1,7 @@
 /**
- * What the bouncers of a feed were told, and what has changed since (SPEC D14.3 to D14.7). A bouncer holds a network until it is told that
- * it is gone, or until the instant that it was told with it has passed; what it holds already it does not take again. So everything that
- * any bouncer may hold is known here, for all of them together.
+ * The decision log of a feed: the networks published to its bouncers, and the changes since (SPEC D14.3 to D14.7). A bouncer keeps a
+ * network until weir deletes it or its lease ends; it ignores repeated announcements. One log covers everything that any bouncer may still
+ * enforce.
  */
 import { secondOf } from '../../clock.ts';
 import type { DecisionMark } from '../decisions.ts';
@@ -15,26 +15,26 @@ import { ReannounceQueue } from './reannounce-queue.ts';
 import { restoreLog } from './restored-log.ts';
 import { placeOf, placesIn } from './sorted-networks.ts';
 
-/** How long it is known that a network is gone, s, and of how many at most. */
+/** How long deletions are remembered, s, and how many at most. */
 const KEPT = 7 * 86_400;
 const MOST_GONE = 131_072;
-/** How much is written behind the whole before the whole is written anew, bytes. */
+/** Bytes of appended changes after which the whole log is written again. */
 const COMPACT_AT = 1 << 20;
 
-const UNNOTICED = 1; // s, by which a clock goes back
+const UNNOTICED = 1; // s; smaller steps back of the clock are ignored
 const NOT_AHEAD = { by: 0, through: Number.POSITIVE_INFINITY };
 
-/** What has changed for a bouncer: places among the networks, and networks that are gone. */
+/** Changes for a bouncer: indexes of published networks, and keys of deleted ones. */
 export interface LogChanges {
   readonly changed: Iterable<number>;
   readonly gone: Iterable<DecisionKey>;
 }
 
-/** What is to be written, and whether it replaces all that was written before. */
+/** Bytes to store, and whether they replace all earlier records. */
 export interface LogRecord {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly isComplete: boolean;
-  /** What has changed since the last record. */
+  /** The changes since the last record. */
   readonly change: Uint8Array;
 }
 
@@ -44,27 +44,26 @@ export class DecisionLog {
   readonly #builder: string;
   readonly #versions = new LogVersions();
   #networks = NOTHING;
-  /** When each of them is told again if it stays for longer than was told, whole seconds. */
+  /** When each network is announced again if it outlives its lease, whole seconds. */
   #again = new Float64Array();
-  /** The earliest instant at which one of them goes or is told again, whole seconds. */
+  /** The earliest second at which a network expires or must be announced again. */
   #earliest = Number.POSITIVE_INFINITY;
-  /** When networks went that some bouncer may hold, oldest first, whole seconds. */
+  /** When networks were deleted that some bouncer may still enforce, oldest first, whole seconds. */
   #gone = new Map<DecisionKey, number>();
-  /** Earlier instants until which some bouncers hold a network: it is told again then. */
+  /** Earlier lease ends that some bouncers have: the network is announced again then. */
   readonly #dues = new ReannounceQueue();
-  /** What was changed and is not written yet. */
   #unwritten = new LogWriter();
-  /** Whether something could not be written, so that only the whole tells it, and when (whole seconds) that is tried again. */
+  /** Whether a write failed, so that the next record must be complete, and when to retry (whole seconds). */
   #lacksRecord = false;
   #noteAgain = 0;
   #writtenBytes = 0;
   #wholeBytes = 0;
-  /** The time as it was noted last, whole seconds. */
+  /** The last recorded time, whole seconds. */
   #latest = Number.NEGATIVE_INFINITY;
-  /** By how much longer than what is held here some bouncers may hold a network, s, and through which second. */
+  /** By how much some bouncers' leases exceed those recorded here, s, and through which second. */
   #ahead = NOT_AHEAD;
 
-  /** `builder` names this object among those before a restart and of other processes. */
+  /** `builder` distinguishes this log from those before a restart and in other processes. */
   constructor(builder: string) {
     this.#builder = builder;
   }
@@ -73,7 +72,7 @@ export class DecisionLog {
     return { builder: this.#builder, version: this.#versions.version };
   }
 
-  /** How many networks are held: those that bouncers are told, and what is known of earlier ones. */
+  /** Networks in memory: published, deleted, and in the change history. */
   get size(): number {
     return this.#networks.until.length + this.#gone.size + this.#versions.size;
   }
@@ -82,24 +81,24 @@ export class DecisionLog {
     return this.#networks;
   }
 
-  /** Whole seconds: when a network has to be told again, and the version moves, or something has to be noted, though nothing else changes. */
+  /** Whole seconds: when the log must act although no content changes: an announcement, an expiry or a retried write. */
   get nextDue(): number {
     return Math.min(this.#earliest, this.#dues.next, this.#lacksRecord ? this.#noteAgain : Number.POSITIVE_INFINITY);
   }
 
-  /** Takes in what the store holds from before the start: bouncers may hold all of it. `now` in ms. */
+  /** Loads the stored log at start-up: bouncers may enforce all of it. `now` in ms. */
   restore(records: Iterable<Uint8Array>, now: number): void {
     const { networks, gone, dues, bytes } = restoreLog(records, secondOf(now));
     this.#writtenBytes += bytes;
     this.#networks = networks;
     this.#gone = gone;
     for (const [second, key] of dues) this.#dues.add(second, key);
-    // When it was told is not known.
+    // The announcement times are unknown.
     this.#again = this.#networks.until.map((until) => renewAt(until));
     for (const again of this.#again) this.#earliest = Math.min(this.#earliest, again);
   }
 
-  /** Takes in what another process has told the same bouncers, before what they are told now is taken. `now` in ms. */
+  /** Merges what another process has announced to the same bouncers. Call before `take`. `now` in ms. */
   join(records: Iterable<Uint8Array>, now: number): void {
     const second = secondOf(now);
     const gone: DecisionKey[] = [];
@@ -110,7 +109,7 @@ export class DecisionLog {
           if (!isGone) gone.push(key);
           if (!isGone || !this.#gone.has(key)) this.#goes(key, second);
         } else if (isGone) {
-          // Who was told so there is told here that it holds, where it does.
+          // The other process announced its deletion, so announce it again.
           this.#dues.add(second, key);
         } else if (until > second && this.#networks.until[at] !== until) {
           for (const due of [Math.max(renewAt(until), second + 1), until]) this.#dues.add(due, key);
@@ -120,7 +119,7 @@ export class DecisionLog {
     this.#move(gone);
   }
 
-  /** Makes these the networks that bouncers are told, with the names of their lists where they are told of these. `now` in ms. */
+  /** Publishes these networks, with list names if the feed announces lists. `now` in ms. */
   take({ v4, v6, coverage: { lapses, lists } }: DecisionNetworks, now: number, names: readonly string[] = []): void {
     const second = secondOf(now);
     this.passed(now);
@@ -157,13 +156,13 @@ export class DecisionLog {
         this.#dues.add(until, tell(to));
       } else if (lapses[to] > until && this.#again[from] <= second) {
         touched.push(tell(to));
-        // Clients that do not take again what they hold let it go then.
+        // Clients that ignore repeated announcements drop the network at their lease end.
         for (const due of [until, until + this.#ahead.by]) this.#dues.add(due, decisionKeyAt(networks, to));
       } else {
         networks.until[to] = until;
         again[to] = this.#again[from];
       }
-      // Who wants some scenarios only may have to be told.
+      // Clients that filter by scenario may need it now.
       if (before.lists[from] !== 0 && !isSame(from, to) && until > second) touched.push(decisionKeyAt(networks, to));
     };
     const places = placesIn(before, networks);
@@ -175,14 +174,14 @@ export class DecisionLog {
       if (from < 0) {
         added(at);
       } else if (isNamed && !isSame(from, at)) {
-        // Under its old name first: clients hold a set for each.
+        // Delete under the old name first: clients keep one set per name.
         removed(from);
         added(at);
         next = from + 1;
       } else {
         next = from + 1;
         const until = before.until[from];
-        // Almost all stay as they are.
+        // Fast path: almost all networks are unchanged.
         const isPublished = until > second && (lapses[at] === until || (lapses[at] > until && this.#again[from] > second));
         if (isPublished && isSame(from, at)) {
           networks.until[at] = until;
@@ -203,10 +202,7 @@ export class DecisionLog {
     this.#move(touched);
   }
 
-  /**
-   * Notes the time, ms. Where it was later before, that was wrong, and what was told with it ends as much earlier as it was wrong by: it counts
-   * as told until then (SPEC D37.1).
-   */
+  /** Records the time, ms. If the clock stepped back, leases announced with the wrong time end earlier by the same amount (SPEC D37.1). */
   passed(now: number): void {
     const second = secondOf(now);
     const by = this.#latest - second;
@@ -222,7 +218,7 @@ export class DecisionLog {
     [this.#earliest, this.#lacksRecord] = [second, true];
   }
 
-  /** What has changed since a version (null: everything that holds, and all that is gone). */
+  /** The changes since a version (null: everything published and everything deleted). */
   since(mark: DecisionMark | null): LogChanges {
     const keys = mark?.builder === this.#builder ? this.#versions.since(mark.version) : undefined;
     if (keys === undefined) return { changed: this.#networks.until.keys(), gone: this.#gone.keys() };
@@ -230,17 +226,14 @@ export class DecisionLog {
     const gone: DecisionKey[] = [];
     for (const key of keys) {
       const at = placeOf(this.#networks, networkOf(key));
-      // Where it is held under another name it is told so in the same answer: some clients hold a network without one.
+      // A network that moved to another list is announced in the same response: some clients key networks without the name.
       if (at !== undefined) changed.add(at);
       if (at === undefined || nameAt(this.#networks, at) !== nameOf(key)) gone.push(key);
     }
     return { changed, gone };
   }
 
-  /**
-   * What has to be in the store before anybody is told of it; undefined when nothing has. It counts as written, unless `notWritten` is
-   * called.
-   */
+  /** The record to store before bouncers see the changes; undefined if there is none. Counts as written unless `notWritten` is called. */
   takeRecord(): LogRecord | undefined {
     const { length } = this.#unwritten;
     if (length === 0 && !this.#lacksRecord) return undefined;
@@ -254,7 +247,7 @@ export class DecisionLog {
     return { bytes, isComplete, change };
   }
 
-  /** A record did not get into the store: the next one is whole, and what it would have noted is told for a short time only. `now` in ms. */
+  /** Call if a record could not be stored: the next one is complete, and the unrecorded leases are short. `now` in ms. */
   notWritten({ change }: Pick<LogRecord, 'change'>, now: number): void {
     const second = secondOf(now);
     [this.#lacksRecord, this.#noteAgain] = [true, second + RECORD_RETRY];
@@ -292,7 +285,7 @@ export class DecisionLog {
     this.#versions.move(touched, this.#networks.until.length + this.#gone.size);
   }
 
-  /** The place of a network that is told with this very name. */
+  /** The index of a network published under this very name. */
   #find(key: DecisionKey): number | undefined {
     const at = placeOf(this.#networks, networkOf(key));
     return at === undefined || nameAt(this.#networks, at) !== nameOf(key) ? undefined : at;

@@ -1,4 +1,4 @@
-/** What the feed thread holds for the bouncers of each feed: takes its networks from a build, and answers what a bouncer is to be told. */
+/** Decisions of one feed on the feed thread: takes networks from builds and renders responses for bouncers. */
 import { randomUUID } from 'node:crypto';
 import type { AddressSet } from '@weir/network/address-set.ts';
 import type { Network } from '@weir/network/network.ts';
@@ -19,41 +19,40 @@ import { KeptNumbers, numbersInOrder } from './numbered-lists.ts';
 import type { PublishedNetworks } from './published-networks.ts';
 import { placeAround } from './sorted-networks.ts';
 
-/** The store's record of what the bouncers of a feed were told. */
+/** The stored decision log of one feed. */
 interface DecisionLogStore {
   read(after: number): ReturnType<StoreReads['told']>;
-  /** Returns the number of the row. */
+  /** Returns the row's number. */
   record(row: NewLogRow): Promise<number>;
 }
 
-/** What the feed thread holds for the bouncers of one feed. */
 export class FeedDecisions implements VersionedContent {
   readonly #store: DecisionLogStore;
   #told: DecisionLog | undefined;
   #content: DecisionContent | undefined;
-  /** What the lists are called that bouncers are told of. */
+  /** Names of the announced lists. */
   #names: readonly string[] = [];
-  /** How many of the decisions are wider than an address. */
+  /** Decisions wider than one address. */
   #wide = 0;
   readonly #coverage = new CoverageCache();
   readonly #numbers = new KeptNumbers();
-  /** The last record that was read, and those of this object that are later. */
+  /** The last record read, and this object's own later ones. */
   #read = 0;
   readonly #own = new Set<number>();
-  /** While what is told next is noted in the store (SPEC D35.6). Never rejects. */
+  /** Pending while the next announcements are being stored (SPEC D35.6). Never rejects. */
   #noting: Promise<void> | undefined;
 
   constructor(store: DecisionLogStore) {
     this.#store = store;
   }
 
-  /** How many networks are held. */
+  /** In networks. */
   get size(): number {
     const { all, told } = this.#content ?? {};
     return (this.#told?.size ?? 0) + (all === undefined || all === told ? 0 : all.v4.length + all.v6.length);
   }
 
-  /** Makes the snapshot's networks those that bouncers are told; what they will be told is in the store before it resolves. `now` in ms. */
+  /** Publishes the snapshot's networks. Resolves once they are recorded in the store. `now` in ms. */
   async take(
     snapshot: Snapshot,
     parts: { readonly asOf: number; readonly geo: GeoDatabase; readonly guarded: AddressSet | undefined },
@@ -82,13 +81,13 @@ export class FeedDecisions implements VersionedContent {
     };
   }
 
-  /** A body for bouncers; undefined before the first build. `now` in ms. */
+  /** A response body; undefined before the first build. `now` in ms. */
   async answer({ ask, filter }: Pick<DecisionRequest, 'ask' | 'filter'>, now: number): Promise<DecisionAnswer | undefined> {
     const told = this.#told;
     while (this.#noting !== undefined) await this.#noting;
     if (told === undefined || this.#content === undefined) return undefined;
     told.passed(now);
-    // A clock that was set back has something to be told again of which no build knows.
+    // After the clock stepped back, an announcement may be due that no build triggers.
     if (told.nextDue <= secondOf(now)) await this.#tell(told, this.#content, now);
     const { networks, mark } = told;
     const { all, leftOut, listNames } = this.#content;
@@ -101,7 +100,7 @@ export class FeedDecisions implements VersionedContent {
     return { bytes, ...about };
   }
 
-  /** Makes a content the one that is told, and resolves when that is noted. */
+  /** Publishes a content. Resolves once it is recorded. */
   async #tell(told: DecisionLog, content: DecisionContent, now: number): Promise<void> {
     told.take(content.told, now, this.#names);
     const noting = this.#record(told, now);
@@ -110,7 +109,7 @@ export class FeedDecisions implements VersionedContent {
     if (this.#noting === noting) this.#noting = undefined;
   }
 
-  /** What bouncers were told, with what other processes have told them since. While the store does not answer, what is known here. */
+  /** The log, merged with the announcements of other processes. While the store is down, the local state. */
   async #joined(now: number): Promise<DecisionLog> {
     const known = this.#told;
     if (known === undefined) {
@@ -142,7 +141,7 @@ export class FeedDecisions implements VersionedContent {
       const { bytes, isComplete } = record;
       this.#own.add(await this.#store.record({ bytes, isComplete, through: this.#read, at: now }));
     } catch {
-      // Bouncers are told all the same: what they enforce now counts more than what a restart would have to know.
+      // Publish anyway: enforcement now matters more than the record for a restart.
       told.notWritten(record, now);
     }
   }
@@ -150,12 +149,12 @@ export class FeedDecisions implements VersionedContent {
 
 function widerThan(prefixes: Uint8Array, host: number): number {
   let count = 0;
-  // Not for…of: its iterator was most of what a rebuild left to the garbage collector.
+  // Not for…of: its iterator caused most of a rebuild's garbage.
   for (let i = 0; i < prefixes.length; i++) if (prefixes[i] < host) count += 1;
   return count;
 }
 
-/** Networks with their own expiries, as look-ups tell them. */
+/** Networks with their own expiry, for look-ups. */
 const lapsing = ({ v4, v6, coverage }: DecisionNetworks, names: PublishedNetworks['names']): PublishedNetworks => ({
   v4,
   v6,
@@ -164,7 +163,7 @@ const lapsing = ({ v4, v6, coverage }: DecisionNetworks, names: PublishedNetwork
   names,
 });
 
-/** The places of the networks that hold all of this one (null: of all). */
+/** Indexes of the networks that contain this one (null: all). */
 function placesAround(networks: DecisionNetworks, network: Network | null): Iterable<number> {
   if (network === null) return networks.coverage.lapses.keys();
   const at = placeAround(networks, network);

@@ -1,15 +1,14 @@
-/** Which networks changed in each version of what the bouncers of a feed are told (SPEC D14.3, D14.16). */
+/** The networks changed in each version of the decision log (SPEC D14.3, D14.16). */
 import type { DecisionKey } from './network-key.ts';
 
 /**
- * How many changes are known by their version: those of as much as everything is, twice, within these. Who is further behind is told
- * everything, which is less then than what he has missed.
+ * Keeps at most two full sets' worth of changes, within these limits. A client further behind gets a full resync, which is smaller then.
  */
 const [LEAST_CHANGES, MOST_CHANGES] = [4096, 262_144];
 
 export class LogVersions {
   #version = 0;
-  /** The version before the first change that is known, and the changes since. */
+  /** The version before the oldest kept change, and the changes since. */
   #known = 0;
   #changes: (readonly DecisionKey[])[] = [];
   #size = 0;
@@ -18,12 +17,12 @@ export class LogVersions {
     return this.#version;
   }
 
-  /** How many changes are held. */
+  /** Number of kept changes. */
   get size(): number {
     return this.#size;
   }
 
-  /** Begins a version in which these networks were told, told again, or went; `everything`: how many networks are known. */
+  /** Starts a version in which these networks were announced or deleted. `everything`: the number of networks in the log. */
   move(touched: readonly DecisionKey[], everything: number): void {
     if (touched.length === 0) return;
     this.#version += 1;
@@ -36,7 +35,7 @@ export class LogVersions {
     }
   }
 
-  /** The networks that have changed since a version; undefined when that is not known. */
+  /** The networks changed since a version; undefined if the history does not reach back that far. */
   since(version: number): Set<DecisionKey> | undefined {
     if (version < this.#known || version > this.#version) return undefined;
     const keys = new Set<DecisionKey>();

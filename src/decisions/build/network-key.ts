@@ -1,20 +1,16 @@
-/** Networks as short texts: keys of maps, and what the store keeps of them. */
+/** Networks as short strings, for map keys and for the store. */
 import type { CidrsV4, CidrsV6 } from '@weir/network/coalesce.ts';
 import type { Network } from '@weir/network/network.ts';
 
 /**
- * A network as a text of one character a byte: its address and its prefix length, so 5 characters for IPv4 and 17 for IPv6. Within a family,
- * keys are in the order of their networks.
+ * Address and prefix length, one character per byte: 5 characters for IPv4, 17 for IPv6. Within a family, keys sort like their networks.
  */
 export type NetworkKey = string;
 
 const V4_LENGTH = 5;
 const V6_LENGTH = 17;
 
-/**
- * A network as bouncers are told it: its key, and the name of the list that it is told to be of, behind a character that no byte is. Where
- * nobody is told of lists it is the key alone.
- */
+/** A published network: its key, then a separator above every byte and the list name. Without a list name it is the plain key. */
 export type DecisionKey = string;
 const NAMED = '\u0100';
 
@@ -22,7 +18,7 @@ export const decisionKey = (key: NetworkKey, name: string): DecisionKey => (name
 
 export const isV4 = (key: DecisionKey): boolean => key.length === V4_LENGTH || key[V4_LENGTH] === NAMED;
 const lengthOf = (key: DecisionKey) => (isV4(key) ? V4_LENGTH : V6_LENGTH);
-/** The name that a network is told with; empty where it has none. */
+/** The list name; empty if there is none. */
 export const nameOf = (key: DecisionKey): string => key.slice(lengthOf(key) + NAMED.length);
 /** The network without the name. */
 export const networkKey = (key: DecisionKey): NetworkKey => key.slice(0, lengthOf(key));
@@ -32,7 +28,7 @@ const wordText = (word: number) => String.fromCharCode(word >>> 24, (word >>> 16
 const wordAt = (key: NetworkKey, at: number) =>
   ((key.charCodeAt(at) << 24) | (key.charCodeAt(at + 1) << 16) | (key.charCodeAt(at + 2) << 8) | key.charCodeAt(at + 3)) >>> 0;
 
-/** The key of the network at an index of both families, IPv4 first. */
+/** The key of the network at an index over both families, IPv4 first. */
 export function keyAt({ v4, v6 }: Readonly<{ v4: CidrsV4; v6: CidrsV6 }>, index: number): NetworkKey {
   if (index < v4.length) return wordText(v4.addresses[index]) + String.fromCharCode(v4.prefixes[index]);
   const at = index - v4.length;
@@ -47,7 +43,7 @@ export function networkOf(key: DecisionKey): Network {
   return { family: 6, address: [wordAt(key, 0), wordAt(key, 4), wordAt(key, 8), wordAt(key, 12)], prefix };
 }
 
-/** The networks of keys, sorted. */
+/** Sorted. */
 export function networksOf(keys: Iterable<DecisionKey>): { v4: CidrsV4; v6: CidrsV6 } {
   const [ofV4, ofV6]: [DecisionKey[], DecisionKey[]] = [[], []];
   for (const key of keys) (isV4(key) ? ofV4 : ofV6).push(key);

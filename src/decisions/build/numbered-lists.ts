@@ -1,18 +1,18 @@
-/** The lists of a feed by numbers: networks are told to be of them. */
+/** Numbers for the lists of a feed: a published network refers to its list by number. */
 import type { SnapshotHead } from '../../ports/snapshot.ts';
 import { type Attribution, COMPLETING_LIST, ONE_LIST, SEVERAL } from './coverage.ts';
 
 export interface NumberedLists {
-  /** The number of the list that a part of the feed is of, by the part's place, from 1 on; SEVERAL for one that has none. */
+  /** The list number of the feed's nth part, from 1; SEVERAL if it has none. */
   readonly of: (part: number) => number;
-  /** What each is called, by number. */
+  /** List names by number. */
   readonly names: readonly string[];
   readonly attribution: Attribution;
-  /** Another where a number stands for another list. */
+  /** Changes whenever a number refers to another list. */
   readonly order: string;
 }
 
-/** The numbers of lists whose networks are told to be of one list, or of several. A list keeps its number, whatever its place. */
+/** List numbers for feeds that attribute a network to one list or to several. A list keeps its number when its position changes. */
 export class KeptNumbers {
   readonly #numbers = new Map<string, number>();
   #names: readonly string[] = [];
@@ -31,7 +31,7 @@ export class KeptNumbers {
   }
 }
 
-/** Numbers in the order of the lists, those that are left out (by their places) behind all others: each network is of one list (SPEC D31.2). */
+/** Numbers in list order, trimmed lists (by index) last: each network belongs to one list (SPEC D31.2). */
 export function numbersInOrder({ lists }: Pick<SnapshotHead, 'lists'>, left: readonly number[]): NumberedLists {
   const places = [...lists.keys()];
   const ordered = [...places.filter((place) => !left.includes(place)), ...left];

@@ -1,11 +1,11 @@
-/** Instants at which networks are told again because some bouncers hold them until then and no longer (SPEC D14.5). Whole seconds. */
+/** Networks to announce again because some bouncers have an earlier lease end (SPEC D14.5). Whole seconds. */
 import type { DecisionKey } from './network-key.ts';
 
 export class ReannounceQueue {
   readonly #keys = new Map<number, Set<DecisionKey>>();
   #next = Number.POSITIVE_INFINITY;
 
-  /** The earliest of them; Infinity where there is none. */
+  /** The earliest second; Infinity if empty. */
   get next(): number {
     return this.#next;
   }
@@ -19,7 +19,7 @@ export class ReannounceQueue {
     for (const [second, keys] of this.#keys) for (const key of keys) yield [second, key];
   }
 
-  /** Those that have passed, which are forgotten. */
+  /** Removes and returns the networks that are due. */
   taken(second: number): DecisionKey[] {
     const taken: DecisionKey[] = [];
     this.#next = Number.POSITIVE_INFINITY;
@@ -33,7 +33,7 @@ export class ReannounceQueue {
     return taken;
   }
 
-  /** They are so much earlier as well, s; where that would be more than `most`, only so much earlier. */
+  /** Also schedules every network `by` seconds earlier; if that would exceed `most` entries, moves them instead. */
   earlier(by: number, most: number): void {
     const all = [...this];
     if (2 * all.length > most) this.#keys.clear();

@@ -1,4 +1,4 @@
-/** What the store holds of what bouncers were told before a start (SPEC D14.6): they may hold all of it. */
+/** Reads the stored decision log at start-up (SPEC D14.6): bouncers may enforce all of it. */
 
 import { readLog } from './decision-log-codec.ts';
 import { type DecisionKey, keyAt, type NetworkKey, nameOf, networkKey, networksOf } from './network-key.ts';
@@ -6,14 +6,14 @@ import type { PublishedNetworks } from './published-networks.ts';
 
 export interface RestoredLog {
   readonly networks: PublishedNetworks;
-  /** When networks went, oldest first, whole seconds. */
+  /** When networks were deleted, oldest first, whole seconds. */
   readonly gone: Map<DecisionKey, number>;
-  /** Earlier instants until which some bouncers hold a network, whole seconds. */
+  /** Earlier lease ends that some bouncers have, whole seconds. */
   readonly dues: readonly (readonly [second: number, key: DecisionKey])[];
   readonly bytes: number;
 }
 
-/** Reads all records, oldest first; `second` is now. */
+/** Records must be in order, oldest first; `second` is now. */
 export function restoreLog(records: Iterable<Uint8Array>, second: number): RestoredLog {
   const told = new Map<DecisionKey, number>();
   const gone = new Map<DecisionKey, number>();
@@ -48,7 +48,7 @@ export function restoreLog(records: Iterable<Uint8Array>, second: number): Resto
   return { networks, gone, dues, bytes };
 }
 
-/** The name of each network. Two processes may have told one with different names: the other one goes. */
+/** The name of each network. If two processes announced different names, the first one counts as deleted. */
 function withNames(keys: Iterable<DecisionKey>, goes: (key: DecisionKey) => void): Map<NetworkKey, DecisionKey> {
   const named = new Map<NetworkKey, DecisionKey>();
   for (const key of keys) {

@@ -1,19 +1,19 @@
-/** What this process knows of each bouncer: which versions it was told lately (SPEC D14.3), and what `weir bouncer ls` shows. */
+/** The bouncers known to this process: the versions they received lately (SPEC D14.3), and the data for `weir bouncer ls`. */
 import { FirstSeen } from '../../account/first-seen.ts';
 import { type Bouncer, MOST_BOUNCERS } from '../../ports/stored/bouncer-store.ts';
 import type { DecisionAnswer, DecisionMark } from '../decisions.ts';
 import { FairMap } from './fair-map.ts';
 
-/** A bouncer: a client with a key, by what it calls itself and where it is. */
+/** Identifies a bouncer: key, User-Agent and address. */
 export type BouncerName = Pick<Bouncer, 'workspaceId' | 'feedId' | 'keyId' | 'userAgent' | 'address'>;
 
 /**
- * How far an answer reaches back at least, ms: to the pull before the last one in any case, and further where pulls are frequent, so that
- * several answers in a row may be lost.
+ * How far back a response reaches at least, ms: to the fetch before the last one, and further if fetches are frequent, so that several lost
+ * responses in a row do no damage.
  */
 const REACH = 60_000;
 
-/** Who has not been seen for so long is a newcomer again, ms. */
+/** A bouncer not seen for this long counts as new again, ms. */
 const AWAY = 300_000;
 
 interface Pull {
@@ -24,17 +24,17 @@ interface Pull {
 
 interface Known {
   info: Bouncer;
-  /** The filter of its pulls: with another one it is told everything. */
+  /** The filter of its fetches: a change causes a full resync. */
   filter: string;
-  /** Pulls whose answers were sent whole, oldest first. */
+  /** Fetches with fully sent responses, oldest first. */
   pulls: readonly Pull[];
 }
 
-/** Is told of each sign of a bouncer, and what it was like before; undefined for one that this process has not seen. */
+/** Called for each sign of a bouncer with its previous state; undefined if this process has not seen it. */
 export type BouncerWatch = (bouncer: Bouncer, before: Bouncer | undefined) => void;
 
 export class Bouncers {
-  /** Who is forgotten is told everything when it comes back. */
+  /** A forgotten bouncer gets a full resync. */
   readonly #known = new FairMap<Known>(MOST_BOUNCERS);
   #unsaved = new Set<Known>();
   readonly #watch: BouncerWatch;
@@ -44,15 +44,14 @@ export class Bouncers {
     this.#watch = watch;
   }
 
-  /** The version from which on a bouncer has to be told what has changed; null: everything. */
+  /** The version since which a bouncer needs the changes; null: everything. */
   since(name: BouncerName, filter: string): DecisionMark | null {
     const known = this.#known.get(name, keyOf(name));
     return known === undefined || known.filter !== filter || known.pulls.length < 2 ? null : known.pulls[0].mark;
   }
 
   /**
-   * Notes an answer that was sent whole; `pull` is undefined for one that does not move what the bouncer knows, such as a look-up. `wall` and
-   * `monotonic` in ms.
+   * Records a fully sent response; `pull` is undefined if it does not advance the bouncer, such as a look-up. `wall` and `monotonic` in ms.
    */
   answered(
     name: BouncerName,
@@ -68,12 +67,12 @@ export class Bouncers {
     known.pulls = reaching([...before, { mark: pull.mark, at: monotonic }], monotonic);
   }
 
-  /** Notes usage metrics, as JSON. `wall` in ms. */
+  /** Records usage metrics as JSON. `wall` in ms. */
   reported(name: BouncerName, metrics: string, wall: number): void {
     this.#touch(name, wall, { metrics, metricsAt: wall });
   }
 
-  /** The bouncers that were seen since the last call, to be read once, each taken as it is read. Their metrics are not kept here any longer. */
+  /** The bouncers seen since the last call; iterate once. Their metrics are released as they are read. */
   takeSeen(): Iterable<Bouncer> {
     const seen = this.#unsaved;
     this.#unsaved = new Set();
@@ -81,12 +80,12 @@ export class Bouncers {
     return takenFrom(seen);
   }
 
-  /** Those of them that were not seen for a while before; they stay among the others. */
+  /** Those that were not seen for a while before. `takeSeen` still returns them. */
   takeNew(): Bouncer[] {
     return this.#firstSeen.take().map(({ info }) => info);
   }
 
-  /** `call` is called when there are some. */
+  /** `call` is called when new bouncers appear. */
   onNew(call: () => void): void {
     this.#firstSeen.onFirst = call;
   }
@@ -106,7 +105,7 @@ export class Bouncers {
   }
 }
 
-/** What is known of each, which then has no metrics; so have those that nobody reads any more. */
+/** Releases the metrics of each bouncer, also of those that the caller does not read. */
 function* takenFrom(seen: Set<Known>): Generator<Bouncer> {
   const take = (known: Known): Bouncer => {
     const { info } = known;
@@ -127,7 +126,7 @@ const NEW = { decisions: 0, networks: 0, leftOutNetworks: 0, leftOutAddresses: 0
 
 const keyOf = ({ feedId, userAgent, address }: BouncerName) => JSON.stringify([feedId, userAgent, address]);
 
-/** The pulls without those that the next answer need not reach back to, or that end with the same version as the one before and the one after. */
+/** The fetches without those that the next response need not reach back to, or whose version equals its neighbours'. */
 function reaching(pulls: readonly Pull[], now: number): readonly Pull[] {
   let from = 0;
   while (from < pulls.length - 2 && pulls[from + 1].at <= now - REACH) from += 1;

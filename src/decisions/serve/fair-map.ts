@@ -1,23 +1,22 @@
-/** A map with a bound that tenants share: who has most of it gives way first. */
+/** A bounded map that tenants share: the owner of the most entries loses entries first. */
 
-/** Whose an entry is. */
 export interface Owner {
   readonly workspaceId: string;
   readonly keyId: string;
 }
 
 export interface FairBounds {
-  /** Entries of one workspace, and in all. */
+  /** Limits per workspace and in total. */
   readonly ofWorkspace: number;
   readonly inAll: number;
 }
 
-/** Entries by who owns them and a name; of each owner those first that were put longest ago. */
+/** Entries by owner and name; each owner's oldest first. */
 type OfKey<V> = Map<string, V>;
 
 /**
- * Entries of the keys of workspaces. Where a workspace has too many, its key with most forgets what it put longest ago; where all have, the
- * workspace with most does. So nobody's entries go because of somebody who has more.
+ * Entries of the keys of workspaces. A full workspace evicts the oldest entry of its largest key; a full map evicts from the largest
+ * workspace. No owner loses entries to a larger one.
  */
 export class FairMap<V> {
   readonly #bounds: FairBounds;
@@ -36,7 +35,7 @@ export class FairMap<V> {
     return this.#workspaces.get(workspaceId)?.keys.get(keyId)?.get(name);
   }
 
-  /** Puts an entry, as the newest of its owner. Returns what had to go for it. */
+  /** Adds an entry as its owner's newest. Returns the evicted value. */
   put({ workspaceId, keyId }: Owner, name: string, value: V): V | undefined {
     const workspace = this.#workspaces.get(workspaceId) ?? { size: 0, keys: new Map<string, OfKey<V>>() };
     this.#workspaces.set(workspaceId, workspace);
@@ -66,7 +65,7 @@ export class FairMap<V> {
   }
 }
 
-/** The key whose value is largest; the map is not empty. */
+/** The key with the largest value; the map must not be empty. */
 function largest<V>(map: ReadonlyMap<string, V>, sizeOf: (value: V) => number): string {
   let found = '';
   let most = 0;

@@ -1,17 +1,17 @@
-/** Finds the bodies for bouncers: which content their feed has now is the documents' matter, what a body is made from the feed thread's. */
+/** Finds response bodies for bouncers: the document cache provides the current content, the feed thread renders the body. */
 import { DECISIONS } from '../../feed/document.ts';
 import type { DocumentCache, Found } from '../../feed/serve/cache.ts';
 import type { Representation } from '../../feed/serve/representation.ts';
 import type { DecisionAnswer, DecisionRequest } from '../decisions.ts';
 import { type BUSY, DecisionAnswers, type SharedAnswer } from './shared-answers.ts';
 
-/** Why there are no decisions of a feed. */
+/** Why a feed has no decisions. */
 export type NoDecisions = Exclude<Found, Representation>;
 
-/** A body for a bouncer, or why there is none. Rejects as the documents' `find` does. */
+/** A response body, or why there is none. Rejects like the document cache's `find`. */
 export type FindDecisions = (request: DecisionRequest) => Promise<SharedAnswer | typeof BUSY | NoDecisions>;
 
-/** `make` makes a body on the feed thread, of what was built last of the feed; undefined where nothing was. `monotonic` in ms. */
+/** `make` renders a body on the feed thread from the last build; undefined if there is none. `monotonic` in ms. */
 export function findDecisions(
   documents: Pick<DocumentCache, 'hit' | 'find' | 'forget'>,
   make: (request: DecisionRequest) => Promise<DecisionAnswer | undefined>,
@@ -26,7 +26,7 @@ export function findDecisions(
       if (found.kind !== 'document') return found;
       const answer = await answers.find(request, found.hash);
       if (answer !== undefined) return answer;
-      // The feed thread was started anew: what was built before is gone.
+      // The feed thread was restarted and has lost its builds.
       documents.forget(workspaceId, DECISIONS.document, feedId);
     }
   };

@@ -1,11 +1,11 @@
-/** Writes what bouncers have dropped: reports of one workspace that wait share a transaction, and workspaces take turns (SPEC D31.5). */
+/** Stores the drops that bouncers report. Waiting reports of one workspace share a transaction; workspaces take turns (SPEC D31.5). */
 import type { HistoryWrites, HitReport } from '../../ports/history.ts';
 
-/** Reports of one transaction: landing waits for no more than these. And how many of a workspace may wait. */
+/** Reports per transaction, so that landing waits for no more; also the limit of waiting reports per workspace. */
 const AT_ONCE = 20;
 const WAITING = 100;
 
-/** A report of a workspace is counted once this resolves with true; false: too many wait. Rejects when it could not be written. */
+/** Resolves with true once a report is counted, with false if too many are waiting. Rejects if it could not be stored. */
 export type RecordHits = (workspaceId: string, report: HitReport) => Promise<boolean>;
 
 interface Waiting {
@@ -13,14 +13,14 @@ interface Waiting {
   readonly done: { resolve(isCounted: boolean): void; reject(error: unknown): void };
 }
 
-/** `now` in ms; `onCounted` is told of packets and requests by the UUID of their list, null: of none; `onError` once until a write succeeds. */
+/** `now` in ms. `onCounted` gets packets and requests by list UUID (null: no list). `onError` is called once until a write succeeds. */
 export function hitRecorder(
   store: Pick<HistoryWrites, 'recordHits'>,
   now: () => number,
   onCounted: (listId: string | null, hits: number) => void,
   onError: (error: Error) => void,
 ): RecordHits {
-  /** Who waited longest comes first. */
+  /** The longest waiting first. */
   const workspaces = new Map<string, Waiting[]>();
   let isWriting = false;
   let isFailing = false;

@@ -1,26 +1,26 @@
-/** What a bouncer has dropped, of its usage metrics (SPEC D31.4): by the lists that it was told of. */
+/** Drops by list, from a bouncer's usage metrics (SPEC D31.4). */
 import { createHash } from 'node:crypto';
 import type { HitWindow } from '../../ports/history.ts';
 import { LISTS_ORIGIN } from '../decisions.ts';
 import { isObject, type Sent } from './metrics.ts';
 
-/** Components of a report, windows of each, lists of one window. What is beyond is counted of no list, or not at all. */
+/** Components per report, windows per component, lists per window. Drops beyond these count for no list, or not at all. */
 const COMPONENTS = 10;
 const WINDOWS = 20;
 const LISTS = 500;
-/** The largest count that is believed. */
+/** The largest plausible count. */
 const MOST = 1e12;
 
 const objectsOf = (value: unknown, most = Number.POSITIVE_INFINITY): Sent[] =>
   Array.isArray(value) ? value.slice(0, most).filter(isObject) : [];
 
-/** The windows of a report in which something was dropped; `keyId` is the key that it came with. */
+/** The windows of a report with drops; `keyId` is the key that sent it. */
 export function hitWindows(report: Sent, keyId: string): HitWindow[] {
   return objectsOf(report.remediation_components, COMPONENTS).flatMap(({ metrics, type, name, utc_startup_timestamp: started }) =>
     objectsOf(metrics, WINDOWS).flatMap((window) => {
       const hits = hitsIn(window.items);
       if (hits.length === 0) return [];
-      // Without a time, what comes again cannot be told from what happened again.
+      // Without a timestamp, a repeated report looks like new drops.
       const at = isObject(window.meta) ? window.meta.utc_now_timestamp : undefined;
       const from = [type, name, started].map((value) => (typeof value === 'object' ? null : value));
       return [{ digest: typeof at === 'number' ? digestOf([keyId, from, at, hits]) : null, hits }];
@@ -30,7 +30,7 @@ export function hitWindows(report: Sent, keyId: string): HitWindow[] {
 
 const digestOf = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 22);
 
-/** What was dropped, by the name of a list; null: of none that was told. */
+/** Drops by list name; null: an unknown list. */
 function hitsIn(items: unknown): HitWindow['hits'] {
   const found = new Map<string | null, { packets: number; bytes: number }>();
   for (const { name, value, unit, labels } of objectsOf(items)) {

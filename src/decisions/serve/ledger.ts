@@ -1,4 +1,4 @@
-/** Bouncers beyond this process: in the store, for `weir bouncer ls`, and in the log where they cannot enforce all of a feed. */
+/** Bouncers outside of this process: in the store for `weir bouncer ls`, and in the log if they cannot enforce all of a feed. */
 import { DAY } from '../../clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { StoreWrites } from '../../ports/store.ts';
@@ -8,13 +8,13 @@ import type { DroppedDecisions } from '../decisions.ts';
 import { gapOf } from '../enforcement-gap.ts';
 import type { BouncerWatch } from './bouncers.ts';
 
-/** How long a bouncer is kept that does not come back, ms. */
+/** How long an absent bouncer is stored, ms. */
 const KEPT = 30 * DAY;
 
-/** Bouncers of one write: landing waits for no more than these. */
+/** Bouncers per write, so that landing waits for no more. */
 const SLICE = 200;
 
-/** Writes bouncers: to be called with those that were seen since the last write once a minute and in the end, and with newcomers at once. */
+/** Stores bouncers. Call once a minute and at the end with those seen since the last write, and at once with new ones. */
 export const writeBouncers =
   (
     take: () => Iterable<Bouncer>,
@@ -33,8 +33,8 @@ export const writeBouncers =
 const HOUR = 3_600_000;
 
 /**
- * Says in the log, of each workspace once an hour, that what bouncers of a feed were told had to go for other feeds that bouncers of the
- * workspace pull (SPEC D14.16). `now`: ms.
+ * Logs, once an hour per workspace, that a feed's decision log was evicted in favour of the workspace's other feeds (SPEC D14.16). `now`:
+ * ms.
  */
 export function droppedLog(log: Log, now: () => number): (dropped: DroppedDecisions) => void {
   const said = new Map<string, number>();
@@ -55,14 +55,11 @@ export function droppedLog(log: Log, now: () => number): (dropped: DroppedDecisi
   };
 }
 
-/** Lines about one workspace in a minute; the others are in `weir bouncer ls`. */
+/** Log lines per workspace and minute; `weir bouncer ls` has the rest. */
 const LINES = 20;
 const MINUTE = 60_000;
 
-/**
- * Says in the log which bouncers come, and once what they cannot enforce; `before` is undefined where this process has not seen it yet.
- * `now`: ms.
- */
+/** Logs new bouncers, and once what each cannot enforce; `before` is undefined if this process has not seen it. `now`: ms. */
 export function bouncerLog(log: Log, now: () => number): BouncerWatch {
   const said = new Map<string, number>();
   let minute = 0;

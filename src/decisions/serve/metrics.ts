@@ -1,15 +1,15 @@
-/** What is kept of the usage metrics of a bouncer (SPEC D14.12): what `weir bouncer ls` shows, whatever else was sent. */
+/** The stored part of a bouncer's usage metrics (SPEC D14.12): the fields that `weir bouncer ls` displays. */
 import { parsedJson } from '../../json/json.ts';
 
-/** Components of one report, items of one component, labels of one item, characters of one text. */
+/** Components per report, items per component, labels per item, characters per text. */
 const COMPONENTS = 2;
 const ITEMS = 20;
 const LABELS = 4;
 const LONGEST = 60;
-/** Characters of all that is kept. */
+/** Characters in total. */
 const MOST = 4096;
 
-/** An object of JSON, as it was sent. */
+/** A JSON object as received. */
 export type Sent = Readonly<Record<string, unknown>>;
 
 export const isObject = (value: unknown): value is Sent => typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -59,13 +59,13 @@ const componentOf = ({ type, name, version, os, utc_startup_timestamp, metrics }
   metrics: metricsOf(metrics),
 });
 
-/** A report of usage metrics; undefined where it is no JSON object. */
+/** A usage report; undefined if it is not a JSON object. */
 export function usageReport(body: Buffer): Sent | undefined {
   const value = parsedJson(body.toString());
   return isObject(value) ? value : undefined;
 }
 
-/** What is kept of a report, as JSON of at most 4,096 characters, in the form in which it was sent. */
+/** The stored part of a report, as JSON of at most 4,096 characters in the original structure. */
 export function keptMetrics(value: Sent): string {
   const components = objectsOf(value.remediation_components).slice(0, COMPONENTS).map(componentOf);
   for (;;) {

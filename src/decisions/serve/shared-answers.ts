@@ -1,25 +1,25 @@
 import { gzipBody } from '../../feed/serve/gzip.ts';
 import type { DecisionAnswer, DecisionRequest } from '../decisions.ts';
 
-/** An answer for all bouncers that know the same. */
+/** A response for all bouncers at the same version. */
 export interface SharedAnswer extends DecisionAnswer {
-  /** The compressed bytes, made when first asked for. */
+  /** Compressed on first use. */
   gzip(): Promise<Uint8Array>;
-  /** Says that it is being sent. Its bytes count until the function that is returned is called. */
+  /** Marks the response as being sent. Its bytes count until the returned function is called. */
   hold(): () => void;
 }
 
-/** There are too many other answers in memory. */
+/** Returned if too many other responses are in memory. */
 export const BUSY = 'busy';
 
-/** How long an answer is shared, ms: its durations count from when it was made. */
+/** How long a response is shared, ms: its durations count from its creation. */
 const SHARED = 5_000;
-/** Bytes of answers that are kept for others, but for the newest. */
+/** Bytes of cached responses, not counting the newest. */
 const MOST_KEPT = 64 << 20;
-/** Bytes of the answers of one workspace that are kept or being sent, and of all; a workspace that has none gets one in any case. */
+/** Bytes of responses cached or being sent, per workspace and in total. A workspace without any always gets one. */
 const MOST_OF_WORKSPACE = 64 << 20;
 const MOST = 192 << 20;
-/** Answers of one workspace that wait to be made: they are made one after the other, so that others get their turn. */
+/** Responses of one workspace waiting to be rendered: they are rendered one after the other, so that other workspaces get their turn. */
 const MOST_WAITING = 500;
 
 interface Kept {
@@ -27,26 +27,25 @@ interface Kept {
   /** ms, monotonic */
   readonly madeAt: number;
   bytes: number;
-  /** The cache's own hold. */
+  /** Releases the cache's own hold. */
   release: () => void;
 }
 
-/** The answers of one workspace that are made, one after the other. */
+/** The responses of one workspace, rendered one after the other. */
 interface Lane {
   waiting: number;
   last: Promise<unknown>;
 }
 
-/** Answers that were made a moment ago: a thousand bouncers that pull cost little more than one. */
+/** Caches recent responses, so that a thousand bouncers cost little more than one. */
 export class DecisionAnswers {
   readonly #make: (request: DecisionRequest) => Promise<DecisionAnswer | undefined>;
   readonly #monotonic: () => number;
   /** Oldest first. */
   readonly #kept = new Map<string, Kept>();
-  /** Bytes of these. */
   #keptBytes = 0;
   readonly #lanes = new Map<string, Lane>();
-  /** Bytes that are held, of each workspace that has some, and in all. */
+  /** Bytes in use per workspace, and in total. */
   readonly #bytesOf = new Map<string, number>();
   #bytes = 0;
 
@@ -55,7 +54,7 @@ export class DecisionAnswers {
     this.#monotonic = monotonic;
   }
 
-  /** The answer to a request; `content` names what the feed holds now. Undefined when there is nothing to make it from. */
+  /** The response to a request; `content` identifies the feed's current content. Undefined if there is no build to render from. */
   find(request: DecisionRequest, content: string): Promise<SharedAnswer | undefined | typeof BUSY> {
     const now = this.#monotonic();
     const key = JSON.stringify([content, request]);
@@ -80,7 +79,7 @@ export class DecisionAnswers {
     return kept.answer;
   }
 
-  /** Makes an answer when those of its workspace that were asked for before are made. */
+  /** Renders a response after the workspace's earlier ones. */
   #inTurn(request: DecisionRequest): Promise<SharedAnswer | undefined | typeof BUSY> {
     const { workspaceId } = request;
     const lane = this.#lanes.get(workspaceId) ?? { waiting: 0, last: Promise.resolve() };
@@ -105,7 +104,7 @@ export class DecisionAnswers {
     return answer && this.#counted(answer, request.workspaceId);
   }
 
-  /** The answer, whose bytes count while somebody holds it. */
+  /** The response, whose bytes count while somebody uses it. */
   #counted(made: DecisionAnswer, workspaceId: string): SharedAnswer {
     let zipped: Promise<Uint8Array> | undefined;
     let holds = 0;
@@ -154,5 +153,5 @@ export class DecisionAnswers {
   }
 }
 
-/** Whether it asks for one network: a proxy asks so for each of its clients, and must not wait for the answers of others. */
+/** A look-up of one network: proxies send one for each of their clients, which must not wait for other responses. */
 const isLookUp = ({ ask }: DecisionRequest): boolean => 'network' in ask && ask.network !== null;

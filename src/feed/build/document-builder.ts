@@ -3,7 +3,7 @@
  * that expire (`renewal.ts`) and renders the variant (`render-document.ts`).
  */
 import type { BlockGuard, GuardRails } from '../../account/guard-rails.ts';
-import { type Clock, instantOf, secondOf, within } from '../../clock.ts';
+import { type Clock, instantOf, secondOf, timeUntil, within } from '../../clock.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { TrimState } from '../../ports/snapshot.ts';
 import type { StoreReads, StoreWrites } from '../../ports/store.ts';
@@ -133,7 +133,7 @@ async function sharedSnapshot(
   const isNewFeed = snapshot === undefined;
   const found = await rules.read((now, known, sink) => {
     const read = store.follow(workspaceId, feedId, now.wall, { ...known, isNewFeed }, sink);
-    return within(read, Math.max(0, deadline - clock.monotonic()), 'the store', clock);
+    return within(read, timeUntil(deadline, clock.monotonic()), 'the store', clock);
   }, snapshot?.parts ?? []);
   if (found === undefined) return undefined;
   const ranges = snapshot?.ranges ?? new FeedRanges();

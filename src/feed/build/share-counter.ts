@@ -2,7 +2,7 @@
  * Counts which lists and keys the entries of feeds come from (SPEC D10.21): in steps, between which builds get their turn, and for each
  * workspace within an allowance of time, so that whoever keeps a feed over its cap takes nothing from others.
  */
-import { type Clock, secondOf, turnOf, within } from '../../clock.ts';
+import { type Clock, secondOf, timeUntil, turnOf, within } from '../../clock.ts';
 import { hasCode } from '../../errors.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { StoreReads } from '../../ports/store.ts';
@@ -54,7 +54,7 @@ export function shareCounter({ store, geo, clock }: CounterOptions): FeedCounter
     const begun = clock.monotonic();
     const at = secondOf(clock.now()) * 1000;
     const tally = new Tally(family, geo());
-    const left = () => LONGEST - (clock.monotonic() - begun);
+    const left = () => timeUntil(begun + LONGEST, clock.monotonic());
     let after: SenderPlace | undefined;
     let isComplete = false;
     try {

@@ -28,7 +28,7 @@ import {
 } from './variant-state.ts';
 
 /** How long the last good snapshot is served while the store does not answer, ms (SPEC D5.16). */
-const LONGEST_OUTAGE = 86_400_000;
+export const LONGEST_OUTAGE = 86_400_000;
 /** How long a feed counts as stale that was served so and is not asked for any more, ms. */
 const STALE_SHOWN = 15 * 60_000;
 /** How often a feed is made for one request because a rule expired in the meantime. */
@@ -189,10 +189,7 @@ export class ServedDocument {
     return isThere;
   }
 
-  /**
-   * Extends the current build if it is of this snapshot, no rule in it has expired, and the store's record agrees with its
-   * Last-Modified. Resolves to whether it did.
-   */
+  /** Extends the current build if the snapshot, its rules and its recorded Last-Modified are unchanged. Resolves to whether it did. */
   async #revalidate(served: ServedVariant, snapshot: KnownSnapshot): Promise<boolean> {
     const { geoVersion, clock } = this.#context.options;
     const now = clock.now();
@@ -230,19 +227,8 @@ export class ServedDocument {
 
   async #accept(served: ServedVariant, result: BuiltDocument | TooLargeBuild, staleSince: number | undefined): Promise<void> {
     const { variant } = served;
-    const {
-      name,
-      target,
-      entryCount: entries,
-      v4Count,
-      entryLimit: limit,
-      fitted,
-      at,
-      geoVersion,
-      asOf,
-      completeSince,
-      nextExpiry,
-    } = result;
+    const { name, target, entryCount: entries, v4Count, entryLimit: limit, fitted } = result;
+    const { at, geoVersion, asOf, completeSince, nextExpiry } = result;
     const size = { name, target, entries, v4Count, limit, fitted, revision: staleSince === undefined ? result.revision : undefined };
     const snapshot = snapshotOf(result, this.#snapshot, this.#context.interval);
     if (!isBefore(at, this.#snapshot?.at)) this.#snapshot = snapshot;

@@ -1,10 +1,11 @@
-/** What bouncers ask for (SPEC D14.8, D14.9). Parameters are as lenient as the clients are different: unknown ones are ignored. */
+/** What bouncers ask for (SPEC D14.8, D14.9). Unknown parameters are ignored unless they are probably meant to be known ones. */
 
 import { createHash } from 'node:crypto';
 import type { Network } from '@weir/network/network.ts';
 import { parseNetwork } from '@weir/network/parse.ts';
 import { type DecisionFilter, SCOPES, type Scope } from '../../decisions/decisions.ts';
 import type { HttpFault } from '../errors.ts';
+import { misnamed } from '../feeds/parameters.ts';
 
 /** A pull of what has changed. */
 export interface StreamQuery {
@@ -27,9 +28,17 @@ const LONGEST_WORD = 100;
 
 const words = (text: string | null): string[] => (text ?? '').split(',').filter((word) => word !== '');
 
-/** The filter of a query, or what is wrong with it. */
-function filterOf(query: URLSearchParams): DecisionFilter | HttpFault {
-  for (const name of ['scopes', 'origins', 'scenarios_containing', 'scenarios_not_containing']) {
+const FILTERS = ['scopes', 'origins', 'scenarios_containing', 'scenarios_not_containing'];
+const OF_STREAM = [...FILTERS, 'startup'];
+const OF_HELD = [...FILTERS, 'ip', 'range', 'value', 'scope', 'type'];
+
+/** The filter of a query that may have these parameters, or what is wrong with it. */
+function filterOf(query: URLSearchParams, names: readonly string[]): DecisionFilter | HttpFault {
+  const twice = names.find((name) => new Set(query.getAll(name)).size > 1);
+  if (twice !== undefined) return { status: 400, message: `${twice} is given more than once` };
+  const unknown = misnamed(query, names);
+  if (unknown !== undefined) return unknown;
+  for (const name of FILTERS) {
     const given = words(query.get(name));
     if (given.length <= MOST_WORDS && given.every((word) => word.length <= LONGEST_WORD)) continue;
     return { status: 400, message: `${name} has at most ${MOST_WORDS} words of at most ${LONGEST_WORD} characters each` };
@@ -49,7 +58,7 @@ function filterOf(query: URLSearchParams): DecisionFilter | HttpFault {
 /** Reads the raw query of a stream (without its question mark), or tells what is wrong with it. */
 export function readStreamQuery(query: string): StreamQuery | HttpFault {
   const given = new URLSearchParams(query);
-  const filter = filterOf(given);
+  const filter = filterOf(given, OF_STREAM);
   if ('status' in filter) return filter;
   const text = JSON.stringify(filter);
   const filtered = text.length <= 100 ? text : createHash('sha256').update(text).digest('base64');
@@ -59,7 +68,7 @@ export function readStreamQuery(query: string): StreamQuery | HttpFault {
 /** Reads the raw query of a look-up (without its question mark), or tells what is wrong with it. */
 export function readOnHoldQuery(query: string): HeldQuery | HttpFault {
   const given = new URLSearchParams(query);
-  const filter = filterOf(given);
+  const filter = filterOf(given, OF_HELD);
   if ('status' in filter) return filter;
   const scope = given.get('scope')?.toLowerCase();
   const text = given.get('ip') ?? given.get('range') ?? given.get('value');

@@ -1,6 +1,6 @@
 /** The console at /console/: one page for all its addresses, its files, and signing in and out (SPEC D18). */
 import { parsedJson } from '../../json/json.ts';
-import { type Answer, jsonAnswer, movedTo } from '../answer.ts';
+import { type Answer, jsonAnswer, movedTo, PAGE_HEADERS } from '../answer.ts';
 import type { BodyLimit } from '../bodies/body.ts';
 import type { Answered, Call } from '../call.ts';
 import { badRequest, type HttpFault } from '../errors.ts';
@@ -50,7 +50,7 @@ export function consolePages(sessions: Sessions, people?: People, signInPages?: 
     "base-uri 'none'",
     "form-action 'self'",
   ].join('; ');
-  const pageHeaders = ['Cache-Control', 'no-cache', 'Content-Security-Policy', policy, 'Referrer-Policy', 'no-referrer'];
+  const pageHeaders = ['Cache-Control', 'no-cache', 'Content-Security-Policy', policy, ...PAGE_HEADERS];
   let help: Promise<(call: Call) => Answered> | undefined;
   const fileHeaders = ['Cache-Control', `public, max-age=${YEAR}, immutable`, 'Referrer-Policy', 'no-referrer'];
 

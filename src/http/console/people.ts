@@ -125,9 +125,9 @@ export function personSessions(people: People, store: PeopleStore, now: () => nu
       await store.renewSession(digest, renewed);
       return { ...session, actor: said.name, person: { ...person, ...renewed } };
     },
-    /** Ends the sessions that a provider has ended; how many there were. */
-    end: (provider: string, { sid, subject, at }: SignedOut): Promise<number> =>
-      store.endSessions({ provider, sid, subject, openedUntil: at }),
+    /** Ends the sessions that a provider has ended; how many there were, or null (`endSessions` of the store). */
+    end: (provider: string, { sid, subject, at, token, validUntil }: SignedOut): Promise<number | null> =>
+      store.endSessions({ provider, sid, subject, openedUntil: at, token: hash('sha256', `${provider} ${token}`, 'buffer'), validUntil }),
   };
 }
 

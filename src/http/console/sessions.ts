@@ -49,8 +49,8 @@ export interface Sessions {
   open(call: Call, key: string, actor: string): Promise<OpenSession | HttpFault>;
   /** Signs in somebody whom a provider has named: the cookie, or the fault; undefined where he has no role anywhere. */
   openFor(call: Call, person: SignedIn): Promise<string | HttpFault | undefined>;
-  /** Ends sessions that a provider has ended; how many there were. */
-  endFor(provider: string, out: SignedOut): Promise<number>;
+  /** Ends sessions that a provider has ended; how many there were. null: the token was sent before, or contradicts itself. */
+  endFor(provider: string, out: SignedOut): Promise<number | null>;
   /** Ends the session of a request: the cookie that forgets it, and the provider of who had it; or the fault. */
   close(call: Call): Promise<{ readonly cookie: string; readonly provider: string | undefined } | HttpFault>;
   /** Who is signed in; a 401 when nobody is. With `orElsewhere` in another workspace where the one that is named is none of his. */
@@ -107,7 +107,7 @@ export function consoleSessions({ gate, store, people, now, secure }: SessionPar
       const session = await persons?.sessionOf(id, person, SESSION_LIFE);
       return session && begun(call, id, session);
     },
-    endFor: async (provider, out) => persons?.end(provider, out) ?? 0,
+    endFor: async (provider, out) => (persons === undefined ? 0 : persons.end(provider, out)),
     places: async ({ person }) => (person && persons?.places(person)) ?? [],
     takeKeys,
     async close(call) {

@@ -2,7 +2,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { parse } from 'node:querystring';
 import type { IdentityProvider, Proof } from '../../ports/identity-provider.ts';
-import { type Answer, jsonAnswer, NO_SNIFFING } from '../answer.ts';
+import { type Answer, jsonAnswer, NO_SNIFFING, PAGE_HEADERS } from '../answer.ts';
 import type { Gate } from '../auth/gate.ts';
 import type { BodyLimit } from '../bodies/body.ts';
 import type { Answered, Call } from '../call.ts';
@@ -100,12 +100,12 @@ export function signInPages({ people, sessions, gate, now, secure }: Parts): Sig
       const tired = gate.tired(call);
       if (tired !== undefined) return tired;
       const out = await provider.readLogout(token);
-      if ('failed' in out) {
-        if (out.failed === 'away') return { status: 500 };
+      if ('failed' in out && out.failed === 'away') return { status: 500 };
+      const ended = 'failed' in out ? null : await sessions.endFor(provider.id, out);
+      if ('failed' in out || ended === null) {
         gate.refuse(call);
         return NO_LOGOUT;
       }
-      const ended = await sessions.endFor(provider.id, out);
       if (ended > 0) report(`${provider.id} logout`, `${provider.name} has signed ${out.subject ?? out.sid} out: ${ended} sessions`);
       return jsonAnswer(200, '{}', { 'Cache-Control': 'no-store' });
     },
@@ -144,7 +144,7 @@ function proofIn({ query }: Call, { id }: IdentityProvider, secret: string | und
   return begun <= now + 1000 && now - begun < LONGEST ? proof : undefined;
 }
 
-const QUIET = ['Cache-Control', 'no-store', 'Referrer-Policy', 'no-referrer', ...NO_SNIFFING];
+const QUIET = ['Cache-Control', 'no-store', ...PAGE_HEADERS, ...NO_SNIFFING];
 
 const leadTo = (address: string, cookie?: string): Answer => ({
   status: 302,

@@ -44,6 +44,8 @@ interface Fault {
   readonly says?: string;
   readonly examples: Readonly<Record<string, HttpFault>>;
   readonly headers?: Readonly<Record<string, Header>>;
+  /** The schema of its body, where that is not the one of all errors of the group. */
+  readonly schema?: Titled;
 }
 
 /** A schema that stands in `components.schemas` under its title. */
@@ -102,6 +104,7 @@ function faultsOf({ group, needs, body }: Address, other: HttpFault): Faults {
     },
     402: { says: 'The subscription is not active.', examples: { 'subscription inactive': { status: 402 } } },
     403: { says: 'The key is valid but not permitted.', examples: needs == null ? {} : { 'no permission': missing(needs) } },
+    404: { says: 'This process does not serve the address (ROLES).', examples: { 'not served': { status: 404 } } },
     405: {
       says: 'A method that this address does not have.',
       examples: { 'wrong method': other },
@@ -114,6 +117,9 @@ function faultsOf({ group, needs, body }: Address, other: HttpFault): Faults {
       headers: { 'Retry-After': header('Seconds to wait.', '1') },
     },
     500: { says: 'Server error.', examples: { 'server error': { status: 500 } } },
+    408: { says: 'The request took too long to arrive.', examples: { 'too slow': { status: 408 } } },
+    417: { says: 'Expect asks for something other than 100-continue.', examples: { 'unknown expectation': { status: 417 } } },
+    431: { says: 'The request headers are too large.', examples: { 'large headers': { status: 431 } } },
   };
 }
 
@@ -132,18 +138,21 @@ function errorsOf({ group, error, errors = {} }: Api, all: readonly Faults[]): R
     const status = statusIn(group, Number(text));
     if (fault === null) merged.delete(status);
     else {
-      const { says = merged.get(status)?.says, examples, headers } = fault as Fault;
       const before = merged.get(status);
-      merged.set(status, { says: says!, examples: { ...before?.examples, ...examples }, headers: { ...before?.headers, ...headers } });
+      const { examples, headers } = fault as Fault;
+      merged.set(status, {
+        ...{ ...before, ...fault },
+        ...{ examples: { ...before?.examples, ...examples }, headers: { ...before?.headers, ...headers } },
+      });
     }
   }
-  const response = ([status, { says, examples, headers }]: [number, Fault]) => [
+  const response = ([status, { says, examples, headers, schema }]: [number, Fault]) => [
     status,
     {
       description: says,
       headers: { 'Cache-Control': header('Errors are never kept by a cache.', 'no-store'), ...headers },
       content: json(
-        reference(errors[status] ?? error),
+        reference(schema ?? errors[status] ?? error),
         Object.fromEntries(
           Object.entries(examples).map(([name, fault]) => [named(name), { summary: name, value: JSON.parse(errorBody(group, fault)) }]),
         ),

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { ADDRESSES } from '../addresses.ts';
 import { AGENT_API } from '../agent/openapi.ts';
-import { movedTo } from '../answer.ts';
+import { movedTo, PAGE_HEADERS } from '../answer.ts';
 import { BOUNCER_API } from '../bouncers/openapi.ts';
 import type { Answered, Call } from '../call.ts';
 import { FEED_API } from '../feeds/openapi.ts';
@@ -13,7 +13,8 @@ import { RULES_API } from '../rules/openapi.ts';
 import { SIGNAL_API } from '../signals/openapi.ts';
 import { type Api, apiDocument } from './openapi.ts';
 
-const APIS: Readonly<Record<Group, Api>> = {
+/** What the document of each group says. */
+export const APIS: Readonly<Record<Group, Api>> = {
   signal: SIGNAL_API,
   feed: FEED_API,
   rules: RULES_API,
@@ -34,14 +35,7 @@ const CONTENT_SECURITY_POLICY = [
   "form-action 'none'",
   "frame-ancestors 'none'",
 ].join('; ');
-const HEADERS = [
-  'Referrer-Policy',
-  'no-referrer',
-  'Content-Security-Policy',
-  CONTENT_SECURITY_POLICY,
-  'Cache-Control',
-  'public, max-age=0',
-];
+const HEADERS = [...PAGE_HEADERS, 'Content-Security-Policy', CONTENT_SECURITY_POLICY, 'Cache-Control', 'public, max-age=0'];
 
 const HTML = 'text/html; charset=utf-8';
 const SCRIPT = 'text/javascript; charset=utf-8';

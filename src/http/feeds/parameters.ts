@@ -1,6 +1,6 @@
-/** Reading the parameters of a query, for all addresses that are polled (SPEC D5.20). */
+/** Reading the parameters of a query, for all addresses that are polled (SPEC D5.20, D42.1). */
 import type { HttpFault } from '../errors.ts';
-import { isNearMiss } from '../near-miss.ts';
+import { meantParameter } from '../meant-parameter.ts';
 
 /** A parameter of an address. Values are case-sensitive. */
 export interface Parameter<T> {
@@ -25,8 +25,8 @@ export const oneOf = <T extends string>(allowed: readonly T[]): Parameter<T> => 
 
 /**
  * Reads a raw query (without its question mark). The parameters are judged in the order of their table. Faults are: a parameter that is
- * repeated or empty, an unsupported value, and an unknown name that is probably meant to be a known one, which would give something else
- * than asked for. Other unknown parameters are ignored.
+ * repeated or empty, an unsupported value, and an unknown name that is probably meant to be a known one. Other unknown parameters are
+ * ignored.
  */
 export function readParameters<P extends Readonly<Record<string, Parameter<unknown>>>>(
   parameters: P,
@@ -45,11 +45,16 @@ export function readParameters<P extends Readonly<Record<string, Parameter<unkno
     if (value === undefined) return fault(`Unsupported ${name}: ${expected}`, details);
     values[name] = value;
   }
+  return misnamed(given, names) ?? (values as Values<P>);
+}
+
+/** The fault of the first unknown parameter that is probably meant to be one of `names`; undefined without any. */
+export function misnamed(given: URLSearchParams, names: readonly string[]): HttpFault | undefined {
   for (const name of given.keys()) {
-    const meant = Object.hasOwn(parameters, name) ? undefined : names.find((known) => isNearMiss(name, known));
-    if (meant !== undefined) return fault(`There is no parameter "${name}"; did you mean ${meant}?`);
+    const meant = names.includes(name) ? undefined : meantParameter(name, names);
+    if (meant !== undefined) return fault(`There is no parameter "${name.slice(0, 100)}"; did you mean ${meant}?`);
   }
-  return values as Values<P>;
+  return undefined;
 }
 
 const fault = (message: string, details: object = {}): HttpFault => ({ status: 400, message, details });

@@ -1,11 +1,13 @@
 /** What a request gives an operation, judged by the schemas of its row. */
 import type { TObject } from 'typebox';
-import { readObject, repeatedFields } from '../../manage/json-object.ts';
+import { asMeant, readObject, repeatedFields } from '../../manage/json-object.ts';
 import type { Given, Operation } from '../../manage/operation.ts';
 import { shown } from '../../signal/check.ts';
 import { type BatchFault, MOST_DETAILS } from '../../signal/faults.ts';
 import { compile, type FieldFault } from '../../signal/validate.ts';
+import { withDurations } from '../../text/duration.ts';
 import { badRequest, type HttpFault } from '../errors.ts';
+import { meantParameter } from '../meant-parameter.ts';
 
 /** A request as it came: the decoded parts of its path, its query, the bytes of its body. */
 export interface RawInput {
@@ -31,7 +33,7 @@ export function inputReader({ query, body, isReadWhereItRuns }: Operation): Read
     if (body === undefined || isReadWhereItRuns === true) return { params, query: given, body: {}, bytes };
     const read = readObject(bytes);
     if ('fault' in read) return badRequest([{ ...read.fault, value: null }]);
-    const fields = withoutNulls(read.fields, body);
+    const fields = asMeant(read.fields, body.properties);
     const twice = repeatedFields(bytes).map((fault) => ({ ...fault, value: null }));
     const faults = [...twice, ...faultsOf(fields, body, bodyFaults, 'a field')];
     return faults.length > 0 ? badRequest(faults) : { params, query: given, body: fields, bytes };
@@ -45,11 +47,19 @@ function faultsOf(given: Fields, schema: TObject | undefined, validate: Validate
   const known = Object.keys(schema?.properties ?? {});
   const unknown = Object.keys(given)
     .filter((name) => !known.includes(name))
-    .map((field) => ({ field, message: `is not ${what} of this operation${known.length === 0 ? '' : `; there are ${known.join(', ')}`}` }));
+    .slice(0, MOST_DETAILS)
+    .map((field) => ({ field, message: `is not ${what} of this operation${insteadOf(field, known)}` }));
   // What is shown of a value may take time for each: no more of them than the answer tells.
   return [...unknown, ...(validate?.(given) ?? [])]
     .slice(0, MOST_DETAILS)
     .map(({ field, message }) => ({ field, message, value: isSecret(schema, field) ? null : shown(valueAt(given, field)) }));
+}
+
+/** What an unknown name is probably meant to be, or which names there are. */
+function insteadOf(field: string, known: readonly string[]): string {
+  const meant = meantParameter(field, known);
+  if (meant !== undefined) return `; did you mean ${meant}?`;
+  return known.length === 0 ? '' : `; there are ${known.join(', ')}`;
 }
 
 /** Whether the value of a field is shown to nobody, whatever is wrong with it. */
@@ -62,7 +72,9 @@ const valueAt = (given: Fields, path: string): unknown =>
 
 /** The texts of a query as its schema has them; a text that is no number or boolean stays, for the schema to refuse. */
 const typedQuery = (schema: TObject | undefined, query: Fields): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(query).map(([name, text]) => [name, typed(schema?.properties[name], text)]));
+  Object.fromEntries(
+    Object.entries(withDurations(query, schema?.properties ?? {})).map(([name, text]) => [name, typed(schema?.properties[name], text)]),
+  );
 
 function typed(schema: { readonly type?: unknown } | undefined, text: unknown): unknown {
   if (typeof text !== 'string') return text;
@@ -71,12 +83,3 @@ function typed(schema: { readonly type?: unknown } | undefined, text: unknown): 
   if (schema?.type === 'boolean' && /^(0|false)$/.test(text)) return false;
   return text;
 }
-
-/** The fields of an object without those that are null where null is no value of theirs: that is as if they were absent. */
-const withoutNulls = (fields: Fields, { properties }: TObject): Record<string, unknown> =>
-  Object.fromEntries(
-    Object.entries(fields).filter(([name, value]) => value !== null || !Object.hasOwn(properties, name) || takesNull(properties[name]!)),
-  );
-
-const takesNull = ({ type, anyOf }: { readonly type?: unknown; readonly anyOf?: readonly object[] }): boolean =>
-  [type].flat().includes('null') || (anyOf?.some(takesNull) ?? false);

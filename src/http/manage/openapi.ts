@@ -3,7 +3,6 @@ import type { TSchema } from 'typebox';
 import { Type } from '../../json/schema.ts';
 import type { Operation } from '../../manage/operation.ts';
 import { LATE } from '../../manage/operations/answers.ts';
-import type { Outcome } from '../../manage/outcome.ts';
 import { OPERATIONS } from '../../manage/table.ts';
 import type { Address } from '../address.ts';
 import { type About, type Api, BEARER, examplesOf, type Faults, header, json, reference } from '../docs/openapi.ts';
@@ -15,12 +14,6 @@ import { MANAGE } from './routes.ts';
 const DESCRIPTION = `Everything that can be managed in the workspace of a key. Send the API key as a Bearer token, and the name of the
 person in X-Actor. What is edited has an ETag, and every change of it names the one that it was made from in If-Match; what is created
 can be asked for again with the same Idempotency-Key. Pages: give next as after.`;
-
-/** The body of a 412. */
-const Changed = Type.Object(
-  { error: Type.String(), message: Type.String(), code: Type.Integer(), current: Type.Object({}, { description: 'As it is now.' }) },
-  { title: 'Changed' },
-);
 
 const ACTOR = {
   name: 'X-Actor',
@@ -63,24 +56,52 @@ function parametersOf({ path, query, edits, creates, method }: Operation): objec
   return [...inPath, ...inQuery, ...(method === 'GET' ? [] : [ACTOR]), ...(edits ? [IF_MATCH] : []), ...(creates ? [IDEMPOTENCY_KEY] : [])];
 }
 
-/** The status with which an operation answers what it has done. */
-const successOf = ({ creates }: Operation): NonNullable<Outcome['status']> => (creates === 'in_store' ? 201 : 200);
-
+/** The answers that are no errors: each operation's own statuses. */
 function answersOf(operation: Operation): About['answers'] {
-  const { answer, edits, method } = operation;
+  const { answer, edits, method, summary, name, isLong, status = 200 } = operation;
   const headers = edits && method === 'PATCH' ? { ETag: header('Names the state that this is.', '"Ju3VgNEgCQ0bPzPQ3aGpYA"') } : {};
-  const content = json(reference(titled(answer)), { example: { summary: operation.name, value: examplesOf(answer)[0] } });
-  const done = { [successOf(operation)]: { description: operation.summary, headers, content } };
-  return operation.isLong ? { ...done, 202: LATE_ANSWER } : done;
+  const isAskedFor = answer === LATE;
+  const own = json(reference(titled(answer)), { example: { summary: name, value: examplesOf(answer)[0] } });
+  const any = json({ type: 'object' }, { example: { summary: 'as that operation answers', value: { landed: true } } });
+  const lands = 'landed' in ((answer as { properties?: object }).properties ?? {});
+  const description = isAskedFor ? 'The answer of the operation that was late.' : summary;
+  const answers: Record<number, object> = { [status]: { description, headers, content: isAskedFor ? any : own } };
+  if (isRevalidated(operation)) answers[304] = { description: 'Nothing has changed since the answer with the ETag in If-None-Match.' };
+  if (isLong || lands) answers[202] = { ...LATE_ANSWER, content: !lands || isAskedFor ? late : isLong ? either(answer) : own };
+  return answers;
 }
 
+/** Whether a read is 304 for a client that has it: what is edited is not, because its ETag names what can be edited alone. */
+const isRevalidated = ({ method, path }: Operation): boolean =>
+  method === 'GET' && !OPERATIONS.some((each) => each.edits && each.path === path);
+
+const late = json(reference(titled(LATE)), { late: { summary: 'late', value: examplesOf(LATE)[0] } });
 const LATE_ANSWER = {
   description: 'What was changed lands later; with `answer` the answer itself is late, and is asked for at the address in Location.',
   headers: { Location: header('What tells how far it is.', `${MANAGE}/answers/0199f3c2-8a51-7c3e-9d0b-4f1e2a6b7002`) },
-  content: json(reference(titled(LATE)), { late: { summary: 'late', value: examplesOf(LATE)[0] } }),
 };
 
-function faultsOf({ answer, edits, creates, refusals = {} }: Operation): Faults {
+/** What lands later, or a late answer. */
+const either = (answer: TSchema) =>
+  json(
+    { anyOf: [reference(titled(answer)), reference(titled(LATE))] },
+    { example: { summary: 'lands later', value: examplesOf(answer)[0] }, late: { summary: 'late', value: examplesOf(LATE)[0] } },
+  );
+
+/** What is at the path of an operation that edits it. */
+const stateAt = (path: string) => titled(OPERATIONS.find((each) => each.path === path && each.method === 'GET')!.answer);
+
+/** The body of a 412 at that path. */
+function changedAt(path: string): Titled {
+  const state = stateAt(path);
+  const properties = { error: Type.String(), message: Type.String(), code: Type.Integer(), current: Type.Unsafe(reference(state)) };
+  return titled(Type.Object(properties, { title: `Changed${state.title}` }));
+}
+
+function faultsOf({ answer, path, method, edits, creates, audit, refusals }: Operation): Faults {
+  // An answer that was late is that of any operation which may be.
+  const others = answer === LATE ? OPERATIONS.filter(({ isLong }) => isLong) : [];
+  const all: NonNullable<Operation['refusals']> = Object.assign({}, ...others.map((each) => each.refusals), refusals);
   const refused = ([status, message]: [string, string]) => [
     status,
     { says: message, examples: { [`refused ${status}`]: { status: Number(status), message } } },
@@ -91,7 +112,8 @@ function faultsOf({ answer, edits, creates, refusals = {} }: Operation): Faults 
       examples: { malformed: badRequest([{ field: 'limit', message: 'must be an integer from 1 to 1000', value: 0 }]) },
     },
     403: { examples: { 'bound key': BOUND } },
-    ...Object.fromEntries(Object.entries(refusals).map(refused)),
+    ...(audit !== null && method !== 'DELETE' && { 409: NO_QUOTA }),
+    ...Object.fromEntries(Object.entries(all).map(refused)),
     ...(edits && {
       412: {
         says: 'It is not as If-Match says: the answer has it as it is.',
@@ -99,9 +121,10 @@ function faultsOf({ answer, edits, creates, refusals = {} }: Operation): Faults 
           changed: {
             status: 412,
             message: 'it has been changed since: read it again, and change what it is now',
-            current: examplesOf(answer)[0] as object,
+            current: examplesOf(stateAt(path))[0] as object,
           },
         },
+        schema: changedAt(path),
       },
       428: { says: 'If-Match is missing.', examples: { 'no If-Match': WHICH_STATE } },
     }),
@@ -110,6 +133,11 @@ function faultsOf({ answer, edits, creates, refusals = {} }: Operation): Faults 
     }),
   };
 }
+
+const NO_QUOTA = {
+  says: 'The workspace has no quota left for the audit log or for answers with an Idempotency-Key.',
+  examples: { 'audit log full': { status: 409, message: 'the audit log of the workspace takes 64 MiB, as much as it may' } },
+};
 
 const rawContent = (summary: string, { type, example }: NonNullable<Operation['rawBody']>) => ({
   [type]: { schema: { type: 'string' }, examples: { example: { summary, value: example } } },
@@ -138,15 +166,16 @@ function about({ path, method: asked }: Address): About {
   };
 }
 
-const byTitle = new Map(OPERATIONS.map(({ answer }) => [titled(answer).title, titled(answer)]));
+const edited = OPERATIONS.flatMap(({ path, edits }) => (edits ? changedAt(path) : []));
+const byTitle = new Map([...OPERATIONS.map(({ answer }) => titled(answer)), ...edited].map((schema) => [schema.title, schema]));
 
 export const MANAGE_API: Api = {
   group: 'manage',
   title: 'Management',
   description: DESCRIPTION,
-  schemas: [...byTitle.values(), BatchRefusal, titled(Changed), SignalError],
+  schemas: [...byTitle.values(), BatchRefusal, SignalError],
   securitySchemes: { bearer: BEARER },
   error: SignalError,
-  errors: { 400: BatchRefusal, 412: titled(Changed) },
+  errors: { 400: BatchRefusal },
   about,
 };

@@ -43,7 +43,10 @@ interface Asked {
   readonly about: About;
   readonly takes: Takes;
 }
-type About = Pick<ManageContext, 'workspaceId' | 'caller' | 'by' | 'permissions' | 'keyExpiresAt' | 'ifMatch' | 'once' | 'isGone'>;
+type About = Pick<
+  ManageContext,
+  'workspaceId' | 'caller' | 'by' | 'permissions' | 'keyExpiresAt' | 'keyNetworks' | 'ifMatch' | 'once' | 'isGone'
+>;
 
 /** Reads requests for an operation. */
 export function readOperation(operation: Operation): (call: Call, who: Identity, bytes: Buffer) => Asked | HttpFault {
@@ -135,6 +138,7 @@ function aboutOf(operation: Operation, { caller, actor }: Identity, { request, r
     by: authorOf(caller, actor as string | null),
     permissions: caller.permissions,
     keyExpiresAt: caller.expiresAt,
+    keyNetworks: caller.networks,
     isGone: () => request.socket.destroyed && !response.headersSent,
     ifMatch: operation.edits && ifMatch !== undefined ? strongTags(ifMatch) : undefined,
     once:
@@ -177,8 +181,13 @@ async function doNow(operation: Operation, context: ManageContext, given: GivenI
   if (context.once !== undefined && operation.creates === 'elsewhere' && !isPreview) {
     await context.store.rememberAnswer(context.workspaceId, context.once, JSON.stringify(value));
   }
-  return operation.show(value, context);
+  return outcomeOf(operation, value, context);
 }
+
+const outcomeOf = ({ status, show }: Operation, value: unknown, context: ManageContext): Outcome => ({
+  ...(status !== undefined && { status }),
+  ...show(value, context),
+});
 
 /** The answer to the request with this Idempotency-Key, where there was one. */
 async function doneBefore(operation: Operation, context: ManageContext): Promise<Outcome | HttpFault | undefined> {
@@ -186,7 +195,7 @@ async function doneBefore(operation: Operation, context: ManageContext): Promise
   if (once === undefined) return undefined;
   const earlier = await store.earlierAnswer(workspaceId, { keyId: once.keyId, token: once.token }, now() - ANSWER_KEPT);
   if (earlier === undefined) return undefined;
-  return earlier.fingerprint === once.fingerprint ? operation.show(JSON.parse(earlier.answer), context) : OTHER_REQUEST;
+  return earlier.fingerprint === once.fingerprint ? outcomeOf(operation, JSON.parse(earlier.answer), context) : OTHER_REQUEST;
 }
 
 /** What is now at the path of an operation that has found another state than was expected. */

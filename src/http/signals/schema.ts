@@ -13,7 +13,12 @@ export const SignalSummary = Type.Object(
       Type.Array(Type.String(), { description: 'One reason per failed entry; always there on 206, empty on 200 of v2.' }),
     ),
     ...feedFields('Dry runs'),
-    warnings: Type.Optional(Type.Array(Type.String(), { description: 'Dry runs only: what agents would silently ignore of a rule.' })),
+    warnings: Type.Optional(
+      Type.Array(Type.String(), {
+        description:
+          'Of accepted entries what their sender probably did not mean: parts of an expression that are always or never true, and members that have no effect where they stand. Of v1, and what agents would silently ignore: dry runs only.',
+      }),
+    ),
   },
   { title: 'SignalSummary' },
 );

@@ -5,7 +5,7 @@ import { type Accept, type Foreseen, TOO_MANY_ENTRIES } from '../../signal/accep
 import { type BatchFault, type EntryFault, errorTexts } from '../../signal/faults.ts';
 import type { Refusal } from '../../signal/refusal.ts';
 import { badRequest, type HttpFault, statusOf } from '../errors.ts';
-import { isNearMiss } from '../near-miss.ts';
+import { meantParameter } from '../meant-parameter.ts';
 import type { SignalSummary } from './schema.ts';
 
 /** What signal submission needs. */
@@ -95,7 +95,7 @@ function readOptions(query: Readonly<Record<string, unknown>>): Options | HttpFa
 /** Faults of unknown parameters that are probably meant to be known ones: with `?dryrun=1` rules would change. */
 const almostOptions = (query: Readonly<Record<string, unknown>>): BatchFault[] =>
   Object.keys(query).flatMap((field) => {
-    const meant = OPTIONS.includes(field) ? undefined : OPTIONS.find((known) => isNearMiss(field, known));
+    const meant = OPTIONS.includes(field) ? undefined : meantParameter(field, OPTIONS);
     return meant === undefined ? [] : [{ field, message: `is no parameter; did you mean ${meant}?`, value: null }];
   });
 

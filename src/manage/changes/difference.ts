@@ -2,18 +2,23 @@
 import { isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import type { DifferenceAsked, FeedDiffer } from '../../feed/whatif/difference/difference.ts';
+import type { Replaced } from '../../feed/whatif/difference/settings-then.ts';
 import type { StoreReads } from '../../ports/store.ts';
+import { type AuditRow, RULES_KEPT } from '../../ports/stored/account-store.ts';
 import { auditNames } from '../audit-json.ts';
 import { anyFeedId } from '../find.ts';
 import { fieldFault } from '../operation.ts';
 import { auditEntry } from './entry.ts';
-import { RULES_KEPT, type Scope, scopeOf } from './scope.ts';
+import { type Scope, scopeOf } from './scope.ts';
 
-type Asked = Omit<DifferenceAsked, 'feedId'> & { readonly feed?: string | undefined };
+type Asked = Omit<DifferenceAsked, 'feedId' | 'replaced'> & { readonly feed?: string | undefined };
 
 /** Changes of settings that are told. */
 const MOST_SETTINGS = 20;
-const SETTINGS = /^((list|feed|workspace) changed|(list|feed)s? (deleted|restored)|source (changed|deleted))$/;
+const SETTINGS = /^((list|feed|workspace) changed|(list|feed)s? (deleted|restored)|list created|source (changed|deleted))$/;
+/** Rows of the audit log that are read at once, and in all. */
+const ROWS = 1000;
+const MOST_ROWS = 20 * ROWS;
 
 /** Rejects with NOT_FOUND for an unknown feed, and with REFUSED where what it had is not known any more. */
 export async function differenceJson(store: StoreReads, differ: FeedDiffer, workspaceId: string, asked: Asked, now: number) {
@@ -23,28 +28,63 @@ export async function differenceJson(store: StoreReads, differ: FeedDiffer, work
   if (since < known)
     throw new WeirError('REFUSED', `what the feed had then is not known any more: changes of rules are kept since ${isoTime(known)}`);
   const feedId = feed === undefined ? null : await anyFeedId(store, workspaceId, feed);
+  const scope = await scopeOf(store, workspaceId, { feed });
+  const rows = await settingRows(store, workspaceId, scope, since);
   const { family, action, before, after, added, removed } = await differ(workspaceId, {
-    ...{ feedId, since, until, limit: asked.limit },
+    ...{ feedId, since, until, limit: asked.limit, replaced: replacedBy(rows, feedId, workspaceId) },
     ...{ family: asked.family, action: asked.action },
   });
-  const scope = await scopeOf(store, workspaceId, { feed });
   const told = (at: typeof before) => ({ entries: at.entries, over_cap: at.overCap });
   return {
     ...{ since: isoTime(since), until: isoTime(until), family, action },
     ...{ before: told(before), after: told(after) },
     ...{ added: added.count, removed: removed.count, added_networks: added.first, removed_networks: removed.first },
-    settings_changed: await settingsChanged(store, workspaceId, scope, since),
+    settings_changed: await settingsChanged(
+      store,
+      workspaceId,
+      rows.filter(({ event }) => event !== 'list created').slice(0, MOST_SETTINGS),
+    ),
   };
 }
 
 export type DifferenceJson = Awaited<ReturnType<typeof differenceJson>>;
 
-/** What was set of the feed, its lists and the workspace since then: the comparison goes by what is set now. */
-async function settingsChanged(store: StoreReads, workspaceId: string, scope: Scope | null, since: number) {
-  const rows = await store.auditBetween(workspaceId, { from: since, before: { at: Number.MAX_SAFE_INTEGER, id: 0 } }, 1000);
-  const found = rows.filter((row) => SETTINGS.test(row.event) && (scope?.hasRow(row) ?? true)).slice(0, MOST_SETTINGS);
+/** The changes since then of what is set of the feed, its lists and the workspace, newest first. */
+async function settingRows(store: StoreReads, workspaceId: string, scope: Scope | null, since: number): Promise<AuditRow[]> {
+  const found: AuditRow[] = [];
+  let before = { at: Number.MAX_SAFE_INTEGER, id: 0 };
+  for (let read = 0; read < MOST_ROWS; read += ROWS) {
+    const rows = await store.auditBetween(workspaceId, { from: since, before }, ROWS);
+    found.push(...rows.filter((row) => SETTINGS.test(row.event) && (scope?.hasRow(row) ?? true)));
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < ROWS) return found;
+    before = last;
+  }
+  throw new WeirError('REFUSED', `more than ${MOST_ROWS} changes in the audit log since then: ask from a later moment on`);
+}
+
+/** What those replaced of the settings that make the feed. Rejects with REFUSED for what cannot be taken back. */
+function replacedBy(rows: readonly AuditRow[], feedId: string | null, workspaceId: string): Replaced[] {
+  return rows.flatMap(({ at, event, object, change }): Replaced[] => {
+    const isOfFeed = object === feedId;
+    if (/^(list|feed) changed$/.test(event) && !isOfFeed) return [];
+    if (/^feed/.test(event) && event !== 'feed changed') return [];
+    const before = change?.before ?? undefined;
+    if (/^list (created|deleted|restored)$/.test(event)) return [{ at, of: 'list', id: object, wasThere: event === 'list deleted' }];
+    if (event === 'source changed' && before !== undefined && !('copies' in before)) return [];
+    if (before === undefined || !/^(list|feed|workspace) changed$/.test(event))
+      throw new WeirError(
+        'REFUSED',
+        `what the feed had then cannot be made again, because what it is made of was another: ${event} at ${isoTime(at)}; ask from then on`,
+      );
+    return [{ at, of: object === workspaceId ? 'workspace' : 'feed', before }];
+  });
+}
+
+/** How those are shown. */
+async function settingsChanged(store: StoreReads, workspaceId: string, rows: readonly AuditRow[]) {
   const names = await auditNames(store, workspaceId);
-  return found.map((row) => {
+  return rows.map((row) => {
     const { at, event, name } = auditEntry(row, 'settings', names).json;
     return { at, event, name };
   });

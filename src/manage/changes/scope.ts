@@ -1,9 +1,9 @@
 /** What of a workspace's changes concerns one list or feed (SPEC D32.1), and how far back they are known (D32.4). */
 
-import { RUNS_KEPT } from '../../account/source.ts';
-import { DAY, isoTime } from '../../clock.ts';
+import { RUNS_KEPT } from '../../account/source-run.ts';
+import { isoTime } from '../../clock.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import type { AuditRow } from '../../ports/stored/account-store.ts';
+import { AUDIT_KEPT, type AuditRow, RULES_KEPT } from '../../ports/stored/account-store.ts';
 import type { RuleChangeSum } from '../../ports/stored/changes.ts';
 import { anyFeedId, findList } from '../find.ts';
 
@@ -47,10 +47,6 @@ async function scope(store: ScopeStore, workspaceId: string, id: string): Promis
 }
 
 type KeptStore = Pick<StoreReads, 'changesKept' | 'workspace' | 'usedBytesOf' | 'allRuns'>;
-
-/** How long changes of rules, and rows of the audit log, are kept, ms. */
-export const RULES_KEPT = 7 * DAY;
-const AUDIT_KEPT = 90 * DAY;
 
 /**
  * Since when all is known, by what it is told from; where nothing was lost since the workspace was made, `since` at the latest (all ms).

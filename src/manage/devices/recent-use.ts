@@ -6,9 +6,11 @@ import type { Device } from '../../ports/devices.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { Bouncer } from '../../ports/stored/bouncer-store.ts';
 import { everyItem } from '../../ports/stored/paginate.ts';
+import { inWords } from '../../text/duration.ts';
 
 /** Who has pulled within this time uses what he pulls, ms. */
 export const LATELY = 600_000;
+export const LATELY_WORDS = `in the last ${inWords(LATELY)}`;
 /** Devices or bouncers that one read asks for, and those that are told. */
 const PAGE = 1000;
 const TOLD = 20;
@@ -41,7 +43,7 @@ export const RECENT_USES = {
       address: '198.51.100.8',
       last_pull: ['2026-11-22T09:59:01.000Z', nullable(Type.String())],
     },
-    { description: 'Who has pulled with it in the last ten minutes, as far as that is written: once a minute, newcomers within seconds.' },
+    { description: `Who has pulled with it ${LATELY_WORDS}, as far as that is written: once a minute, newcomers within seconds.` },
   ),
   pulled_left_out: 0,
 } as const satisfies Fields;

@@ -1,7 +1,7 @@
 /** What changes, as people read it (SPEC D28.5, D28.6). */
 import type { StoreReads } from '../../ports/store.ts';
 import { type DeletionPreview, deletionPreview, deletionSentence } from '../deletion.ts';
-import { type RecentUses, recentUses } from '../devices/recent-use.ts';
+import { LATELY_WORDS, type RecentUses, recentUses } from '../devices/recent-use.ts';
 import type { FieldChange, PlannedChange } from './plan.ts';
 
 /** Things that go whose loss is found out in full; of more it is told that they go. */
@@ -66,7 +66,7 @@ export function lossText(loss: Loss): string | undefined {
   const [first] = pulled;
   if (first === undefined) return undefined;
   const others = pulled.length - 1 + more;
-  return `pulled with in the last ten minutes by ${first.address} (${first.user_agent})${others === 0 ? '' : ` and ${others} others`}`;
+  return `pulled with ${LATELY_WORDS} by ${first.address} (${first.user_agent})${others === 0 ? '' : ` and ${others} others`}`;
 }
 
 /** The store, asked once for what every preview asks. */

@@ -12,6 +12,8 @@ export interface AboutFile {
   readonly callerKeyId: string;
   /** Until when it is good, ms since 1970; null: for good. */
   readonly keyExpiresAt: number | null;
+  /** The networks that it is good from; none: from anywhere. */
+  readonly keyNetworks: readonly string[];
 }
 
 /** A file as it came, and what is to be done with it. */

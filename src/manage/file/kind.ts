@@ -37,6 +37,8 @@ export interface About {
   readonly callerKeyId: string | null;
   /** Until when it is good, ms: it makes no key that lasts longer; null: for good. */
   readonly keyExpiresAt: number | null;
+  /** The networks that it is good from: it makes no key that is good from others; none: from anywhere. */
+  readonly keyNetworks: readonly string[];
 }
 
 /** What changes are made with. */

@@ -52,10 +52,21 @@ const AppliedAnswer = answerOf('Applied', {
 });
 
 /** Whose file it is, and who asks. */
-const aboutFile = ({ workspaceId, by, keyExpiresAt, caller, maxLists, maxFeeds, maxKeys, maxSources }: ManageContext): AboutFile => ({
+const aboutFile = ({
   workspaceId,
   by,
   keyExpiresAt,
+  keyNetworks,
+  caller,
+  maxLists,
+  maxFeeds,
+  maxKeys,
+  maxSources,
+}: ManageContext): AboutFile => ({
+  workspaceId,
+  by,
+  keyExpiresAt,
+  keyNetworks,
   callerKeyId: caller.keyId,
   most: { maxLists, maxFeeds, maxKeys, maxSources },
 });

@@ -1,4 +1,6 @@
 /** What has to change so that a workspace is as a file says: a pure function of both (SPEC D28.2, D28.3, D28.6). */
+
+import { NAME_RULE, nameFault } from '../../account/name.ts';
 import { hasCode } from '../../errors.ts';
 import type { WorkspaceState } from '../../ports/stored/transaction-store.ts';
 import type { FieldFault } from '../../signal/validate.ts';
@@ -127,7 +129,9 @@ function nameFaults(entered: readonly Entered[], kept: readonly Named[]): FieldF
           ? `is that of ${here.length} ${kind.word}s, which the file cannot tell apart`
           : other !== undefined
             ? `is that of a ${other} that is there: ${SHARED}`
-            : undefined;
+            : here.length === 0 && nameFault(name) !== null
+              ? `must have ${NAME_RULE}`
+              : undefined;
     return message === undefined ? [] : [{ field: `${path}.name`, message }];
   });
 }

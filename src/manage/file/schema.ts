@@ -2,6 +2,8 @@
 import type { TSchema } from 'typebox';
 import { Type } from '../../json/schema.ts';
 import { compile, type FieldFault } from '../../signal/validate.ts';
+import { DURATION } from '../../text/duration.ts';
+import { asMeant } from '../json-object.ts';
 import { Name } from '../operations/settings.ts';
 import type { FileKind } from './kind.ts';
 import { FILE_KINDS } from './table.ts';
@@ -15,10 +17,23 @@ const MOST_ENTRIES = 10_000;
 /** A file as it was read; what is wrong with it is told by `fileFaults`. */
 export type WorkspaceFile = Readonly<Record<string, unknown>>;
 
-function sectionOf({ isOne, fields, about }: FileKind): TSchema {
+/** Fields as a file may write them: a duration may be a text. */
+const written = (fields: FileKind['fields']): FileKind['fields'] =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, field]) => [
+      name,
+      'x-unit' in field ? Type.Optional(Type.Union([field, Type.String({ pattern: DURATION })])) : field,
+    ]),
+  );
+
+function sectionOf({ isOne, fields: all, about }: FileKind): TSchema {
   const closed = { additionalProperties: false };
+  const fields = written(all);
   if (isOne) return Type.Object(fields, { ...closed, description: about });
-  return Type.Array(Type.Object({ name: Name, ...fields }, closed), { maxItems: MOST_ENTRIES, description: about });
+  return Type.Array(Type.Object({ name: Type.String({ ...Name, format: 'text' }), ...fields }, closed), {
+    maxItems: MOST_ENTRIES,
+    description: about,
+  });
 }
 
 export const FILE_FIELDS: Readonly<Record<string, TSchema>> = Object.fromEntries(
@@ -41,22 +56,17 @@ const bracketed = (path: string): string =>
 /** What is wrong with the form of a file, one a field. */
 export const fileFaults: (file: unknown) => readonly FieldFault[] = compile(FILE_SCHEMA, bracketed);
 
-const takesNull = ({ type, anyOf }: { readonly type?: unknown; readonly anyOf?: readonly object[] }): boolean =>
-  [type].flat().includes('null') || (anyOf?.some(takesNull) ?? false);
-
-/** A file without the fields of entries that are null where that is no value of theirs: it is as if they were absent. */
-export function withoutNulls(file: WorkspaceFile): WorkspaceFile {
+/** A file whose entries have what they mean: `asMeant` of each. */
+export function fileAsMeant(file: WorkspaceFile): WorkspaceFile {
   const kinds = new Map(FILE_KINDS.map(({ section, fields }) => [section, fields]));
   return Object.fromEntries(
     Object.entries(file).map(([section, value]) => {
       const fields = kinds.get(section);
-      const clean = (entry: unknown): unknown =>
+      const meant = (entry: unknown): unknown =>
         typeof entry !== 'object' || entry === null || Array.isArray(entry) || fields === undefined
           ? entry
-          : Object.fromEntries(
-              Object.entries(entry).filter(([name, each]) => each !== null || !Object.hasOwn(fields, name) || takesNull(fields[name]!)),
-            );
-      return [section, Array.isArray(value) ? value.map(clean) : clean(value)];
+          : asMeant(entry as Record<string, unknown>, fields);
+      return [section, Array.isArray(value) ? value.map(meant) : meant(value)];
     }),
   );
 }

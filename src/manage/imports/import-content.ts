@@ -1,7 +1,15 @@
 /** Reads the file of an import, in pieces that give other work its turn, and no further than an import goes. */
 import type { Caller } from '../../account/caller.ts';
 import { hasCode, WeirError } from '../../errors.ts';
-import { NO_ENTRIES, type PassedRow, type PlacedEntry, type Reading, readContent } from '../../source/readers/content.ts';
+import {
+  countingWarnings,
+  NO_ENTRIES,
+  type PassedRow,
+  type PlacedEntry,
+  type Reading,
+  readContent,
+  warningTexts,
+} from '../../source/readers/content.ts';
 import type { ListDefaults, ListEntry } from '../../source/readers/entry.ts';
 import { type FileSignal, type LineFault, takenSignals } from '../../source/readers/items.ts';
 import { fieldFault } from '../operation.ts';
@@ -40,6 +48,8 @@ export interface ImportContent {
   /** The entries of `found`. */
   readonly entries: readonly ListEntry[] | undefined;
   readonly signals: readonly (FileSignal | LineFault)[] | undefined;
+  /** What was cut or left out of what entries say of their targets. */
+  readonly warnings: readonly string[];
 }
 
 /** What takes a file that is too large for an import. */
@@ -52,10 +62,11 @@ export async function readImport(
 ): Promise<ImportContent> {
   const found: (PlacedEntry | LineFault | PassedRow)[] = [];
   const signals: (FileSignal | LineFault)[] = [];
+  const warnings = new Map<string, number>();
   let count = 0;
   try {
     const content = await readContent(pieces(bytes, pause), { ...reading, mostLines: MOST_LINES, mostBytes: MOST_UNPACKED }, defaults);
-    for await (const each of 'entries' in content ? content.entries : takenSignals(content.signals)) {
+    for await (const each of 'entries' in content ? countingWarnings(content.entries, warnings) : takenSignals(content.signals)) {
       if (!('passed' in each)) count += 1;
       if (count > MOST_IMPORTED) throw new WeirError('TOO_LARGE', `the file has more than ${MOST_IMPORTED} entries`);
       if ('json' in each) signals.push(each);
@@ -63,12 +74,13 @@ export async function readImport(
       else signals.push(each as LineFault);
     }
     if (count === 0 && found.length === 0 && !isReplacing) throw fieldFault('file', `has no entries: ${NO_ENTRIES}`);
-    if ('signals' in content) return { found: [], entries: undefined, signals };
+    if ('signals' in content) return { found: [], entries: undefined, signals, warnings: [] };
   } catch (error) {
     if (hasCode(error, 'TOO_LARGE')) throw new WeirError('TOO_LARGE', `${error.message}, more than an import takes: ${WAY}`);
     throw hasCode(error, 'USAGE') && error.cause === undefined ? fieldFault('file', `cannot be read: ${error.message}`) : error;
   }
-  return { found, entries: found.flatMap((each) => ('entry' in each ? [each.entry] : [])), signals: undefined };
+  const entries = found.flatMap((each) => ('entry' in each ? [each.entry] : []));
+  return { found, entries, signals: undefined, warnings: warningTexts(warnings) };
 }
 
 async function* pieces(bytes: Uint8Array, pause: () => Promise<void>): AsyncGenerator<Buffer> {

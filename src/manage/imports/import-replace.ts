@@ -8,6 +8,7 @@ import type { Message } from '../../ports/stream.ts';
 import type { AccessRule } from '../../rule.ts';
 import { encodeMessage } from '../../signal/message/encode.ts';
 import { writeTarget } from '../../signal/target.ts';
+import { largeText } from '../../source/addresses.ts';
 import { planSync, type SyncPlan, type SyncTask } from '../../source/sync.ts';
 import { findList } from '../find.ts';
 import type { RuleManagement } from '../rules/rule-ports.ts';
@@ -28,10 +29,6 @@ export interface ReplacedBy {
   readonly feeds?: ForecastFields;
 }
 
-/** Why a large replacement is not done that nobody is sure of; `how` is how to say that one is. */
-export const notSure = (list: string, { present, added, removed }: SyncPlan, how: string): string =>
-  `of the ${present} rules of the list "${list}" ${removed} would be removed, and ${added} would be added: when that is meant, say so with ${how}`;
-
 /** Makes the list equal to what was read. Rejects with USAGE for signals, with REFUSED where nobody is sure. */
 export async function replaceByImport(
   ports: ImportReplacePorts,
@@ -47,7 +44,7 @@ export async function replaceByImport(
   const before = { list: list.name, action, refused, steps: 0, batches: [] };
   const head = await planReplacement(ports, syncPorts(ports, caller), { id, caller, listId: list.id, isSure }, before, all(content));
   if (head.plan!.isLarge && !isSure) {
-    const why = new WeirError('REFUSED', notSure(list.name, head.plan!, 'confirmed'));
+    const why = new WeirError('REFUSED', `${largeText(list.name, head.plan!)}: when that is meant, say so with confirmed`);
     await giveUp(ports, id, 'planned', head, why);
     throw why;
   }

@@ -6,19 +6,20 @@ import type { Accept, Batch, Refused } from '../../signal/accept.ts';
 import { entryErrors } from '../../signal/faults.ts';
 import { LIMITS } from '../../signal/limits.ts';
 import type { Refusal } from '../../signal/refusal.ts';
+import { type AddressChange, isBroad } from '../../source/addresses.ts';
 import { type BroadTargets, broadOf, broadText } from '../../source/broad-targets.ts';
 import { entrySignals, type Trimmed } from '../../source/readers/content.ts';
 import { arrayOf, type FileSignal } from '../../source/readers/items.ts';
 import type { SyncPlan } from '../../source/sync.ts';
+import { MOST_TOLD } from '../../source/sync.ts';
 import { distinctUnblocks, type Unblock, unblockOfEntry, unblockOfSignal } from '../../source/unblock.ts';
+import { findList } from '../find.ts';
 import { type BatchResult, previewBatches } from '../preview.ts';
 import { type StillBlockedOfFields, stillBlockedOf } from '../remaining-blocks.ts';
 import type { RuleManagement } from '../rules/rule-ports.ts';
+import { addedAddresses } from './added-addresses.ts';
 import { type ImportContent, type ImportRequest, readImport } from './import-content.ts';
 import { type ImportReplacePorts, replaceByImport } from './import-replace.ts';
-
-/** Faults that are told at most. */
-const MOST_TOLD = 1000;
 
 /** What an import works with. */
 export interface ImportPorts extends ImportReplacePorts, Pick<RuleManagement, 'explainer'> {
@@ -51,9 +52,11 @@ export interface Imported extends ForecastFields, StillBlockedOfFields {
   readonly passed: readonly { readonly reason: string; readonly rows: number }[];
   /** Countries and ASNs among the entries, which has to be confirmed; absent without any. */
   readonly wide?: BroadTargets;
+  /** What becomes of the addresses of the list, where that has to be confirmed. */
+  readonly addresses?: readonly AddressChange[];
   readonly errors: readonly ImportFault[];
   readonly errors_left_out: number;
-  /** What agents would silently ignore; previews only. */
+  /** What was cut or left out of what entries say of their targets, and in previews what agents would silently ignore. */
   readonly warnings: readonly string[];
   readonly batches: readonly string[];
   readonly replaced?: Replaced;
@@ -68,12 +71,24 @@ export async function importFile(ports: ImportPorts, request: ImportRequest): Pr
   await pause();
   const content = await readImport(request, pause);
   const wide = await broadOf(content.entries ?? [], ports.geo(), pause);
-  if (wide !== undefined && !request.isSure && !request.preview)
+  const mustAsk = !request.isSure && !request.preview;
+  if (wide !== undefined && mustAsk)
     throw new WeirError('REFUSED', `the file is about ${broadText(wide)}: when that is meant, say so with confirmed`);
+  const added = await largelyAdded(ports, request, content);
+  if (added !== undefined && mustAsk)
+    throw new WeirError('REFUSED', `${added.faults.join('; ')}: when that is meant, say so with confirmed`);
   const done = await (request.replace ? replaced(ports, request, content) : sent(ports, request, content));
   if (done.refused !== undefined) return done;
   const kept = await stillBlockedOf({ ...ports, workspaceId: request.caller.workspaceId }, liftsOf(content, request), request.list);
-  return { ...done, ...(wide !== undefined && { wide }), ...kept };
+  return { ...done, ...(wide !== undefined && { wide }), ...(added !== undefined && { addresses: added.addresses }), ...kept };
+}
+
+/** What an import that only adds would do to the addresses of the list where somebody has to be sure of that. */
+async function largelyAdded(ports: ImportPorts, { caller, list: ref, replace }: ImportRequest, { entries = [] }: ImportContent) {
+  if (replace || !entries.some(isBroad)) return undefined;
+  const list = await findList(ports.store, caller.workspaceId, ref ?? (await ports.store.defaultList(caller.workspaceId))!);
+  const added = await addedAddresses(ports, { caller, listId: list.id }, entries);
+  return added?.faults.length ? added : undefined;
 }
 
 /** The targets that the file puts on the never-block list or, in a preview, unblocks. */
@@ -85,7 +100,7 @@ function liftsOf({ entries = [], signals = [] }: ImportContent, { preview }: Imp
 /** Makes the list equal to the file. */
 async function replaced(ports: ImportPorts, request: ImportRequest, content: ImportContent): Promise<Imported> {
   const { plan, batches, id, feeds } = await replaceByImport(ports, request, content);
-  const { added, changed, unchanged, removed, kept, refused, failed, expired, passed, faults, isLarge } = plan;
+  const { added, changed, unchanged, removed, kept, refused, failed, expired, passed, faults, isLarge, addresses } = plan;
   const all = failed + (request.refused === 'keep' ? refused : 0);
   return {
     accepted: added + changed + unchanged,
@@ -94,9 +109,10 @@ async function replaced(ports: ImportPorts, request: ImportRequest, content: Imp
     passed: Object.entries(passed).map(([reason, rows]) => ({ reason, rows })),
     errors: faults,
     errors_left_out: failed + refused - faults.length,
-    warnings: [],
+    warnings: content.warnings,
     batches,
     replaced: { id: id ?? null, removed, added, changed, unchanged, kept, refused, needs_confirmation: isLarge },
+    ...(isLarge && { addresses }),
     ...feeds,
   };
 }
@@ -121,7 +137,10 @@ async function sent(ports: ImportPorts, request: ImportRequest, content: ImportC
     passed: [...left.passed].map(([reason, rows]) => ({ reason, rows })),
     errors: errors.slice(0, MOST_TOLD),
     errors_left_out: Math.max(0, errors.length - MOST_TOLD),
-    warnings: results.flatMap((result) => (result.refused === undefined ? result.warnings : [])).slice(0, MOST_TOLD),
+    warnings: [...content.warnings, ...results.flatMap((result) => (result.refused === undefined ? result.warnings : []))].slice(
+      0,
+      MOST_TOLD,
+    ),
     batches: results.flatMap((result) => result.batchId ?? []),
     ...done.feeds,
   };

@@ -5,8 +5,8 @@ import { parsedJson } from '../../json/json.ts';
 import type { StoreReads, StoreWrites } from '../../ports/store.ts';
 import type { Replacement } from '../../ports/stored/replacement-store.ts';
 import { isObject } from '../../signal/normalize.ts';
-import type { PassedRow, PlacedEntry } from '../../source/readers/content.ts';
-import { type ListDefaults, readRow } from '../../source/readers/entry.ts';
+import { type PassedRow, type PlacedEntry, placed } from '../../source/readers/content.ts';
+import type { ListDefaults } from '../../source/readers/entry.ts';
 import type { LineFault } from '../../source/readers/items.ts';
 import { isBlank, readUtf8 } from '../../source/readers/lines.ts';
 import { rowOf } from '../../source/readers/row.ts';
@@ -67,6 +67,5 @@ function readPartLine(bytes: Buffer, number: number, defaults: ListDefaults): re
   if (!isObject(value)) return [{ fault: 'this is no JSON object', place }];
   if (typeof value.fault === 'string') return [{ fault: value.fault.slice(0, 1000), place }];
   if (typeof value.passed === 'string') return [{ passed: value.passed.slice(0, 200), place }];
-  const read = readRow(rowOf(value), defaults);
-  return 'entries' in read ? read.entries.map((entry) => ({ entry, place })) : [{ ...read, place }];
+  return placed(rowOf(value), defaults, place);
 }

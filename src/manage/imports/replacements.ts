@@ -26,7 +26,7 @@ const MOST: Readonly<Record<ReplacementSlot, number>> = { parts: 4, import: 4, s
 const IDLE = 600_000;
 
 /** What replacing works with. */
-export interface ReplacementPorts extends Pick<RuleManagement, 'accept' | 'blockFaults' | 'publish' | 'untilLanded'> {
+export interface ReplacementPorts extends Pick<RuleManagement, 'accept' | 'blockFaults' | 'geo' | 'publish' | 'untilLanded'> {
   /** Lets others get on. */
   pause(): Promise<void>;
   readonly store: Pick<StoreReads, 'comparedRules' | 'rulesById' | 'batch' | 'replacement' | 'replacementPiece' | 'abandonedReplacements'> &
@@ -77,6 +77,7 @@ export const syncPorts = (ports: ReplacementPorts, caller: Caller, wait?: SyncPo
   reads: ports.store,
   accept: ports.accept,
   blockFaults: ports.blockFaults(caller),
+  geo: ports.geo(),
   now: ports.now,
   pause: ports.pause,
   ...(wait !== undefined && { wait }),

@@ -5,6 +5,7 @@ import type { Explained, ExplainedTarget } from '../../feed/whatif/explain/expla
 import { nullable, Type } from '../../json/schema.ts';
 import type { Device } from '../../ports/devices.ts';
 import type { Locate } from '../../ports/geo.ts';
+import type { StoreReads } from '../../ports/store.ts';
 import type { Bouncer } from '../../ports/stored/bouncer-store.ts';
 import type { RuleVersion } from '../../ports/stored/rule-store.ts';
 import type { AccessAction, Target } from '../../rule.ts';
@@ -23,11 +24,11 @@ const PAGE = 250;
 
 /** What the path adds to what a look-up tells: of each feed by its place, and of the whole. */
 export interface Path {
-  readonly feeds: ReadonlyMap<number, object>;
+  readonly feeds: ReadonlyMap<number, ReturnType<typeof feedJson>>;
   readonly whole: object;
 }
 
-type Reads = Pick<ManageContext, 'store' | 'workspaceId' | 'locate' | 'now' | 'step'>;
+type Reads = Pick<ManageContext, 'workspaceId' | 'locate' | 'now' | 'step'> & { readonly store: StoreReads };
 
 /** Makes the path of what was explained, in steps: the ledger of a workspace may have thousands of devices. */
 export async function pathOf(
@@ -43,7 +44,7 @@ export async function pathOf(
   const first = concerned.toSorted((a, b) => RANK[a.feed.explanation.verdict] - RANK[b.feed.explanation.verdict]).slice(0, FEEDS);
   const { devices, bouncers } = await readPullers(store, workspaceId, step);
   const enforcing = new Map<string, boolean>();
-  const told = new Map<number, object>();
+  const told = new Map<number, ReturnType<typeof feedJson>>();
   for (const { feed, place } of first) {
     await step(async () => {
       const settled = settledAt(feed, versions, origins);
@@ -90,7 +91,10 @@ const isConcerned = ({ source, explanation, expired }: Explained, versions: read
 
 const idOf = ({ kind, keyId, userAgent, address }: Puller): string => [kind, keyId, address, userAgent].join(' ');
 
-function feedJson({ never }: Explained, pullers: readonly Puller[], settled: number | null, names: Names): object {
+/** Who pulls a feed. */
+export type Pulled = ReturnType<typeof feedJson>['pulled_by'];
+
+function feedJson({ never }: Explained, pullers: readonly Puller[], settled: number | null, names: Names) {
   const sorted = pullers.toSorted((a, b) => ORDER[a.state] - ORDER[b.state] || b.lastPull - a.lastPull);
   const count = (state: Puller['state']) => pullers.filter((puller) => puller.state === state).length;
   return {

@@ -1,7 +1,7 @@
 /** What happened: minute by minute in the last day, day by day before, and who pulls feeds. */
 
 import { dayOf, isoTime } from '../../clock.ts';
-import { answerOf, type Fields, listOf, nullable, Type, textField } from '../../json/schema.ts';
+import { answerOf, durationOf, type Fields, listOf, nullable, Type, textField } from '../../json/schema.ts';
 import {
   ACTIVITY_FIELDS,
   ACTIVITY_MINUTES,
@@ -103,8 +103,8 @@ export const ACTIVITY_OPERATIONS: readonly Operation[] = [
     description:
       'Of all processes, as they have written it, once a minute; of the process that answers also what it has not written yet. Kept by the minute for a day, by the hour for 30 days: more than 1,440 minutes are told in steps of whole hours.',
     query: Type.Object({
-      minutes: Type.Optional(Type.Integer({ minimum: 1, maximum: MOST_ACTIVITY, description: 'How far back; 60 when absent.' })),
-      step: Type.Optional(Type.Integer({ minimum: 1, maximum: 1440, description: 'Minutes that are summed; 1 when absent.' })),
+      minutes: Type.Optional(durationOf('m', 'How far back, 60 when absent', { minimum: 1, maximum: MOST_ACTIVITY })),
+      step: Type.Optional(durationOf('m', 'Minutes that are summed, 1 when absent', { minimum: 1, maximum: 1440 })),
     }),
     answer: Activity,
     async run(context, { query: { minutes = 60, step = 1 } }) {
@@ -128,7 +128,7 @@ export const ACTIVITY_OPERATIONS: readonly Operation[] = [
     summary: 'What was added, expired, removed and undone day by day, and how large the block feed was',
     query: Type.Object({
       feed: textField(200, "UUID or name of a list or feed; the workspace's when absent."),
-      days: Type.Optional(Type.Integer({ minimum: 1, maximum: KEPT_DAYS, description: 'How many, today included; 30 when absent.' })),
+      days: Type.Optional(durationOf('d', 'How many, today included, 30 when absent', { minimum: 1, maximum: KEPT_DAYS })),
     }),
     answer: answerOf('History', { days: listOf(DAY) }),
     refusals: { 404: 'there is no list or feed "edge"' },

@@ -1,7 +1,8 @@
 /** What needs attention is put off, and told again. */
 
 import { LONGEST_REASON, LONGEST_SNOOZE, SHORTEST_SNOOZE, snoozeJson } from '../../account/snooze.ts';
-import { answerOf, type Fields, nullable, Type } from '../../json/schema.ts';
+import { answerOf, durationOf, type Fields, nullable, Type } from '../../json/schema.ts';
+import { inWords } from '../../text/duration.ts';
 import { type Operation, operation } from '../operation.ts';
 import { keyNames } from '../rules/rule-json.ts';
 import { snooze } from '../snoozes.ts';
@@ -30,7 +31,10 @@ export const ATTENTION_OPERATIONS: readonly Operation[] = [
     body: Type.Object({
       key: Type.String({ maxLength: 500, description: 'Of an item that needs attention now.' }),
       reason: Type.String({ format: 'text', minLength: 1, maxLength: LONGEST_REASON }),
-      expires_in: Type.Integer({ minimum: SHORTEST_SNOOZE, maximum: LONGEST_SNOOZE, description: 'Seconds; 30 days at most.' }),
+      expires_in: durationOf('s', `Seconds, ${inWords(LONGEST_SNOOZE * 1000)} at most`, {
+        minimum: SHORTEST_SNOOZE,
+        maximum: LONGEST_SNOOZE,
+      }),
     }),
     answer: answerOf('Snooze', SNOOZE),
     audit: 'attention snoozed',

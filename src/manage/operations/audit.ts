@@ -1,12 +1,14 @@
 /** The audit log of the workspace. */
 
 import { type Fields, nullable, Type, textField } from '../../json/schema.ts';
-import { readSince } from '../../text/duration.ts';
+import { AUDIT_KEPT } from '../../ports/stored/account-store.ts';
+import { inWords } from '../../text/duration.ts';
 import { auditNames } from '../audit-json.ts';
 import { auditSearch } from '../audit-search.ts';
 import { findKeyNamed } from '../find.ts';
-import { fieldFault, type Operation, operation } from '../operation.ts';
+import { type Operation, operation } from '../operation.ts';
 import { BY_NUMBER, PAGE_QUERY, pageRequest, pageSchema } from '../page.ts';
+import { sinceGiven } from './changes/changes.ts';
 
 const changed = nullable(Type.Record(Type.String(), Type.Unknown()), {
   description: 'The fields that the change concerns; null: it was not there, or what changed is large.',
@@ -29,7 +31,7 @@ const ENTRY = {
 
 export const AUDIT_OPERATIONS: readonly Operation[] = [
   operation('listAudit', 'GET /audit', 'manage', {
-    summary: 'Who changed what, newest first; kept for 90 days',
+    summary: `Who changed what, newest first; kept for ${inWords(AUDIT_KEPT)}`,
     description: 'Newest first. A page may have fewer entries than limit, or none, although others follow: only next tells.',
     query: Type.Object({
       event: textField(100, 'Words that the event has, such as list deleted, or key.'),
@@ -43,9 +45,7 @@ export const AUDIT_OPERATIONS: readonly Operation[] = [
     refusals: { 404: 'there is no key "siem"' },
     async run(context, { query: { event, by, key, object, since, ...page } }) {
       const { store, workspaceId, now } = context;
-      const from = since === undefined ? undefined : readSince(since, now());
-      if (since !== undefined && from === undefined)
-        throw fieldFault('since', 'must be an instant such as 2026-11-22T08:00:00Z, or such as 2h');
+      const from = since === undefined ? undefined : sinceGiven('since', since, now());
       const keyId = key === undefined ? undefined : (await findKeyNamed(store, workspaceId, key)).id;
       const names = await auditNames(store, workspaceId);
       return auditSearch(context, names, { event, by, keyId, object, since: from }, pageRequest(page, BY_NUMBER));

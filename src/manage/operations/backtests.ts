@@ -110,7 +110,8 @@ export const BACKTEST_OPERATIONS: readonly Operation[] = [
     answer: Job,
     refusals: { 409: 'a backtest of the workspace runs already: 0f8fad5b-d9cb-469f-a165-70867728950e' },
     run: (context, { query, bytes }) => start(context, query as Asked, bytes),
-    show: (body) => ({ status: 202, body, location: `/backtests/${body.id}` }),
+    status: 202,
+    show: (body) => ({ body, location: `/backtests/${body.id}` }),
   }),
   operation('listBacktests', 'GET /backtests', 'rules:read', {
     summary: 'The backtests of the last hour, newest first',

@@ -2,7 +2,10 @@
 
 import { answerOf, type Fields, flagField, listOf, nullable, Type } from '../../json/schema.ts';
 import type { RestoredFeed } from '../../ports/stored/account-store.ts';
+import { DELETED_KEPT } from '../../ports/stored/account-store.ts';
+import { inWords } from '../../text/duration.ts';
 import { DELETION_PREVIEW, type Deletion, deletedJson, restoreNamed } from '../deletion.ts';
+import { LATELY_WORDS } from '../devices/recent-use.ts';
 import { type Operation, operation } from '../operation.ts';
 import { Name } from './settings.ts';
 
@@ -16,7 +19,7 @@ const DELETED = {
   keys: [2, 'Keys that were revoked with it, and would be valid again.'],
 } as const satisfies Fields;
 const Restorable = answerOf('DeletedFeeds', { deleted: listOf(DELETED) });
-const Restored = answerOf('Restored', { kind: DELETED.kind, id: DELETED.id, name: 'edge', keys: 2 });
+const Restored = answerOf('Restored', { kind: DELETED.kind, id: DELETED.id, name: 'edge', keys: 2, feeds: DELETION_PREVIEW.feeds });
 
 /** The parameters of a deletion. */
 export const DELETE_QUERY = {
@@ -26,8 +29,7 @@ export const DELETE_QUERY = {
 };
 
 /** How it is confirmed, for API documents. */
-export const DELETION_WORDS =
-  'Where rules, feeds or keys go with it, or somebody has pulled it in the last ten minutes, 409 until confirmed says that this is meant. It can be brought back for seven days.';
+export const DELETION_WORDS = `Where rules, feeds or keys go with it, or somebody has pulled it ${LATELY_WORDS}, 409 until confirmed says that this is meant. It can be brought back for ${inWords(DELETED_KEPT)}. What has keys needs keys:write besides.`;
 
 /** The fields of the answer to a deletion. */
 export const DELETION_FIELDS = {
@@ -43,13 +45,14 @@ export const deletionBody = ({ id, deleted, ...told }: Deletion) => ({ id, delet
 
 const restoring = (kind: 'list' | 'composed', group: 'lists' | 'feeds', param: string) =>
   operation(kind === 'list' ? 'restoreList' : 'restoreFeed', `POST /${group}/{${param}}/restore`, 'manage', {
-    summary: `Bring back a ${kind === 'list' ? 'list' : 'feed'} that was deleted in the last seven days`,
-    description: 'By id, or by the name that it had: with its rules, settings, memberships, and the keys that were revoked with it.',
+    summary: `Bring back a ${kind === 'list' ? 'list' : 'feed'} that was deleted in the last ${inWords(DELETED_KEPT)}`,
+    description:
+      'By id, or by the name that it had: with its rules, settings, memberships, and the keys that were revoked with it, which needs keys:write; a key restores no key that may do more than itself (403). A feed whose lists were set after the deletion stays as it is; `feeds` names the feeds that have the list again.',
     body: Type.Object({ name: Type.Optional(Name) }),
     answer: Restored,
     audit: kind === 'list' ? 'list restored' : 'feed restored',
     refusals: {
-      404: `no ${kind === 'list' ? 'list' : 'feed'} "edge" was deleted in the last 7 days, or it was for good`,
+      404: `no ${kind === 'list' ? 'list' : 'feed'} "edge" was deleted in the last ${inWords(DELETED_KEPT)}, or it was for good`,
       409: 'the workspace has a list called "edge"; lists and feeds share their names: give it another with name',
     },
     examples: [{}, { name: 'edge-2' }],
@@ -59,7 +62,7 @@ const restoring = (kind: 'list' | 'composed', group: 'lists' | 'feeds', param: s
 
 export const DELETED_OPERATIONS: readonly Operation[] = [
   operation('listDeleted', 'GET /deleted', 'rules:read', {
-    summary: 'Lists and feeds that were deleted in the last seven days and can be brought back, newest first',
+    summary: `Lists and feeds that were deleted in the last ${inWords(DELETED_KEPT)} and can be brought back, newest first`,
     answer: Restorable,
     run: async ({ store, workspaceId }) => store.deletedFeeds(workspaceId, await store.ping()),
     show: (deleted) => ({ body: { deleted: deleted.map(deletedJson) } }),

@@ -150,7 +150,8 @@ export const FEED_OPERATIONS: readonly Operation[] = [
       if (lists === undefined) throw fieldFault('lists', 'is required, or all_lists: true');
       return createFeed(context, { ...patch, name: body.name, lists });
     },
-    show: (feed, context) => ({ ...shown(feed, context), status: 201, location: `/feeds/${feed.id}` }),
+    status: 201,
+    show: (feed, context) => ({ ...shown(feed, context), location: `/feeds/${feed.id}` }),
   }),
   operation('changeFeed', 'PATCH /feeds/{feed}', 'manage', {
     summary: 'Change the lists or what is set of a feed; null unsets, what is not named stays',

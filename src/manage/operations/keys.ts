@@ -1,17 +1,18 @@
 /** API keys: making, listing and revoking them. A key never makes or revokes one that may do more than itself. */
 
 import { type KeyInfo, type KeyPatch, type KeyRequest, keyNetwork, keyState, MOST_NETWORKS, makeKey } from '../../account/key.ts';
-import { allows, PERMISSIONS, type Permission } from '../../account/permission.ts';
+import { PERMISSIONS, type Permission } from '../../account/permission.ts';
 import { ROLE_NAMES, ROLES, type RoleName, roleOf } from '../../account/role.ts';
 import { stateTag } from '../../account/tag.ts';
 import { isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
-import { answerOf, type Fields, flagField, nullable, Type, textField, wordField } from '../../json/schema.ts';
+import { answerOf, durationOf, type Fields, flagField, nullable, Type, textField, wordField } from '../../json/schema.ts';
 import { LIMITS } from '../../signal/limits.ts';
 import { type ChangeContext, changeOptions } from '../context.ts';
-import { RECENT_USES, type RecentUses, recentUses } from '../devices/recent-use.ts';
+import { LATELY_WORDS, RECENT_USES, type RecentUses, recentUses } from '../devices/recent-use.ts';
 import { findFeed, findList } from '../find.ts';
-import { type Operation, operation } from '../operation.ts';
+import { refuseBeyond, refuseElsewhere, refuseMore } from '../keys/bounds.ts';
+import { type Operation, operation, refuseNewName } from '../operation.ts';
 import { PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../page.ts';
 
 /** The place at which pages of keys go on: instant and id. */
@@ -20,12 +21,11 @@ const BY_TIME = /^-?\d{1,16}:[0-9a-f-]{1,36}$/;
 /** A key that was made. Its text is shown once, and kept nowhere. */
 export type MadeKey = KeyInfo & { readonly text?: string };
 
-/** Makes a key. Rejects with USAGE when it cannot be bound so, with FORBIDDEN when it could do more than the caller, or for longer. */
+/** Makes a key. Rejects with USAGE when it cannot be bound so, with FORBIDDEN when it could do more than the caller, for longer, or from elsewhere. */
 export async function createKey(context: ChangeContext, request: KeyRequest): Promise<MadeKey> {
   const made = makeKey(request);
   if (typeof made === 'string') throw new WeirError('USAGE', made);
-  refuseMore(context, made.key.permissions);
-  refuseLonger(context, made.key.expiresAt);
+  refuseBeyond(context, made.key);
   return {
     ...(await context.store.createKey(context.workspaceId, made.key, { ...changeOptions(context), most: context.maxKeys })),
     text: made.text,
@@ -42,10 +42,12 @@ export function permissionsGiven(
   return given === undefined ? {} : { permissions: [...new Set(given)] };
 }
 
-/** Changes a key. Rejects with NOT_FOUND, with FORBIDDEN when it can do more than the caller. */
+/** Changes a key. Rejects with NOT_FOUND, with FORBIDDEN when it can do more than the caller, or is good from elsewhere afterwards. */
 export async function changeKey(context: ChangeContext, id: string, { networks, ...patch }: KeyPatch): Promise<KeyInfo> {
   const key = await findKey(context, id);
   refuseMore(context, key.permissions);
+  refuseElsewhere(context, networks ?? key.networks);
+  refuseNewName(patch.name, key.name);
   return context.store.updateKey(
     context.workspaceId,
     key.id,
@@ -78,17 +80,6 @@ async function findKey({ store, workspaceId }: ChangeContext, id: string): Promi
   const key = await store.key(workspaceId, id);
   if (key === undefined) throw new WeirError('NOT_FOUND', `there is no key "${id}"`);
   return key;
-}
-
-/** Rejects with FORBIDDEN what may do more than the caller. */
-export function refuseMore({ permissions }: ChangeContext, wanted: readonly Permission[], what = 'key'): void {
-  const more = permissions === null ? undefined : wanted.find((permission) => !allows(permissions, permission));
-  if (more !== undefined) throw new WeirError('FORBIDDEN', `the ${what} could do more than the one that asks, which does not have ${more}`);
-}
-
-function refuseLonger({ keyExpiresAt: end }: ChangeContext, expiresAt: number | null): void {
-  if (end !== null && (expiresAt === null || expiresAt > end))
-    throw new WeirError('FORBIDDEN', `the key would outlive the one that asks, which expires at ${isoTime(end)}: give expires_in`);
 }
 
 /** A key as JSON has it. */
@@ -176,9 +167,9 @@ export const KEY_OPERATIONS: readonly Operation[] = [
   }),
   operation('changeKey', 'PATCH /keys/{key}', 'keys:write', {
     summary: 'Change the name of a key, or the networks that it is good from',
-    description: 'A key cannot change one that may do more than itself (403).',
+    description: 'A key cannot change one that may do more than itself, or is good afterwards from where it is not itself (403).',
     body: Type.Object({
-      name: Type.Optional(nullable(Type.String({ format: 'name' }), { description: 'What the key is for.' })),
+      name: Type.Optional(nullable(Type.String({ format: 'text' }), { description: 'What the key is for.' })),
       from: Type.Optional(FROM),
     }),
     answer: Key,
@@ -192,11 +183,11 @@ export const KEY_OPERATIONS: readonly Operation[] = [
   }),
   operation('createKey', 'POST /keys', 'keys:write', {
     summary: 'Make a key; its text is in this answer only',
-    description: 'A key cannot make one that may do more than itself, or for longer (403).',
+    description: 'A key cannot make one that may do more than itself, for longer, or from elsewhere (403).',
     body: Type.Object({
       name: Type.Optional(Type.String({ format: 'name', description: 'What the key is for.' })),
       ...KEY_FIELDS,
-      expires_in: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMITS.expirySeconds, description: 'Seconds.' })),
+      expires_in: Type.Optional(durationOf('s', 'Seconds', { minimum: 1, maximum: LIMITS.expirySeconds })),
     }),
     answer: NewKey,
     audit: 'key created',
@@ -215,13 +206,14 @@ export const KEY_OPERATIONS: readonly Operation[] = [
         expiresAt: seconds === undefined ? null : now() + seconds * 1000,
       });
     },
-    show: (key: MadeKey) => ({ status: 201, body: { ...keyJson(key), key: key.text ?? null }, location: `/keys/${key.id}` }),
+    status: 201,
+    show: (key: MadeKey) => ({ body: { ...keyJson(key), key: key.text ?? null }, location: `/keys/${key.id}` }),
   }),
   operation('revokeKey', 'DELETE /keys/{key}', 'keys:write', {
     summary: 'Revoke a key, for good; it stays in the list',
     description: 'A key cannot revoke one that may do more than itself (403).',
     query: Type.Object({
-      preview: flagField('true: tells who has used it in the last ten minutes, and revokes nothing.'),
+      preview: flagField(`true: tells who has used it ${LATELY_WORDS}, and revokes nothing.`),
     }),
     answer: answerOf('Revoked', { id: KEY.id, name: KEY.name, revoked: true, ...RECENT_USES }),
     audit: 'key revoked',

@@ -76,7 +76,8 @@ export const LIST_OPERATIONS: readonly Operation[] = [
     refusals: { 409: 'the workspace has a feed called "edge"; lists and feeds share their names' },
     examples: [{ name: 'edge', description: 'hosts that scan us', max_entries: 50_000 }],
     run: (context, { body }) => createList(context, { ...settingsPatch(body), name: body.name }),
-    show: (list, context) => ({ ...shown(list, context), status: 201, location: `/lists/${list.id}` }),
+    status: 201,
+    show: (list, context) => ({ ...shown(list, context), location: `/lists/${list.id}` }),
   }),
   operation('changeList', 'PATCH /lists/{list}', 'manage', {
     summary: 'Change what is set of a list; null unsets, what is not named stays',

@@ -1,8 +1,11 @@
 /** Who was seen in the workspace without a key: people whom a provider has named. */
+
 import { ROLE_NAMES } from '../../account/role.ts';
 import { isoTime } from '../../clock.ts';
 import { answerOf, type Fields, listOf, Type } from '../../json/schema.ts';
+import { AUDIT_KEPT } from '../../ports/stored/account-store.ts';
 import type { SeenPerson } from '../../ports/stored/session-store.ts';
+import { inWords } from '../../text/duration.ts';
 import { type Operation, operation } from '../operation.ts';
 
 /** Somebody as JSON has him. */
@@ -17,7 +20,7 @@ const PERSON = {
 
 export const PEOPLE_OPERATIONS: readonly Operation[] = [
   operation('listPeople', 'GET /people', 'manage', {
-    summary: 'People whom a provider has named, as they were seen in the workspace in the last 90 days, last seen first',
+    summary: `People whom a provider has named, as they were seen in the workspace in the last ${inWords(AUDIT_KEPT)}, last seen first`,
     answer: answerOf('People', { people: listOf(PERSON) }),
     run: async ({ store, workspaceId }) => ({ people: (await store.people(workspaceId)).map(personJson) }),
   }),

@@ -1,5 +1,6 @@
 /** The service as a workspace sees it: what runs, what needs attention, which geo data are in use. */
 
+import { ENDING_WORDS } from '../../account/key.ts';
 import { answerOf, type Fields, listOf, nullable, objectOf, Type } from '../../json/schema.ts';
 import { alertsOf, type Status, serviceStatus } from '../alerts.ts';
 import { type Operation, operation } from '../operation.ts';
@@ -33,11 +34,12 @@ const STATUS = answerOf('Status', {
   feeds: someOf('The feeds of the workspace that these processes have built.'),
   geo: [{ country_age_days: 3, asn_age_days: 3 }, free],
   unused_keys: someOf('Valid keys that were not seen for a week.'),
-  ending_keys: someOf('Keys that end within 14 days and were used within 30.'),
+  ending_keys: someOf(`${ENDING_WORDS}.`),
   dead_letters: [0, 'Messages of the workspace that could not land, counted up to 1000.'],
   stopped: someOf('Devices and bouncers that have stopped pulling within a day.'),
   full_devices: someOf('Devices that have 90% or more of what they take for all their feeds together.'),
   sources: someOf('Sources that somebody has to look at.'),
+  failing_webhooks: someOf('Webhooks that have failed five times in a row or more.'),
   guard_rails_off: [[], Type.Array(Type.String())],
   processes: [
     [

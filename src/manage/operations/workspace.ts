@@ -10,9 +10,9 @@ import { WeirError } from '../../errors.ts';
 import { answerOf, objectOf, Type } from '../../json/schema.ts';
 import { type ChangeContext, changeOptions, type ManageContext } from '../context.ts';
 import { FEED_STATE, feedStateJson } from '../feed-state.ts';
+import { refuseMore } from '../keys/bounds.ts';
 import { type Operation, operation } from '../operation.ts';
 import type { Outcome } from '../outcome.ts';
-import { refuseMore } from './keys.ts';
 
 /**
  * Changes what is set of a workspace; what the patch does not name stays. Words of `protect` become canonical, each once. Rejects with

@@ -42,8 +42,10 @@ const moves = (moved: readonly StoredRule[], edit: RuleEdit, receivedAt: number)
     const rule = edited(stored.rule, edit, receivedAt);
     // A block without an end would live a day.
     const then = rule.expiresAt === null && rule.action === 'block' ? edited(rule, { expiresAt: 'never' }, receivedAt) : rule;
-    const [{ signal }] = ruleToSignals({ kind: stored.kind, rule: then, createdAt: receivedAt, updatedAt: receivedAt });
-    return { listId: edit.list!.id, encode: (context) => encodeMessage(signal, context) };
+    // What has ended meanwhile moves as it ended.
+    const at = Math.min(receivedAt, then.expiresAt ?? receivedAt);
+    const [past] = ruleToSignals({ kind: stored.kind, rule: then, createdAt: at, updatedAt: at });
+    return { listId: edit.list!.id, encode: (context) => encodeMessage(past!.signal, { ...context, receivedAt: past!.receivedAt }) };
   });
 
 const removals = (moved: readonly StoredRule[]) => deletions(moved).map(messageOf);

@@ -2,13 +2,12 @@
 
 import type { Network } from '@weir/network/network.ts';
 import type { AccessList } from '../../account/list.ts';
-import { readInstant } from '../../clock.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { StoredRule } from '../../ports/stored/stored-rule.ts';
 import type { AccessRule, ExpressionRule } from '../../rule.ts';
 import { LIMITS } from '../../signal/limits.ts';
 import { formatTarget } from '../../signal/target.ts';
-import { readDuration } from '../../text/duration.ts';
+import { readUntil } from '../../text/duration.ts';
 
 /** What rules are given; what is absent stays. */
 export interface RuleEdit {
@@ -45,8 +44,7 @@ const FOR_EVER = MOST / 2;
 /** The instant (ms) that a text names: a duration from `now`, an instant, or `never`; else what is wrong with it. */
 export function readExpiry(text: string, now: number): number | 'never' | { readonly fault: string } {
   if (text === 'never') return 'never';
-  const seconds = readDuration(text);
-  const at = seconds === undefined ? readInstant(text) : now + seconds * 1000;
+  const at = readUntil(text, now);
   if (at === undefined) return { fault: 'must be a duration such as 3600 or 7d, an instant such as 2026-11-22T08:00:00Z, or never' };
   const whole = Math.ceil(at / 1000) * 1000;
   if (whole < now + LEAST || whole > now + MOST) return { fault: 'must lie between a minute and 100 years from now' };

@@ -3,12 +3,11 @@ import type { Network } from '@weir/network/network.ts';
 import type { Caller } from '../../account/caller.ts';
 import type { Applying, Source, SourceState } from '../../account/source.ts';
 import { WeirError } from '../../errors.ts';
-import type { GeoDatabase } from '../../ports/geo.ts';
 import { broadOf, broadText } from '../../source/broad-targets.ts';
 import type { PassedRow, PlacedEntry } from '../../source/readers/content.ts';
 import type { LineFault } from '../../source/readers/items.ts';
-import { nothingSeen, readSource, type Seen } from '../../source/refresh/content.ts';
-import { guardFaults } from '../../source/refresh/guards.ts';
+import { nothingSeen, readSource } from '../../source/refresh/content.ts';
+import { guardFaults, isSame } from '../../source/refresh/guards.ts';
 import type { SyncPlan } from '../../source/sync.ts';
 import {
   giveUp,
@@ -24,7 +23,6 @@ import { contentOnHold, keepContent } from './on-hold.ts';
 
 /** What applying works with. */
 export interface ApplyPorts extends ReplacementPorts {
-  readonly geo: () => GeoDatabase;
   /** Waits until more entries may be judged, seconds. */
   sleep(seconds: number): Promise<void>;
   /** Bytes of a content at most, unpacked. */
@@ -46,6 +44,8 @@ export interface Content {
   /** When it was fetched, ms. */
   readonly at: number;
   open(): AsyncIterable<Buffer>;
+  /** Rejects with this where the content is not what the list has. */
+  readonly stays?: WeirError | undefined;
 }
 
 /** What was done; `held`: why it was held back. */
@@ -89,10 +89,14 @@ export async function applyExpiry(ports: ApplyPorts, task: ApplyTask): Promise<A
     isAccepted: true,
     hasBroad: task.state.hasBroad,
     revision: task.source.revision,
+    equalSeq: equalSeqOf(task.state),
   };
   await keptApplying(ports, task, applying);
   return await run(ports, task, applying, nothing());
 }
+
+/** Undos that are known when a content is compared no longer count once the list is equal to it. */
+const equalSeqOf = ({ undone, equalSeq }: SourceState) => undone?.seq ?? equalSeq;
 
 /** Until the plan says for itself that it goes on, ms. */
 const HOLD = 15_000;
@@ -129,7 +133,8 @@ const headFor = ({ name, purpose }: Source): ReplacementHead => ({
 async function compared(ports: ApplyPorts, task: ApplyTask, id: string, content: Content, isAccepted: boolean): Promise<Applied> {
   const { source, state, caller } = task;
   const { geo, store, now, mostBytes, pause } = ports;
-  const applying = { replacement: id, at: content.at, digest: content.digest, isAccepted, hasBroad: false, revision: source.revision };
+  const about = { replacement: id, at: content.at, digest: content.digest, isAccepted };
+  const applying = { ...about, hasBroad: false, revision: source.revision, equalSeq: equalSeqOf(state) };
   await keptApplying(ports, task, applying);
   const seen = nothingSeen();
   const blockFaults = ports.blockFaults(caller);
@@ -141,8 +146,10 @@ async function compared(ports: ApplyPorts, task: ApplyTask, id: string, content:
       wider: { count: seen.wider, first: seen.firstWider },
       wide: found && broadText(found),
       broadBefore: state.hasBroad,
-      undone: state.undone === null ? undefined : `by batch ${state.undone}`,
+      undone: state.undone === null ? undefined : `by batch ${state.undone.batch}`,
+      hadContent: state.digest !== null,
     };
+    if (content.stays !== undefined && !isSame(plan, facts)) throw content.stays;
     const faults = guardFaults(plan, facts, source.guards);
     if (faults.length === 0) return undefined;
     await keepContent(store, id, content.open(), now);
@@ -150,10 +157,8 @@ async function compared(ports: ApplyPorts, task: ApplyTask, id: string, content:
   };
   const entries = readSource(content.open(), source, mostBytes, mayBeBlocked, seen);
   const done = await run(ports, task, applying, entries, isAccepted ? undefined : judge);
-  return { ...done, applying: { ...applying, hasBroad: hasBroad(seen) } };
+  return { ...done, applying: { ...applying, hasBroad: seen.wide.length > 0, hasEnds: seen.hasEnds } };
 }
-
-const hasBroad = ({ wide }: Seen) => wide.length > 0;
 
 async function run(
   ports: ApplyPorts,
@@ -187,18 +192,4 @@ export async function resumedApply(
   const { plan, held } = headOf(found);
   if (found.state === 'planning' || found.state === 'running' || plan === undefined) return undefined;
   return { applying, plan, ...(found.state === 'held' && held !== undefined && { held }) };
-}
-
-/** The batch that undid a replacement, in part or whole; null where it stands. */
-export async function undoneBy(
-  { store }: Pick<ApplyPorts, 'store'>,
-  workspaceId: string,
-  replacement: string | null,
-): Promise<string | null> {
-  const found = replacement === null ? undefined : await store.replacement(workspaceId, replacement);
-  for (const id of found === undefined ? [] : headOf(found).batches) {
-    const batch = await store.batch(workspaceId, id);
-    if (batch !== undefined && batch.undoneBy !== null) return batch.undoneBy;
-  }
-  return null;
 }

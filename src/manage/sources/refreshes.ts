@@ -1,6 +1,6 @@
 /** What can be asked of the refreshes of a source, and what is known of them (SPEC D23.17, D23.22). */
 import type { Caller } from '../../account/caller.ts';
-import type { SourceAsk, SourceRun } from '../../account/source.ts';
+import type { SourceAsk, SourceRun } from '../../account/source-run.ts';
 import { isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import type { StoreReads, StoreWrites } from '../../ports/store.ts';

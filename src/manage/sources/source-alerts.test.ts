@@ -21,3 +21,31 @@ test('D23.23 a source that is held, stale, expired, stopped, or fails three time
   assert.equal(told({ confirmedAt: NOW - 400 * DAY }, { purpose: 'allow' }), undefined);
   assert.equal(told({ failures: 9 }, { isPaused: true }), undefined);
 });
+
+test('D44.8 a source that is paused, stopped or held needs attention where its list is emptied soon, or was', () => {
+  const [stale, expired] = [{ confirmedAt: NOW - 4 * DAY }, { expired: true, confirmedAt: NOW - 8 * DAY }];
+  const state = (of: Partial<SourceState>, more: Partial<Source> = {}) =>
+    sourceAlertOf({ source: { ...source, ...more }, state: { ...GOOD, ...of }, asked: null }, 'default', NOW)?.state;
+  assert.equal(told({}, { isPaused: true }), undefined);
+  assert.match(
+    told(stale, { isPaused: true })!,
+    /^is paused; it has content that was confirmed last at 2026-11-19.*: its list is emptied at 2026-11-26/,
+  );
+  assert.match(told(expired, { isPaused: true })!, /^is paused; it has an empty list/);
+  assert.match(told({ ...stale, stop: 'refused', fault: '403' })!, /^is stopped: 403 .*; it has content.*its list is emptied at/);
+  assert.match(told({ ...stale, held: { reason: 'it is empty' } as never })!, /^holds a refresh back: it is empty.*; it has content/);
+  assert.match(told({ ...expired, held: { reason: 'half' } as never })!, /^has an empty list: .*; it holds a refresh back: half/);
+  // Another state is told again, also where it was put off.
+  assert.deepEqual(
+    [state({}, { isPaused: true }), state(stale, { isPaused: true }), state(expired, { isPaused: true })],
+    [undefined, 'stale', 'expired'],
+  );
+  assert.deepEqual(
+    [state({ stop: 'refused' }), state({ ...stale, stop: 'refused' }), state({ ...expired, stop: 'refused' })],
+    ['stopped', 'stale', 'expired'],
+  );
+  assert.match(
+    told({ confirmedAt: null, entries: 9 }, { isPaused: true, createdAt: NOW - 8 * DAY })!,
+    /^is paused; it has content that was never confirmed/,
+  );
+});

@@ -1,21 +1,12 @@
 /** A source as JSON has it, in answers and in bodies (SPEC D23.1, D23.7). */
 import type { TSchema } from 'typebox';
-import {
-  AUTH_KINDS,
-  DEFAULT_GUARDS,
-  EVERY,
-  expiresAt,
-  GUARD_NAMES,
-  LOG_STATES,
-  SOURCE_GUARDS,
-  SOURCE_PURPOSES,
-  type SourceGuards,
-  stateOf,
-} from '../../account/source.ts';
+import { AUTH_KINDS, DEFAULT_GUARDS, EVERY, GUARD_NAMES, SOURCE_GUARDS, SOURCE_PURPOSES, type SourceGuards } from '../../account/source.ts';
 import { sourceSettingsJson } from '../../account/source-change.ts';
+import { expiresAt, LOG_STATES, stateOf } from '../../account/source-state.ts';
 import { isoTime } from '../../clock.ts';
-import { answerOf, type Fields, nullable, Type } from '../../json/schema.ts';
+import { answerOf, durationOf, type Fields, nullable, Type } from '../../json/schema.ts';
 import type { SourceRecord } from '../../ports/stored/source-store.ts';
+import { COLUMN_HELP, MOST_SKIPPED, SKIP_HELP } from '../../source/readers/form.ts';
 import { SOURCE_FORMATS } from './source-settings.ts';
 import type { WantedSource } from './sources.ts';
 
@@ -44,6 +35,7 @@ export function sourceJson({ source, state, asked }: SourceRecord, now: number) 
     failures: state.failures,
     fault: state.fault,
     stop: state.stop,
+    undone_by: state.undone?.batch ?? null,
     held: held && { replacement: held.replacement, since: isoTime(held.since), reason: held.reason, difference: held.difference },
     asked: asked?.what ?? null,
     created_at: isoTime(source.createdAt),
@@ -63,8 +55,9 @@ const guardSchemas: Readonly<Record<string, TSchema>> = Object.fromEntries(
     const { field, help: description, fallback, ...bounds } = SOURCE_GUARDS[name];
     const schema = 'least' in bounds ? { minimum: bounds.least, maximum: bounds.most } : {};
     const of = 'least' in bounds ? 'integer' : 'boolean';
-    const seconds = name === 'staleAfter' ? ', seconds; null: seven days, or twice `every`' : `; null: ${fallback}`;
-    return [field, orNull(of, { ...schema, description: `${description}${seconds}` })];
+    const isTime = name === 'staleAfter';
+    const seconds = isTime ? ', seconds, or such as 12h, 7d; null: seven days, or twice `every`' : `; null: ${fallback}`;
+    return [field, orNull(of, { ...schema, ...(isTime && { 'x-unit': 's' }), description: `${description}${seconds}` })];
   }),
 );
 
@@ -72,10 +65,9 @@ const guardSchemas: Readonly<Record<string, TSchema>> = Object.fromEntries(
 const SETTABLE: Readonly<Record<string, TSchema>> = {
   url: text(2048, 'http:// or https://, without a user or password. Private and special networks only where SOURCE_NETWORKS has them.'),
   purpose: Type.Enum([...SOURCE_PURPOSES], { description: 'Whether its list blocks (block, when absent), or is never blocked (allow).' }),
-  every: Type.Integer({
+  every: durationOf('s', 'How often it is fetched, seconds, a day when absent; hosts of the catalogue have a least interval', {
     minimum: EVERY.least,
     maximum: EVERY.most,
-    description: 'How often it is fetched, seconds; a day when absent. Hosts of the catalogue have a least interval.',
   }),
   format: orNull('string', { enum: [...SOURCE_FORMATS, null], description: 'Found out when absent or null.' }),
   paths: names(20, 200, 'Where in JSON the entries stand: prefixes[].ip_prefix.'),
@@ -85,6 +77,8 @@ const SETTABLE: Readonly<Record<string, TSchema>> = {
     description: 'With `paths`: only entries of objects that say so: service=CLOUDFRONT.',
   }),
   collection: orNull('string', { maxLength: 300, format: 'text', description: 'Id, alias or title of the collection of a TAXII server.' }),
+  column: orNull('string', { minLength: 1, maxLength: 200, format: 'text', description: COLUMN_HELP }),
+  skip: Type.Integer({ minimum: 0, maximum: MOST_SKIPPED, description: SKIP_HELP }),
   auth: orNull('string', {
     enum: [...AUTH_KINDS, null],
     description: 'As what the secret is sent: Basic or Bearer, or in a header of its own; null takes it away.',
@@ -106,8 +100,8 @@ export const SOURCE_BODY = optional(SETTABLE);
 
 /** What the fields of a body ask for. */
 export function wantedOf(body: Readonly<Record<string, unknown>>): WantedSource {
-  const { url, purpose, every, copies, format, paths, where, collection, auth, auth_header: authHeader, secret } = body;
-  const reading = { format, paths, condition: where, collection };
+  const { url, purpose, every, copies, format, paths, where, collection, column, skip, auth, auth_header: authHeader, secret } = body;
+  const reading = { format, paths, condition: where, collection, column, skip };
   const guards = GUARD_NAMES.flatMap((name) => {
     const value = body[SOURCE_GUARDS[name].field];
     return value === undefined ? [] : [[name, value ?? DEFAULT_GUARDS[name]]];
@@ -141,6 +135,8 @@ export const SOURCE: Fields = {
   paths: [[], SETTABLE.paths!],
   where: [null, SETTABLE.where!],
   collection: [null, SETTABLE.collection!],
+  column: [null, SETTABLE.column!],
+  skip: [0, SETTABLE.skip!],
   ...Object.fromEntries(
     GUARD_NAMES.map((name) => [SOURCE_GUARDS[name].field, [DEFAULT_GUARDS[name], guardSchemas[SOURCE_GUARDS[name].field]!]]),
   ),
@@ -148,7 +144,7 @@ export const SOURCE: Fields = {
   auth_header: [null, SETTABLE.auth_header!],
   copies: [[], SETTABLE.copies!],
   catalogue: ['spamhaus-drop', nullable(Type.String(), { description: 'The row of the catalogue that it was made from.' })],
-  entries: [1692, 'Of its list.'],
+  entries: [1692, 'Rules of its list, when it was refreshed or an undo changed it last.'],
   next_at: ['2026-11-23T06:00:41.000Z', told('null: it is paused or stopped.')],
   waits_for: [null, nullable(Type.String({ description: 'What a source that is due waits for, such as the least interval of its host.' }))],
   waits_until: [null, told('Until when; null: until then it is not known, or it does not wait.')],
@@ -163,6 +159,10 @@ export const SOURCE: Fields = {
     nullable(Type.Enum(['refused', 'secret']), {
       description: 'Why nothing is fetched until it is resumed: its origin has refused it, or its secret is missing.',
     }),
+  ],
+  undone_by: [
+    null,
+    nullable(Type.String(), { description: 'The batch that undid a refresh, since when the list is not what its origin has.' }),
   ],
   held: [
     null,

@@ -1,9 +1,11 @@
 /** What is wrong with what somebody sets of a source, in the words of the field; and what is set where he says nothing (SPEC D23.1). */
 import { parseNetwork } from '@weir/network/parse.ts';
 import {
+  collectionOf,
   DEFAULT_GUARDS,
   EVERY,
   GUARD_NAMES,
+  PLAIN_READING,
   SOURCE_GUARDS,
   type SourceGuards,
   type SourceReading,
@@ -12,11 +14,12 @@ import {
 import { hasCode } from '../../errors.ts';
 import type { FieldFault } from '../../signal/validate.ts';
 import { leastInterval } from '../../source/catalogue.ts';
-import { FORMS } from '../../source/readers/form.ts';
+import { FORMS, MOST_SKIPPED } from '../../source/readers/form.ts';
 import { readCondition, readPath } from '../../source/readers/paths.ts';
+import { durationText } from '../../text/duration.ts';
 
 /** The forms that a source can have; `suricata` is a log, and no list. */
-export const SOURCE_FORMATS = [...FORMS.filter((form) => form !== 'suricata'), 'taxii'] as const;
+export const SOURCE_FORMATS = [...FORMS.filter((form) => form !== 'suricata'), 'taxii', 'misp-feed'] as const;
 
 /** Why an address may not be reached, to stand behind it in a sentence; undefined when it may. */
 export type Reach = (address: string) => string | undefined;
@@ -30,20 +33,6 @@ export type GivenSettings = Partial<Omit<OpenSettings, 'reading' | 'guards'>> & 
   readonly guards?: Partial<SourceGuards>;
 };
 
-const NOTHING_READ: SourceReading = { format: null, paths: [], condition: null, collection: null };
-
-/** Seconds in the largest unit that has them whole. */
-export function durationText(seconds: number): string {
-  const [unit, of] = (
-    [
-      ['d', 86_400],
-      ['h', 3600],
-      ['m', 60],
-    ] as const
-  ).find(([, each]) => seconds % each === 0) ?? ['s', 1];
-  return `${seconds / of}${unit}`;
-}
-
 /** The settings of a source that is made; the address has to be among what is given. */
 export function newSettings(given: GivenSettings & { readonly url: string }): OpenSettings {
   const { every = EVERY.fallback, reading, guards, ...others } = given;
@@ -55,7 +44,7 @@ export function newSettings(given: GivenSettings & { readonly url: string }): Op
     catalogue: null,
     ...others,
     every,
-    reading: { ...NOTHING_READ, ...reading },
+    reading: { ...PLAIN_READING, ...reading },
     guards: { ...DEFAULT_GUARDS, staleAfter, ...guards },
   };
 }
@@ -106,11 +95,21 @@ function everyFault(url: string, every: number): string | undefined {
   return undefined;
 }
 
-function readingFaults({ format, paths, condition, collection }: SourceReading): [string, string | undefined][] {
+/** Formats in which a column can be named. */
+const HAS_COLUMNS: readonly SourceReading['format'][] = [null, 'csv', 'json', 'ndjson'];
+
+function readingFaults({ format, paths, condition, collection, column, skip }: SourceReading): [string, string | undefined][] {
   const isJson = format === null || format === 'json' || format === 'ndjson';
   return [
     ['paths', paths.length > 0 && !isJson ? `is for JSON, and the format is ${format}` : undefined],
     ['where', condition !== null && paths.length === 0 ? 'needs a path beside it' : undefined],
+    ['column', column !== null && (paths.length > 0 || !HAS_COLUMNS.includes(format)) ? 'is for CSV and JSON without paths' : undefined],
+    [
+      'skip',
+      skip > MOST_SKIPPED || (skip > 0 && collectionOf({ ...PLAIN_READING, format }) !== undefined)
+        ? `must be at most ${MOST_SKIPPED}, and is for files`
+        : undefined,
+    ],
     ['collection', collection !== null && format !== 'taxii' ? 'is for the format taxii' : undefined],
   ];
 }

@@ -11,6 +11,7 @@ import type { FieldFault } from '../../signal/validate.ts';
 import { type CatalogueRow, findCatalogue } from '../../source/catalogue.ts';
 import { type ChangeContext, changeOptions, type ManagePorts } from '../context.ts';
 import { type DeleteRequest, type Deletion, deletionPreview, deletionSentence } from '../deletion.ts';
+import { requireRevocable } from '../keys/bounds.ts';
 import { fieldFault, fieldFaults } from '../operation.ts';
 import { type GivenSecret, keptSecret } from './source-secret.ts';
 import { changedSettings, type GivenSettings, newSettings, type OpenSettings, settingsFaults } from './source-settings.ts';
@@ -71,13 +72,13 @@ function catalogueRow(name: string): CatalogueRow {
 /** What is given, and where nothing is, what the catalogue says. */
 function fromCatalogue(row: CatalogueRow | undefined, given: GivenSettings): GivenSettings {
   if (row === undefined) return given;
-  const { purpose, every, paths = [], condition = null, mayBeEmpty = false, minPrefixV4 } = row;
+  const { purpose, every, paths = [], condition = null, mayBeEmpty = false, minPrefixV4, minPrefixV6 } = row;
   return {
     purpose,
     every,
     ...given,
     reading: { paths, condition, ...given.reading },
-    guards: { mayBeEmpty, ...(minPrefixV4 !== undefined && { minPrefixV4 }), ...given.guards },
+    guards: { mayBeEmpty, minPrefixV4, minPrefixV6, ...given.guards },
   };
 }
 
@@ -141,6 +142,7 @@ export async function deleteSource(
   const list = await deletionPreview(store, workspaceId, 'source', listId);
   const told = { ...list, id, list_id: listId, list_kept: keepList, needs_confirmation: list.needs_confirmation && !keepList };
   if (preview) return { ...told, deleted: false, restorable_until: null };
+  if (!keepList) await requireRevocable(context, list.keys);
   if (told.needs_confirmation && !confirmed)
     throw new WeirError('REFUSED', `${deletionSentence(list)}: with preview=1 it is told in full, with confirmed=1 it is done`);
   await store.deleteSource(workspaceId, id, { ...changeOptions(context), forGood, keepList });

@@ -1,15 +1,14 @@
 /** Webhooks: made, set, tested, deleted, by keys and by commands (SPEC D27). */
 import { randomUUID } from 'node:crypto';
 import { sealSecret } from '../../account/encrypted-secret.ts';
-import { nameFault } from '../../account/name.ts';
-import type { Webhook, WebhookDelivery, WebhookPatch, WebhookSettings } from '../../account/webhook.ts';
+import { keptSecretFault, type Webhook, type WebhookDelivery, type WebhookPatch, type WebhookSettings } from '../../account/webhook.ts';
 import { WeirError } from '../../errors.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { WebhookWithSecret } from '../../ports/stored/webhook-store.ts';
 import type { FieldFault } from '../../signal/validate.ts';
 import { type SendPorts, sendMessage, type Tried } from '../../webhook/send.ts';
 import { type ChangeContext, changeOptions, type ManagePorts } from '../context.ts';
-import { fieldFault, fieldFaults } from '../operation.ts';
+import { fieldFaults, refuseNewName } from '../operation.ts';
 import { type Reach, urlFault } from '../sources/source-settings.ts';
 
 /** What making and setting them works with. */
@@ -30,19 +29,18 @@ const [SHORTEST, LONGEST] = [16, 200];
 
 /** What is wrong with what is set of a webhook. */
 export function webhookFaults(
-  { name, url, style }: WebhookSettings,
+  { url, style }: Pick<WebhookSettings, 'url' | 'style'>,
   hasSecret: boolean,
   secret: string | null | undefined,
   reach: Reach,
 ): FieldFault[] {
   const isSecret = secret == null || (secret.length >= SHORTEST && secret.length <= LONGEST && /^[\x21-\x7e]+$/.test(secret));
-  const faults: [field: string, fault: string | null | undefined][] = [
-    ['name', nameFault(name)],
+  const faults: [field: string, fault: string | undefined][] = [
     ['url', urlFault(url, reach, 'WEBHOOK_NETWORKS')],
     ['secret', isSecret ? undefined : `must have ${SHORTEST} to ${LONGEST} visible ASCII characters`],
     ['secret', style === 'pagerduty' && !hasSecret ? 'is missing: PagerDuty knows by its routing key whose alert it is' : undefined],
   ];
-  return faults.flatMap(([field, message]) => (message == null ? [] : [{ field, message }]));
+  return faults.flatMap(([field, message]) => (message === undefined ? [] : [{ field, message }]));
 }
 
 function refuse([first, ...others]: readonly FieldFault[]): void {
@@ -76,15 +74,14 @@ export async function createWebhook(
 export async function changeWebhook(context: WebhookChangeContext, ref: string, { secret, ...given }: GivenWebhook): Promise<Webhook> {
   const { store, workspaceId } = context;
   const before = await findWebhook(store, workspaceId, ref);
+  refuseNewName(given.name, before.name);
   const after = { name: given.name ?? before.name, url: given.url ?? before.url, style: given.style ?? before.style };
   const hasSecret = secret === undefined ? before.hasSecret : secret !== null;
   refuse(webhookFaults(after, hasSecret, secret, context.webhookReach));
-  // Or who may change it could have the secret used elsewhere.
-  const [from, to] = [before.url, after.url].map((url) => new URL(url).origin);
-  if (before.hasSecret && secret === undefined && from !== to)
-    throw fieldFault('url', `is not of ${from}, which its secret is for: give the secret again, or take it away`);
+  const fault = before.hasSecret && secret === undefined ? keptSecretFault(before, after) : undefined;
+  refuse(fault === undefined ? [] : [fault]);
   const patch: WebhookPatch = {
-    ...after,
+    ...given,
     ...(secret !== undefined && {
       secret: secret === null ? null : encryptedForWebhook(context, { id: before.id, url: after.url }, secret),
     }),

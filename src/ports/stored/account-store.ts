@@ -16,6 +16,10 @@ interface Bootstrap {
   readonly onlyWhenEmpty: boolean;
 }
 
+/** How long expired rules, what changes replaced, and batches are stored, ms. */
+export const RULES_KEPT = 7 * DAY;
+/** How long rows of the audit log, dead letters, devices and people are stored, ms. */
+export const AUDIT_KEPT = 90 * DAY;
 /** How long a list or feed that was deleted can be brought back, ms, and how many of a workspace. */
 export const DELETED_KEPT = 7 * DAY;
 export const MOST_DELETED = 100;
@@ -34,7 +38,10 @@ export interface DeletedFeed {
 }
 
 /** What was brought back; `keys` counts those that are valid again. */
-export type RestoredFeed = Pick<DeletedFeed, 'kind' | 'id' | 'name' | 'keys'>;
+export interface RestoredFeed extends Pick<DeletedFeed, 'kind' | 'id' | 'name' | 'keys'> {
+  /** The feeds made of lists that have the list again, those of all lists included; of a feed none. */
+  readonly feeds: readonly { readonly id: string; readonly name: string }[];
+}
 
 /** How long it is known that a request was done that is to be done once, ms. */
 export const ANSWER_KEPT = DAY;
@@ -150,6 +157,8 @@ export interface AccountReads {
   keyPage(workspaceId: string, page: PageRequest): Promise<Page<KeyInfo>>;
   /** What was deleted and can be brought back at `now` (ms), newest first; MOST_DELETED at most. */
   deletedFeeds(workspaceId: string, now: number): Promise<DeletedFeed[]>;
+  /** The keys that were revoked with a deleted list or feed, and come back with it. */
+  keysDeletedWith(workspaceId: string, id: string): Promise<KeyInfo[]>;
   /** How many keys of all workspaces are valid and in use, and end soon after `now` (ms). */
   endingKeys(now: number): Promise<number>;
   /** Newest first, of one workspace; null: what belongs to none. Kept for 90 days. */

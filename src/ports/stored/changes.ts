@@ -1,5 +1,5 @@
 /** What has changed in a workspace, as the store tells it (SPEC D32). Types only; `changesConformance` is run by every driver. */
-import type { SourceRun } from '../../account/source.ts';
+import type { SourceRun } from '../../account/source-run.ts';
 import type { Kind } from '../../rule.ts';
 import type { RuleSink } from '../snapshot.ts';
 import type { AuditRow } from './account-store.ts';

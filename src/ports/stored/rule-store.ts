@@ -86,6 +86,8 @@ export interface RuleVersion {
 /** A batch that has landed, in whole or in part (D9). Times in ms. */
 export interface BatchInfo extends Omit<RuleOrigin, 'batchId'> {
   readonly id: string;
+  /** The id of the first rule that it may have made. */
+  readonly firstSeq: number;
   /** Where its access rules landed, of several lists the first; null: a list that is gone, or it concerns none. */
   readonly listId: string | null;
   /** How many lists it concerns, those that are gone included. */

@@ -48,6 +48,9 @@ export interface SeenPerson {
 
 /** Which sessions a provider ends: those of one of its own, or of a person, that were opened until then (ms). */
 export interface EndedSessions {
+  /** SHA-256 of what names the token that says so, and until when the token is valid (ms). */
+  readonly token: Uint8Array;
+  readonly validUntil: number;
   readonly provider: string;
   readonly sid: string | null;
   readonly subject: string | null;
@@ -74,8 +77,8 @@ export interface SessionWrites {
   /** Whether it is the caller's turn to ask the provider again, which was due at `renewAt`; it is nobody else's until `next` (both ms). */
   claimRenewal(hash: Uint8Array, renewAt: number, next: number): Promise<boolean>;
   renewSession(hash: Uint8Array, renewed: Renewed): Promise<void>;
-  /** Deletes sessions of a provider; how many there were. */
-  endSessions(ended: EndedSessions): Promise<number>;
+  /** Deletes sessions of a provider; how many there were. null: the token was accepted before, or names the session of another person. */
+  endSessions(ended: EndedSessions): Promise<number | null>;
   /** Notes that a person was in a workspace. */
   seePerson(workspaceId: string, person: SeenPerson): Promise<void>;
 }

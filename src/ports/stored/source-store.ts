@@ -1,8 +1,9 @@
 /** The store of sources (SPEC D23), and the leases by which one process of many does a thing. Types only. */
 import type { Author } from '../../account/caller.ts';
 import type { ListSettings } from '../../account/list.ts';
-import type { Source, SourceAsk, SourceRun, SourceSettings, SourceState } from '../../account/source.ts';
+import type { Source, SourceSettings, SourceState } from '../../account/source.ts';
 import type { SavedSource, SourcePatch } from '../../account/source-change.ts';
+import type { SourceAsk, SourceRun } from '../../account/source-run.ts';
 import type { ChangeOptions, DeleteOptions, Page, PageRequest } from './account-store.ts';
 
 /** A source, how it is, and what is asked of it. */

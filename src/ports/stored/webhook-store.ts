@@ -25,6 +25,15 @@ export interface WebhookState {
   readonly lastAt: number;
 }
 
+/** A webhook that has failed FAILING_TRIES times in a row or more. */
+export interface FailingWebhook {
+  readonly id: string;
+  /** null, as its workspace: the webhook of the settings. */
+  readonly name: string | null;
+  readonly workspaceId: string | null;
+  readonly failures: number;
+}
+
 /** A message that is to be sent now; `webhook` is undefined of that of the service. */
 export interface DueMessage {
   readonly id: string;
@@ -69,6 +78,8 @@ export interface WebhookReads {
   subscribedWorkspaces(page: PageRequest): Promise<Page<string>>;
   /** How far the webhooks of a workspace were told, and that of the service for null. */
   webhookStates(workspaceId: string | null): Promise<WebhookState[]>;
+  /** Of one workspace; null: of all, and the service's. */
+  failingWebhooks(workspaceId: string | null): Promise<FailingWebhook[]>;
   /** Messages that are to be sent at `now` (ms), the longest due first. */
   dueMessages(now: number, limit: number): Promise<DueMessage[]>;
   /** The last tries of one, newest first. */

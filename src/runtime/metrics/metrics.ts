@@ -1,3 +1,4 @@
+import { ENDING_WORDS } from '../../account/key.ts';
 import type { CachedFeed } from '../../feed/serve/cache.ts';
 import { GEO_KINDS } from '../../geo/kind.ts';
 import type { Check } from '../../ports/health.ts';
@@ -98,9 +99,7 @@ export const METRICS: readonly Metric<Reading>[] = [
       }
     },
   ),
-  gauge('weir_keys_ending', 'Keys that end within 14 days and were used within 30; weir status names them', ({ endingKeys }) =>
-    one(endingKeys?.()),
-  ),
+  gauge('weir_keys_ending', `${ENDING_WORDS}; weir status names them`, ({ endingKeys }) => one(endingKeys?.())),
   gauge('weir_sources', 'Sources of all workspaces by their state, told by the process that refreshes them', ({ sources, now }) =>
     statesOf(sources, now()),
   ),

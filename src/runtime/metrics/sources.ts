@@ -1,5 +1,6 @@
 /** What of sources is measured, by the process that refreshes them. */
-import { LOG_STATES, type Source, type SourceState, stateOf } from '../../account/source.ts';
+import type { Source, SourceState } from '../../account/source.ts';
+import { LOG_STATES, stateOf } from '../../account/source-state.ts';
 import { labelsOf, type RememberedLabels, type Sample } from './exposition.ts';
 
 /** A source as metrics tell it. */

@@ -63,7 +63,11 @@ test('D43.8 a download of an address of the catalogue serves everybody within th
 
 test('D43.8 downloads with a secret, of a collection, or of another address are not shared', async () => {
   const { state, cache } = world();
-  for (const other of [{ credentials: { authorization: 'Bearer x' } }, { taxii: { collection: undefined } }, { url: `${DROP}?x` }]) {
+  for (const other of [
+    { credentials: { authorization: 'Bearer x' } },
+    { taxii: { form: 'taxii', collection: undefined } as const },
+    { url: `${DROP}?x` },
+  ]) {
     const before = state.asked;
     for (let n = 0; n < 2; n += 1) await ((await cache.fetch(request(other))) as Fetched)[Symbol.asyncDispose]();
     assert.deepEqual([state.asked - before, cache.caches(request(other))], [2, false]);

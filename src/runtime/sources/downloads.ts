@@ -1,11 +1,11 @@
 /** Chooses the addresses to ask now (SPEC D23.12 to D23.14, D43.4): sources share a download, and a host has one at a time. */
-import type { SourceReading } from '../../account/source.ts';
+import { collectionOf } from '../../account/source.ts';
 import { hasCode } from '../../errors.ts';
 import type { SourceAnswer } from '../../fetch/content-file.ts';
-import { durationText } from '../../manage/sources/source-settings.ts';
 import { hostOf } from '../../source/host.ts';
 import { knownContent, type Outcome } from '../../source/refresh/outcome.ts';
 import { goesAlong, isDueAt, stops } from '../../source/refresh/schedule.ts';
+import { durationText } from '../../text/duration.ts';
 import type { Candidate } from './host-queue.ts';
 import { type Known, type KnownSources, noteWait } from './known.ts';
 import type { Wait } from './politeness.ts';
@@ -72,13 +72,13 @@ export function downloads(ports: DownloadPorts): Downloads {
   const credentialsOf = memoized((record: Known['record']) => {
     const credentials = ports.credentials(record);
     const { id, reading } = record.source;
-    return { credentials, key: credentials === undefined ? id : credentialKey(credentials, taxiiOf(reading) !== undefined) };
+    return { credentials, key: credentials === undefined ? id : credentialKey(credentials, collectionOf(reading) !== undefined) };
   });
 
   /** Sources with the same text share a download. */
   const addressOf = (one: Known): string => {
     const { url, reading } = one.record.source;
-    return `${url} ${JSON.stringify(taxiiOf(reading) ?? null)} ${credentialsOf(one.record).key}`;
+    return `${url} ${JSON.stringify(collectionOf(reading) ?? null)} ${credentialsOf(one.record).key}`;
   };
 
   const isAsked = ({ record: { asked } }: Known) => asked?.what === 'refresh';
@@ -96,7 +96,7 @@ export function downloads(ports: DownloadPorts): Downloads {
     const { credentials, key } = credentialsOf(one.record);
     const own = one.askedAt + floor;
     if (own > monotonic()) return { for: `the least time between two fetches of a source, ${durationText(floor / 1000)}`, until: own };
-    const isThere = cache.has({ url, credentials: credentials ?? {}, taxii: taxiiOf(reading) });
+    const isThere = cache.has({ url, credentials: credentials ?? {}, taxii: collectionOf(reading) });
     if (isThere) return undefined;
     const further = one.via && politeness.wait(one.via.url, { workspaceId, key: one.via.key }, monotonic());
     return further ?? politeness.wait(placeOf(one.record).url, { workspaceId, key }, monotonic());
@@ -104,7 +104,7 @@ export function downloads(ports: DownloadPorts): Downloads {
 
   const servingOf = ({ record: { source } }: Known) => ({
     workspaceId: source.workspaceId,
-    isCollection: taxiiOf(source.reading) !== undefined,
+    isCollection: collectionOf(source.reading) !== undefined,
   });
 
   return {
@@ -175,13 +175,15 @@ export function downloads(ports: DownloadPorts): Downloads {
   async function download(sources: readonly Known[], credentials: Credentials, visit: Visit): Promise<void> {
     const began = monotonic();
     const [{ record }] = sources as readonly [Known];
+    // What is asked for from here on is another refresh.
+    const asked = new Map(sources.map((one) => [one, isAsked(one) ? one.record.asked!.at : undefined]));
     let answer: SourceAnswer;
     try {
       answer = await cache.fetch({
         url: record.source.url,
         credentials,
         known: validatorsOf(sources),
-        taxii: taxiiOf(record.source.reading),
+        taxii: collectionOf(record.source.reading),
         before: visit.before,
         signal,
       });
@@ -189,14 +191,14 @@ export function downloads(ports: DownloadPorts): Downloads {
       if (signal.aborted) throw error;
       if (hasCode(error, 'LIMITED')) return await postpone(sources, error);
       if (!hasCode(error, 'FETCH')) throw error;
-      return await each(sources, async () => ({ kind: 'failed', text: error.message }), began, 0);
+      return await each(asked, async () => ({ kind: 'failed', text: error.message }), began, 0);
     } finally {
       // The host is free while the content is compared.
       visit[Symbol.dispose]();
     }
     const alone = answer.kind === 'refused' ? visit.refused(answer.status, answer.retryAfter) : 0;
     try {
-      await each(sources, (one) => outcome(one, answer, alone), began, answer.kind === 'fetched' ? answer.bytes : 0);
+      await each(asked, (one) => outcome(one, answer, alone), began, answer.kind === 'fetched' ? answer.bytes : 0);
     } finally {
       if (answer.kind === 'fetched') await answer[Symbol.asyncDispose]();
     }
@@ -213,11 +215,15 @@ export function downloads(ports: DownloadPorts): Downloads {
   }
 
   /** One after the other: what goes wrong with one is no matter of the others. */
-  async function each(sources: readonly Known[], became: (one: Known) => Promise<Outcome>, began: number, bytes: number): Promise<void> {
+  async function each(
+    sources: ReadonlyMap<Known, number | undefined>,
+    became: (one: Known) => Promise<Outcome>,
+    began: number,
+    bytes: number,
+  ): Promise<void> {
     let failure: { readonly error: unknown } | undefined;
-    for (const one of sources) {
+    for (const [one, asked] of sources) {
       const { revision } = one.record.source;
-      const asked = isAsked(one) ? one.record.asked!.at : undefined;
       try {
         const outcome = await became(one).catch((error: unknown): Outcome => {
           // What cannot be read is the content's fault; everything else is ours.
@@ -256,10 +262,6 @@ const ITS_TURN: Wait = {
   for: 'its turn: a host is asked by one download at a time, and two of a workspace are under way',
   until: Number.POSITIVE_INFINITY,
 };
-
-/** The collection of a TAXII source; undefined for other sources. */
-export const taxiiOf = ({ format, collection }: SourceReading) =>
-  format === 'taxii' ? { collection: collection ?? undefined } : undefined;
 
 const noSecret: Outcome = { kind: 'stopped', stop: 'secret', text: 'its secret cannot be read: set it again' };
 

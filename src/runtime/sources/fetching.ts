@@ -1,10 +1,10 @@
 /** What fetches sources as the settings say. */
 import { readFileSync } from 'node:fs';
 import { getCACertificates } from 'node:tls';
-import { parseNetwork } from '@weir/network/parse.ts';
 import type { Clocks } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
-import { type SourceFetch, sourceFetch } from '../../fetch/content-file.ts';
+import { ownAddresses, type SourceFetch, sourceFetch } from '../../fetch/content-file.ts';
+import { sourceReach } from '../../fetch/reach.ts';
 import type { Config } from '../../settings/settings.ts';
 import { leastInterval } from '../../source/catalogue.ts';
 import { type DownloadCache, downloadCache } from './download-cache.ts';
@@ -17,7 +17,15 @@ const IDLE = 30_000;
 /** The settings that say how sources are fetched. */
 export type FetchSettings = Pick<
   Config,
-  'sourceNetworks' | 'sourceProxy' | 'noProxy' | 'sourceCaFile' | 'sourceContact' | 'baseUrl' | 'sourceMaxMb' | 'sourceSeconds'
+  | 'sourceNetworks'
+  | 'nat64Prefixes'
+  | 'sourceProxy'
+  | 'noProxy'
+  | 'sourceCaFile'
+  | 'sourceContact'
+  | 'baseUrl'
+  | 'sourceMaxMb'
+  | 'sourceSeconds'
 >;
 
 /** Fetches sources, and tries them, for one process. */
@@ -45,10 +53,10 @@ export function politeFetching(
 
 /** What fetches into a folder. Throws USAGE where a file of the settings cannot be read. */
 export function fetchOf(settings: FetchSettings, folder: string, now: () => number): SourceFetch {
-  const { sourceNetworks, sourceProxy, noProxy, sourceContact, baseUrl, sourceMaxMb, sourceSeconds } = settings;
+  const { sourceNetworks, nat64Prefixes, sourceProxy, noProxy, sourceContact, baseUrl, sourceMaxMb, sourceSeconds } = settings;
   return sourceFetch({
     folder,
-    networks: sourceNetworks.map(parseNetwork).filter((network) => typeof network !== 'string'),
+    reach: () => sourceReach(sourceNetworks, nat64Prefixes, ownAddresses()),
     via: { proxy: sourceProxy === undefined ? undefined : new URL(sourceProxy), noProxy },
     ca: authorities(settings),
     contact: sourceContact ?? baseUrl,

@@ -1,6 +1,7 @@
 /** The sources of all workspaces as the process that refreshes them knows them. */
 
-import type { SourceRun, SourceState } from '../../account/source.ts';
+import type { SourceState, Undone } from '../../account/source.ts';
+import type { SourceRun } from '../../account/source-run.ts';
 import type { Clocks } from '../../clock.ts';
 import { everyItem } from '../../ports/stored/paginate.ts';
 import type { SourceReads, SourceUpdate, SourceWithSecret } from '../../ports/stored/source-store.ts';
@@ -31,11 +32,13 @@ export async function readSources(store: Pick<SourceReads, 'allSources'>, known:
   const there = new Set<string>();
   const read: Known[] = [];
   for await (const record of everyItem((page) => store.allSources(page))) {
-    const { id, revision } = record.source;
+    const { id, revision, createdAt } = record.source;
     there.add(id);
     const before = known.get(id);
-    if (before?.record.source.revision === revision) {
+    // One that was deleted and brought back is another one.
+    if (before?.record.source.revision === revision && before.record.source.createdAt === createdAt) {
       before.record = record;
+      noteUndone(before, record.state.undone);
       continue;
     }
     const { state } = record;
@@ -73,4 +76,11 @@ export function moveTo(one: Known, state: SourceState, run?: SourceRun, answered
     ...((run ?? before?.run) && { run: run ?? before!.run! }),
     ...((answered ?? before?.answered) !== undefined && { answered: answered ?? before!.answered! }),
   };
+}
+
+/** Takes over what the store says of undos. The content is fetched as a whole again then: the list may be just that. */
+export function noteUndone(one: Known, found: Undone | null): void {
+  const { undone, equalSeq } = one.state;
+  const stands = found !== null && found.seq > equalSeq ? found : null;
+  if (stands?.batch !== undone?.batch) moveTo(one, { ...one.state, undone: stands, seen: null, etag: null, lastModified: null });
 }

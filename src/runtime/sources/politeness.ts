@@ -2,8 +2,9 @@
  * When an address may be asked again (SPEC D23.12, D23.13, D43.1, D43.5). The rules outlive the sources that asked. Instants are of the monotonic
  * clock, ms, so that setting the wall clock delays nothing.
  */
-import { durationText } from '../../manage/sources/source-settings.ts';
+
 import { hostOf, placeOf } from '../../source/host.ts';
+import { durationText } from '../../text/duration.ts';
 
 /** Why something has to wait, a noun phrase, and until when; `Number.POSITIVE_INFINITY`: the end is unknown. */
 export interface Wait {

@@ -2,10 +2,10 @@
  * Keeps the lists of sources as their origins have them (SPEC D23.10 to D23.21): one process of many does, each list by itself, one download
  * for all who ask for the same address. What goes wrong leaves a list as it is.
  */
-import { expiresAt } from '../../account/source.ts';
+import { isCounted, isExpiring } from '../../account/source-state.ts';
 import { hasCode } from '../../errors.ts';
 import type { Lease } from '../../ports/stored/source-store.ts';
-import { oneByOne, shared } from '../../serial.ts';
+import { inTurns, shared } from '../../serial.ts';
 import { downloads } from './downloads.ts';
 import { type Known, type KnownSources, readSources } from './known.ts';
 import type { RefresherPorts } from './ports.ts';
@@ -28,13 +28,16 @@ const WRITTEN = 60_000;
 /** A source whose refresh failed for reasons of ours is left alone for so long, ms. */
 const HOLD_OFF = 15_000;
 
+/** Lists that are compared at a time, each of another workspace. */
+const COMPARED = 2;
+
 export function refresher(ports: RefresherPorts): Refresher {
   const { store, lease: held, apply, log, monotonic } = ports;
   const { now } = apply;
   const known: KnownSources = new Map();
   const stopping = new AbortController();
   const ticking = shared<void>();
-  const inTurn = oneByOne();
+  const inTurn = inTurns(COMPARED);
   const running = new Set<Promise<void>>();
   let lease: Lease | undefined;
   let revision = -1;
@@ -124,8 +127,8 @@ export function refresher(ports: RefresherPorts): Refresher {
     if (state.applying !== null) return steps.goOn;
     if (asked?.what === 'accept') return steps.accept;
     if (asked?.what === 'discard') return steps.discard;
-    const end = expiresAt(source, state);
-    return end !== null && now() >= end && !state.expired ? steps.expire : undefined;
+    if (!isCounted(state)) return steps.recount;
+    return isExpiring(source, state, now()) ? steps.expire : undefined;
   }
 
   return {

@@ -1,29 +1,31 @@
 /** What is done with one source at a time, each with its outcome and its run (SPEC D23.15 to D23.19). */
 import type { SourceState } from '../../account/source.ts';
+import { askedAfter } from '../../account/source-run.ts';
 import { WeirError } from '../../errors.ts';
 import type { FetchedContent } from '../../fetch/content-file.ts';
 import {
   type Applied,
+  type ApplyPorts,
   type ApplyTask,
   applyContent,
   applyExpiry,
   applyHeld,
   dropHeld,
   resumedApply,
-  undoneBy,
 } from '../../manage/sources/apply.ts';
-import type { oneByOne } from '../../serial.ts';
+import type { inTurns } from '../../serial.ts';
+import { comparedPages } from '../../source/current-rules.ts';
 import { type Answered, applied, type Effort, knownContent, type Outcome, runOf, settled } from '../../source/refresh/outcome.ts';
 import { readPieces } from './content-pieces.ts';
-import { type Known, moveTo, noteWait } from './known.ts';
+import { type Known, moveTo, noteUndone, noteWait } from './known.ts';
 import type { Wait } from './politeness.ts';
 import type { RefresherPorts } from './ports.ts';
 
 export interface StepPorts extends RefresherPorts {
   /** Writes what is to be written of these; whether it was. */
   readonly write: (sources: readonly Known[]) => Promise<boolean>;
-  /** One list is compared at a time: that takes the processor. */
-  readonly inTurn: ReturnType<typeof oneByOne>;
+  /** Few lists are compared at a time, of a workspace one: that takes the processor. */
+  readonly inTurn: ReturnType<typeof inTurns>;
   readonly signal: AbortSignal;
 }
 
@@ -39,7 +41,7 @@ export function sourceSteps(ports: StepPorts) {
     if (caller === undefined) throw new WeirError('REFUSED', 'its workspace is gone');
     return {
       source,
-      state: one.state,
+      state: await withUndone(one),
       caller,
       checkpoint: async (applying) => {
         // A process that ends here has asked: the next one does not ask at once.
@@ -49,6 +51,13 @@ export function sourceSteps(ports: StepPorts) {
       },
     };
   };
+
+  /** Compares the list of a source in the turn of its workspace. Others have that turn while its entries wait for a limit. */
+  const comparing = (one: Known, work: (ports: ApplyPorts, task: ApplyTask) => Promise<Applied>): Promise<Applied> =>
+    inTurn(
+      async (aside) => work({ ...apply, sleep: (seconds) => aside(() => apply.sleep(seconds)) }, await taskOf(one)),
+      one.record.source.workspaceId,
+    );
 
   /** Takes over what became of a refresh. What does not change the list is written with the next minute's writes. */
   async function finish(one: Known, outcome: Outcome, effort: Effort, answers?: number): Promise<void> {
@@ -88,19 +97,27 @@ export function sourceSteps(ports: StepPorts) {
       const { digest, validators, endsWithLineFeed, bytes, file } = content;
       const answered = { digest, validators, endsWithLineFeed };
       const known = knownContent(state, digest);
-      if (known !== undefined) return { ...known, answered } as Outcome;
+      // Since an undo the list may be just that content.
+      if (known !== undefined && state.undone === null) return { ...known, answered } as Outcome;
       if (state.endsWithLineFeed && !endsWithLineFeed && bytes > 0)
         return { kind: 'failed', text: 'it does not end with a whole line, as it did before: it is cut' };
       const open = () => readPieces(file);
-      const done = await inTurn(async () => applyContent(apply, await taskOf(one), { digest, at: now(), open }));
-      return outcomeOf(done, one.state, answered);
+      const stays = known && new WeirError('REFUSED', known.text);
+      try {
+        const done = await comparing(one, (to, task) => applyContent(to, task, { digest, at: now(), open, stays }));
+        return outcomeOf(done, one.state, answered);
+      } catch (error) {
+        if (known === undefined || error !== stays) throw error;
+        return { ...known, answered } as Outcome;
+      }
     },
 
     /** What it makes of a source that its server has nothing new. */
     async takeUnchanged(one: Known): Promise<Outcome> {
       const state = await withUndone(one);
+      if (state.seen === null) return { kind: 'known', text: 'a refresh was undone meanwhile: the content is fetched again' };
       return (
-        (knownContent(state, state.seen!) as Outcome | undefined) ?? {
+        (knownContent(state, state.seen) as Outcome | undefined) ?? {
           kind: 'failed',
           text: 'the server says that nothing has changed, and what it had is not known',
         }
@@ -122,8 +139,11 @@ export function sourceSteps(ports: StepPorts) {
         // What was read for the source as it was set before says nothing of what it is to be now.
         const isOther = applying.revision !== source.revision;
         const anew = { ...next, digest: null, seen: null, etag: null, lastModified: null, nextAt: now() };
-        moveTo(one, isOther ? anew : next, runOf(outcome, { at: applying.at, ms: 0, bytes: 0 }), answeredBy(one));
-        forget(one, answeredBy(one));
+        // A refresh that was asked for since is another one.
+        const { asked } = one.record;
+        const answers = asked?.replacement === applying.replacement ? asked.at : undefined;
+        moveTo(one, isOther ? anew : next, runOf(outcome, { at: applying.at, ms: 0, bytes: 0 }), answers);
+        forget(one, answers);
       }
       await write([one]);
     },
@@ -133,7 +153,7 @@ export function sourceSteps(ports: StepPorts) {
       if (held === null || held.replacement !== asked!.replacement) return await answer(one);
       const at = seen === held.digest && fetchedAt !== null ? fetchedAt : held.since;
       try {
-        const done = await inTurn(async () => applyHeld(apply, await taskOf(one), held.replacement, { digest: held.digest, at }));
+        const done = await comparing(one, (to, task) => applyHeld(to, task, held.replacement, { digest: held.digest, at }));
         await finish(one, outcomeOf(done, one.state), effort(began), asked!.at);
       } catch (error) {
         if (!isGone(error)) throw error;
@@ -149,10 +169,22 @@ export function sourceSteps(ports: StepPorts) {
       await finish(one, { kind: 'discarded' }, effort(began), asked!.at);
     },
 
+    /** Counts the entries of a list that something else than a refresh has changed. */
+    async recount(one: Known): Promise<void> {
+      const { workspaceId, listId } = one.record.source;
+      await apply.untilLanded();
+      const { undone } = await withUndone(one);
+      let entries = 0;
+      for await (const rules of comparedPages(apply.store, workspaceId, listId, now(), apply.pause)) entries += rules.length;
+      const isOther = entries !== one.state.entries;
+      moveTo(one, { ...one.state, entries, countedFor: undone?.batch ?? null });
+      if (isOther) await write([one]);
+    },
+
     /** Empties the list of a source whose content was not confirmed for too long. */
     async expire(one: Known): Promise<void> {
       const began = monotonic();
-      const { applying, plan } = await inTurn(async () => applyExpiry(apply, await taskOf(one)));
+      const { applying, plan } = await comparing(one, applyExpiry);
       const run = { ...runOf({ kind: 'applied', applying, plan }, effort(began)), outcome: 'expired' as const };
       moveTo(one, applied(one.state, applying, plan), { ...run, text: 'its content was not confirmed for too long: the list is emptied' });
       await write([one]);
@@ -168,8 +200,9 @@ export function sourceSteps(ports: StepPorts) {
   }
 
   async function withUndone(one: Known): Promise<SourceState> {
-    const undone = await undoneBy(apply, one.record.source.workspaceId, one.state.replacement);
-    if (undone !== one.state.undone) moveTo(one, { ...one.state, undone });
+    const { workspaceId, id } = one.record.source;
+    const found = await ports.store.source(workspaceId, id);
+    if (found !== undefined) noteUndone(one, found.state.undone);
     return one.state;
   }
 }
@@ -178,7 +211,7 @@ const answeredBy = ({ record: { asked } }: Known): number | undefined => asked?.
 
 /** What was asked at an instant is asked no more. */
 function forget(one: Known, at: number | undefined): void {
-  if (at !== undefined && one.record.asked?.at === at) one.record = { ...one.record, asked: null };
+  if (at !== undefined) one.record = { ...one.record, asked: askedAfter(one.record.asked, at) };
 }
 
 const isGone = (error: unknown) => error instanceof WeirError && (error.code === 'REFUSED' || error.code === 'USAGE');
@@ -208,5 +241,6 @@ const heldOf = ({ applying, plan, held }: Applied & { readonly held: string }) =
     unchanged: plan.unchanged,
     refused: plan.refused,
     failed: plan.failed,
+    addresses: plan.addresses,
   },
 });

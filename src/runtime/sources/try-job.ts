@@ -1,8 +1,6 @@
 /** Runs one trial of a source: fetched as sources are, compared with what the store has (SPEC D23.41). */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { blockGuards, type ServiceGuardRails } from '../../account/guard-rails.ts';
+import { collectionOf } from '../../account/source.ts';
 import { systemClock } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import type { SourceAnswer, SourceRequest } from '../../fetch/content-file.ts';
@@ -11,7 +9,6 @@ import type { GeoDatabase } from '../../ports/geo.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { type TryJob, type TryReport, trySource } from '../../source/try-source.ts';
 import { readPieces } from './content-pieces.ts';
-import { taxiiOf } from './downloads.ts';
 import { type FetchSettings, fetchOf } from './fetching.ts';
 import type { Visits } from './visits.ts';
 
@@ -21,25 +18,15 @@ const COMPARE = 20_000;
 
 /** The request of a trial. */
 export const trialRequest = ({ content, credentials }: TryJob): Omit<SourceRequest, 'signal'> => ({
-  ...{ url: content.url, credentials, known: undefined, taxii: taxiiOf(content.reading) },
+  ...{ url: content.url, credentials, known: undefined, taxii: collectionOf(content.reading) },
 });
 
 /** Begins the visit of a trial, which comes before the sources of its workspace. */
 export const trialVisit = (visits: Visits, { workspaceId, content }: TryJob) =>
   visits.begin(content.url, {
-    ...{ workspaceId, order: Number.NEGATIVE_INFINITY, isCollection: content.reading.format === 'taxii' },
+    ...{ workspaceId, order: Number.NEGATIVE_INFINITY, isCollection: collectionOf(content.reading) !== undefined },
     ...{ isTrial: true, mayBegin: () => true },
   });
-
-/** Runs a trial with a folder of its own, and removes that at the end. */
-export async function inTryFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), 'weir-try-'));
-  try {
-    return await work(folder);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}
 
 /** An answer that can be sent to another thread. */
 export type TriedAnswer =

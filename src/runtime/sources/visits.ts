@@ -1,13 +1,14 @@
 /** Downloads of sources on their way across hosts (SPEC D43.3): redirects, and API roots and pages of TAXII. */
 import { hash } from 'node:crypto';
+import { collectionOf } from '../../account/source.ts';
 import type { Clocks } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import type { Before } from '../../fetch/exchange.ts';
-import { durationText } from '../../manage/sources/source-settings.ts';
 import { everyItem } from '../../ports/stored/paginate.ts';
 import type { SourceReads, SourceRecord } from '../../ports/stored/source-store.ts';
 import { hostOf } from '../../source/host.ts';
 import { LONGEST_ALONE, leftAlone } from '../../source/refresh/schedule.ts';
+import { durationText } from '../../text/duration.ts';
 import { type Candidate, type HostQueue, hostQueue } from './host-queue.ts';
 import { type Politeness, type PolitenessParts, politeness, type Wait } from './politeness.ts';
 
@@ -79,7 +80,7 @@ export function recall(polite: Politeness, { source, state }: SourceRecord, key:
 export async function recallAll(polite: Politeness, store: Pick<SourceReads, 'allSources'>, clocks: Clocks): Promise<void> {
   for await (const each of everyItem((page) => store.allSources(page))) {
     const { id, credential, reading } = each.source;
-    recall(polite, each, credential === null ? credentialKey({}, reading.format === 'taxii') : id, clocks);
+    recall(polite, each, credential === null ? credentialKey({}, collectionOf(reading) !== undefined) : id, clocks);
   }
 }
 

@@ -19,8 +19,8 @@ const methods: FileThreadMethods = {
     store,
     now: systemClock.now,
     secretKeys: settings.secretsKey,
-    sourceReach: sourceReach(settings.sourceNetworks),
-    webhookReach: sourceReach(settings.webhookNetworks),
+    sourceReach: sourceReach(settings.sourceNetworks, settings.nat64Prefixes),
+    webhookReach: sourceReach(settings.webhookNetworks, settings.nat64Prefixes),
   }),
   shutdown: shutdownBy(port, store.close),
 };

@@ -7,7 +7,7 @@ import { reviving } from './rpc.ts';
 import { startWaiting } from './waiting-thread.ts';
 
 /** What of the settings the thread works with. */
-export type FileSettings = Pick<Config, 'secretsKey' | 'sourceNetworks' | 'webhookNetworks'>;
+export type FileSettings = Pick<Config, 'secretsKey' | 'sourceNetworks' | 'webhookNetworks' | 'nat64Prefixes'>;
 
 export interface FileThreadData {
   readonly source: FeedSource;

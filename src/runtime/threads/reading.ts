@@ -28,7 +28,7 @@ export const reading = <T>({ settings, guardRails, geo }: ReadingData, work: (pa
   });
 
 const partsOf = (store: StoreReads, geo: GeoData, guardRails: ServiceGuardRails) => ({
-  ...{ store, geo: geoDatabase(geo), clock: systemClock },
+  ...{ store, geo: geoDatabase(geo), clock: systemClock, guard: blockGuards(guardRails) },
   /** A workspace, and what of its guard rails holds for feeds. Rejects with NOT_FOUND where it is gone. */
   async guarded(
     workspaceId: string,

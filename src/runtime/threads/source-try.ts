@@ -7,7 +7,8 @@ import { fairQueue } from '../../schedule/fair-queue.ts';
 import { hostOf } from '../../source/host.ts';
 import type { SourceTrier, TryJob, TryReport } from '../../source/try-source.ts';
 import type { FetchSettings, PoliteFetching } from '../sources/fetching.ts';
-import { inTryFolder, type TriedAnswer, trialRequest, trialVisit } from '../sources/try-job.ts';
+import { inTrialFolder } from '../sources/trial-folder.ts';
+import { type TriedAnswer, trialRequest, trialVisit } from '../sources/try-job.ts';
 import type { Visit } from '../sources/visits.ts';
 import type { ReadingData } from './reading.ts';
 import { serveCalls } from './rpc.ts';
@@ -97,7 +98,7 @@ export function sourceTrier({ settings, guardRails, recall, fetching, geo, now =
       content = await prefetch(job, before);
       const { [Symbol.asyncDispose]: _, ...plain } = content ?? {};
       const data = { job, settings, guardRails, geo: geo(), visitPort: port2, prefetched: content && (plain as TryData['prefetched']) };
-      return await inTryFolder((folder) =>
+      return await inTrialFolder((folder) =>
         threadAnswer<TryReport>(new URL('./source-try.thread.ts', import.meta.url), { ...data, folder } satisfies TryData, THREAD, [port2]),
       );
     } finally {

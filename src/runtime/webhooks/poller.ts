@@ -61,12 +61,14 @@ export async function lookAt(
   // Whoever looks has started himself: others have not reported yet, where nobody has.
   const items = alertsOf(factsOf(parts)).filter(({ key }) => key !== 'processes');
   const gone = workspaceId === null ? new Set<string>() : await feedsGone(store, workspaceId, ready);
-  const found = { items, isKnown: isKnownBy(reported.known, gone) };
+  const isKnown = isKnownBy(reported.known, gone);
   const webhooks = workspaceId === null ? [] : await store.webhooks(workspaceId);
   const updates: LogUpdate[] = [];
   for (const state of ready) {
     const style = workspaceId === null ? ownStyle : webhooks.find(({ id }) => id === state.id)?.style;
     const told = { ...state.told, items: { ...state.told.items, ...toldElsewhere } };
+    // A webhook is not told of itself: it would fail once more, or say what is over by then.
+    const found = { items: items.filter(({ key }) => key !== `webhook/${state.id}`), isKnown };
     if (style !== undefined) updates.push(...(await updateOf(ports, workspaceId, { ...state, told }, { style, found })));
   }
   return updates;
@@ -146,7 +148,7 @@ async function serviceParts({ store, service, guardRails }: LookPorts, processes
     lag: null,
     geo: { country: country.age_days, asn: asn.age_days },
     deadLetters: await store.deadLetterCount(MOST_LETTERS),
-    ...{ unusedKeys: null, endingKeys: null, stopped: null, fullDevices: null, sources: null },
+    ...{ unusedKeys: null, endingKeys: null, stopped: null, fullDevices: null, sources: null, webhooks: null },
     unguarded: isOff ? (await store.workspaces()).filter(areOff).map(({ name }) => name) : [],
     workspaces: new Map(),
   };

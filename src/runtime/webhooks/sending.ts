@@ -11,11 +11,11 @@ import { authorities } from '../sources/fetching.ts';
 const LIMIT = 10_000;
 
 /** The settings that say how messages are sent. */
-export type SendSettings = Pick<Config, 'webhookNetworks' | 'sourceProxy' | 'noProxy' | 'sourceCaFile' | 'secretsKey'>;
+export type SendSettings = Pick<Config, 'webhookNetworks' | 'nat64Prefixes' | 'sourceProxy' | 'noProxy' | 'sourceCaFile' | 'secretsKey'>;
 
 /** What sends. Throws USAGE where a file of the settings cannot be read. */
 export function sendPortsOf(settings: SendSettings, clock: Pick<SendPorts, 'now' | 'monotonic'>): SendPorts {
-  const { webhookNetworks, sourceProxy, noProxy, secretsKey } = settings;
+  const { webhookNetworks, nat64Prefixes, sourceProxy, noProxy, secretsKey } = settings;
   const via = { proxy: sourceProxy === undefined ? undefined : new URL(sourceProxy), noProxy };
   const ca = authorities(settings);
   return {
@@ -24,7 +24,7 @@ export function sendPortsOf(settings: SendSettings, clock: Pick<SendPorts, 'now'
     post: ({ isOperators, ...request }) =>
       post({
         ...request,
-        reach: isOperators ? ANYWHERE : sourceReach(webhookNetworks, ownAddresses()),
+        reach: isOperators ? ANYWHERE : sourceReach(webhookNetworks, nat64Prefixes, ownAddresses()),
         via,
         ca,
         limit: LIMIT,

@@ -1,5 +1,5 @@
 /** Tells webhooks what has changed: one process of many looks and sends, each message until it is taken, a day at most (SPEC D27). */
-import { SERVICE_WEBHOOK, type Told } from '../../account/webhook.ts';
+import { FAILING_TRIES, SERVICE_WEBHOOK, type Told } from '../../account/webhook.ts';
 import { DAY } from '../../clock.ts';
 import { hasCode } from '../../errors.ts';
 import type { Log } from '../../ports/log.ts';
@@ -17,8 +17,6 @@ import { subscribedWorkspaces } from './subscribers.ts';
 const [LOOK, WORKSPACES] = [5_000, 200];
 /** Messages that are sent at once, and those of one workspace. */
 const [AT_ONCE, OF_WORKSPACE] = [32, 2];
-/** Tries of one message after which the log says so. */
-const MANY = 5;
 
 /** What becomes of a message of the service that nobody is to be sent to any more. */
 const NO_RECEIVER: Tried = { isDelivered: false, status: null, retryAfter: undefined, ms: 0, text: 'WEBHOOK_URL is not set' };
@@ -130,10 +128,10 @@ export function webhooks(ports: WebhookPorts): Webhooks {
         text: tried.text,
       },
     };
-    if (update.delivery.outcome === 'failed' && again.tries === MANY)
+    if (update.delivery.outcome === 'failed' && again.tries === FAILING_TRIES)
       log(
         'warn',
-        `the webhook ${id} has not taken ${MANY} tries of a message: ${tried.text || tried.status}; weir webhook show tells more`,
+        `the webhook ${id} has not taken ${FAILING_TRIES} tries of a message: ${tried.text || tried.status}; weir webhook show tells more`,
       );
     if (update.delivery.outcome === 'given up')
       log('warn', `a message of the webhook ${id} was given up after a day: ${tried.text || tried.status}`);

@@ -28,6 +28,13 @@ test('D4.13 property: arbitrary JSON and headers are landed or poison, and never
   assert.ok(landed > 500, `${landed} landed`);
 });
 
+test('D41.1 an IPv4-mapped network wider than a /8 is poison, whoever wrote it', () => {
+  const value = '{"type":"access_rules","action":"block","ip":"::ffff:0:0/96"}';
+  assert.deepEqual(decodeSignalRecord(record({ value })), {
+    poison: 'ip: covers more than an IPv4 /8; send the IPv4 network itself',
+  });
+});
+
 test('D4.13 an object in the place of a kind is poison', () => {
   const value = '{"schema_version":2,"kind":{"toString":1},"op":"upsert","rule":{"target":{"ip":"192.0.2.1"}}}';
   assert.match(

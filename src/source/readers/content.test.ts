@@ -150,8 +150,8 @@ test('D11.3 what is wrong with a line is said with its number, and the lines aro
   const latin = Buffer.concat([Buffer.from('#\n'), Buffer.from('é', 'latin1'), Buffer.from('\n192.0.2.1\n')]);
   await isBad(latin, /^this is not UTF-8$/, { format: 'text' });
   for (const [cell, says] of [
-    ['192.0.2.9,drop,', /^action must be one of: block, allow, unblock$/],
-    ['192.0.2.9,,soon', /^expiry "soon" is neither a duration, such as 3600 or 7d, nor an ISO 8601 instant$/],
+    ['192.0.2.9,frobnicate,', /^"frobnicate" in "action" is no known verdict, such as block, allow, unblock$/],
+    ['192.0.2.9,,soon', /^"soon" in "expires" is neither an instant in ISO 8601, nor a duration, such as 3600 or 7d$/],
   ] as const) {
     await isBad(`ip,action,expires\n${cell}\n192.0.2.1,,\n`, says);
   }
@@ -171,7 +171,7 @@ test('D11.1 a header without addresses, a quote that is never closed and bytes t
 });
 
 test('D11.1 signals are told from lists by their first value', async () => {
-  for (const content of ['{"type":"access_rules","ip":"192.0.2.1"}', '[{"kind":"access_rule"}]', '[]', '{"a":1}']) {
+  for (const content of ['{"type":"access_rules","ip":"192.0.2.1"}', '[{"kind":"access_rule"}]', '[]']) {
     assert.ok('signals' in (await readContent(chunksOf(content, 3), { file: '-' }, NONE)), content);
   }
 });
@@ -184,6 +184,7 @@ test('D11.1 what is neither a list nor signals is told in a sentence that is tru
     [' \n\n', /^the file is empty$/],
     [JSON.stringify(aws), isOne],
     [JSON.stringify(aws, null, 2), isOne],
+    ['{"a":1}', /^the file is one JSON object, with "a", and neither an entry of a list nor a signal$/],
     ['<!DOCTYPE html>\n<html>', /^the file is a web page or XML, and no list: /],
     ['ID,Note\n1,2\n', /^the first line is neither an address, nor a header with a column that is called ip, .*, nor JSON: "ID,Note"$/],
     ['no', /^the first line is neither /],
@@ -209,7 +210,9 @@ test('D11.2 a country or ASN is never the target of a row in which something els
   assert.match(String((await of('[{"country":"US","seen":["at 2001:db8::1, today"]}]'))[0]), /^"2001:db8::1" looks like an address/);
   assert.match(String((await of('country,seen\nUS,192.0.2.1:443\n'))[0]), /^"192.0.2.1:443" looks like an address/);
   assert.match(String((await of('NL,192.0.2.1\n', { format: 'text' }))[0]), /which of them is meant cannot be told$/);
-  assert.deepEqual(await of('src_ip,dst_ip\n192.0.2.1,192.0.2.2\n'), ['srcip and dstip may both be meant: call the column that counts ip']);
+  assert.deepEqual(await of('src_ip,dst_ip\n192.0.2.1,192.0.2.2\n'), [
+    'src_ip and dst_ip may both be meant: call the column that counts ip',
+  ]);
   assert.deepEqual(await of('country,name\nnl,x y\n'), [{ type: 'access_rules', action: 'block', country: 'NL', name: 'x y' }]);
 });
 
@@ -241,7 +244,7 @@ test('D39.1 a line or row names one target: a second one is a fault, and what de
 
   assert.deepEqual(await of('ip_1,ip_2\n192.0.2.1,\n,192.0.2.2\n192.0.2.3,192.0.2.3\n192.0.2.4,192.0.2.5\n'), [
     ...['192.0.2.1', '192.0.2.2', '192.0.2.3'].map((ip) => block({ ip })),
-    'ip holds several values, and a row names one target',
+    '"192.0.2.5" in "ip_2" stands beside "192.0.2.4" in "ip_1", and a row names one target',
   ]);
   assert.deepEqual(await of('ipv4,ipv6,country\n192.0.2.1,,US\n,2001:db8::1,US\n'), [
     block({ ip: '192.0.2.1' }),
@@ -267,6 +270,92 @@ test('D39.1 an ASN or country is no target where another column has something th
     );
   const [[, own]] = await sent('value,reason\nUS,"as 192.0.2.1 did"\n');
   assert.deepEqual(own, block({ country: 'US' }, { reason: 'as 192.0.2.1 did' }));
+});
+
+test('D41.6 a line of any form is read in one go, however long it is', async () => {
+  const firsts = ['deny 192.0.2.1;', 'add s 192.0.2.1', 'set s {', '*filter', 'ALL: 192.0.2.1', 'a:192.0.2.1-192.0.2.2', '- 192.0.2.1'];
+  const others = ['198.51.100.7:', '192.0.2.1 1;', 'Deny from 192.0.2.1', '192.0.2.1', ''];
+  const begins = [
+    'deny ',
+    'add s ',
+    'elements = { ',
+    '-A INPUT -s ',
+    'ALL: ',
+    'a:',
+    '- ',
+    '192.0.2.1:',
+    '192.0.2.1 ',
+    'Deny from ',
+    '192.0.2.1 ',
+    '',
+  ];
+  const pieces = ['.', '-', ':', ' ', '" ', ' #', '\\"', '1.', '[.', '1-', 'a, ', ';', '\t', `${' '.repeat(1000)}[`];
+  for (const [i, begin] of begins.entries())
+    for (const piece of pieces) {
+      const began = performance.now();
+      await sent(`${[...firsts, ...others][i]}\n${begin}${piece.repeat(50_000 / piece.length)}x\n`).catch(() => []);
+      assert.ok(performance.now() - began < 1000, JSON.stringify(begin + piece));
+    }
+});
+
+test('D41.17 a column is named, or numbered where there is no header; lines at the beginning are skipped', async () => {
+  const of = async (content: string, given: Given) => (await sent(content, given)).map(([place, each]) => [place, targetOf(each)]);
+  const targetOf = (each: unknown) => (each as { rule?: { target: { ip?: string; asn?: string } } }).rule?.target.ip ?? each;
+  const one = '192.0.2.1';
+  const rows = `src_ip,dst_ip,note\n${one},198.51.100.7,x\n`;
+  for (const column of ['src_ip', 'SRC_IP ', '1']) assert.deepEqual(await of(rows, { column }), [['line 2', one]], column);
+  assert.deepEqual(await of(rows, { column: 'dst_ip' }), [['line 2', '198.51.100.7']]);
+  assert.deepEqual(await of(`# made by hand\n# at,src,dst\n1,${one},x\n`, { column: 'src' }), [['line 3', one]]);
+  assert.deepEqual(await of(`7;${one};a\n8;198.51.100.7;allow\n9;;x\n`, { column: '2' }), [
+    ['line 1', one],
+    ['line 3', 'there is no address'],
+  ]);
+  assert.deepEqual(await of(`when,attacker\n1,${one}\n`, { column: '2' }), [['line 2', one]]);
+  assert.deepEqual(await of(`host,netmask,ip\n192.0.2.0,255.255.255.0,198.51.100.7\n`, { column: 'host' }), [['line 2', '192.0.2.0/24']]);
+  assert.deepEqual(await of(`host,subnet\n192.0.2.1,198.51.100.0/24\n`, { column: 'host' }), [
+    ['line 2', '"198.51.100.0/24" in "subnet" stands beside "192.0.2.1" in "host": which of them is meant cannot be told'],
+  ]);
+  assert.deepEqual(await of(`[{"bad":"${one}","ip":"198.51.100.7"},{"ip":"198.51.100.7"}]`, { column: 'bad' }), [
+    ['entry 0', one],
+    ['entry 1', 'there is no field "bad"'],
+  ]);
+  assert.deepEqual(await of(`{"bad":"${one}","type":"x"}\n`, { column: 'bad' }), [['line 1', one]]);
+  for (const [content, given, message] of [
+    [rows, { column: 'no' }, /^there is no column "no" in the header "src_ip, dst_ip, note"$/],
+    [rows, { column: '4' }, /^there is no column "4"/],
+    [`${one}\n`, { column: 'ip', format: 'text' }, /^a column is for CSV, and for JSON without paths$/],
+    ['{"a":[]}', { column: 'ip', paths: [readPath('a[]')] }, /^a column is for CSV, and for JSON without paths$/],
+  ] as const)
+    await assert.rejects(of(content, given), { code: 'USAGE', message });
+
+  const report = `Report of today\r\n"a, b"\r\n\r\n${rows}`;
+  for (const size of [1, 5, 1 << 16]) assert.deepEqual(await of(report, { skip: 3, column: '1', size }), [['line 5', one]]);
+  for (const size of [1, 5, 1 << 16])
+    assert.deepEqual(await of(`x\ny\n${one}\nz z\n`, { skip: 2, size }), [
+      ['line 3', one],
+      ['line 4', '"z": must be an address, a network, an AS number or a country'],
+    ]);
+  await assert.rejects(of(`${one}\n`, { skip: 2 }), { code: 'USAGE', message: 'the file is empty' });
+});
+
+test('D41.1 an IPv4-mapped network or range wider than an IPv4 /8 is a fault in each form of list, also as a piece of a range', async () => {
+  const says = /covers more than an IPv4 \/8|is no network|stands beside an IPv4-mapped address/;
+  for (const content of [
+    '192.0.2.1\n::ffff:0:0/96\n',
+    '192.0.2.1\n::ffff:0:0-::ffff:ffff:ffff\n',
+    'network\n::ffff:0:0/96\n',
+    'start,end\n::ffff:0:0,::ffff:ffff:ffff\n',
+    'ip,prefix\n::ffff:0:0,96\n',
+    'ip,prefix_length\n::ffff:10.0.0.0,4\n',
+    'ip,mask\n::ffff:10.0.0.0,240.0.0.0\n',
+    '["::ffff:0.0.0.0/100"]',
+    '{"cidr":"::ffff:0:0/96"}\n',
+  ]) {
+    assert.match(String((await sent(content)).at(-1)![1]), says, content);
+  }
+  // Its pieces are IPv6, one of them ::ffff:0:0/96: the service refuses that one.
+  const pieces = (await sent('::fffe:0:0-::1:0:0:0\n')) as [string, { rule: { target: { ip: string } } }][];
+  assert.ok(!pieces.some(([, { rule }]) => rule.target.ip.endsWith('.0/0')));
 });
 
 test('D39.2 a network at the end of a content without its last line feed is a fault where it has bits behind its prefix', async () => {
@@ -302,7 +391,7 @@ test('D11.2 ranges are the fewest networks; start, end and prefix length are one
   for (const line of ['198.51.100.0\t198.51.100.255\t24\t7\tNAME', '198.51.100.0 198.51.100.255 24'])
     assert.deepEqual(await of(line), ['198.51.100.0/24']);
   for (const [line, says] of [
-    ['198.51.100.0 198.51.100.255 25', /is no network of the prefix length "25"$/],
+    ['198.51.100.0 198.51.100.255 25', /^"25" in "netmask" and "198.51.100.255" in "end" do not agree$/],
     ['198.51.100.0 255.255.255.0', /^a second address stands behind "198.51.100.0"/],
     ['192.0.2.1 192.0.2.2', /^a second address/],
     ['192.0.2.0 /24', /^a blank stands between/],
@@ -318,7 +407,7 @@ test('D11.2 ranges are the fewest networks; start, end and prefix length are one
   }
   assert.deepEqual(
     (await sent('ip,netmask\n192.0.2.0,24\n192.0.2.1,24\n')).map(([, each]) => each),
-    [block({ ip: '192.0.2.0/24' }), '"192.0.2.1" with the prefix length "24" is no network: write it as ADDRESS/LENGTH'],
+    [block({ ip: '192.0.2.0/24' }), '"24" in "netmask" makes no network of the address beside it: write ADDRESS/LENGTH'],
   );
   assert.match(String((await sent('ip,rule_ref\n192.0.2.0-192.0.2.2,r\n'))[0]![1]), /^a rule_ref is of one network, and this range is 2$/);
 });
@@ -346,7 +435,7 @@ test('D11.1 a file that says how many entries it has, and has fewer, is cut; so 
   });
 });
 
-test('D11.1 JSON by paths: what stands nowhere, twice as deep or beside a condition is told, and never guessed', async () => {
+test('D11.1, D47.12 JSON by paths: what stands nowhere, twice as deep or beside a condition is told, and never guessed', async () => {
   const paths = (...texts: string[]) => texts.map(readPath);
   const aws = JSON.stringify({
     prefixes: [
@@ -374,20 +463,17 @@ test('D11.1 JSON by paths: what stands nowhere, twice as deep or beside a condit
     message: 'the file is not JSON: it ends too early',
   });
   await assert.rejects(sent('['.repeat(100_000), { paths: paths('[]') }), { code: 'USAGE', message: /more than 64 levels/ });
+  const deep = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
+  const described = await sent(`ip,config\n192.0.2.1,"${deep.replaceAll('"', '""')}"\n`);
+  assert.deepEqual(described, [['line 2', block({ ip: '192.0.2.1' })]]);
   for (const text of ['', 'a..b', 'a[0]', '$.a', 'a b']) assert.throws(() => readPath(text), { code: 'USAGE' }, text);
   await assert.rejects(sent('192.0.2.1\n', { paths: paths('a') }), { code: 'USAGE', message: 'paths are for JSON, and this file is none' });
 });
 
 test('D1.11, D11.3 what is no text in UTF-8 is one sentence for the whole file; a CR within a line is a fault of the line', async () => {
   const lines = '192.0.2.1\r\n192.0.2.2\r\n';
-  const utf16 = { code: 'USAGE', message: 'the file is UTF-16 or no text: save it as UTF-8' };
-  for (const content of [
-    Buffer.from(lines, 'utf16le'),
-    Buffer.from(`\uFEFF${lines}`, 'utf16le'),
-    Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0]),
-  ]) {
-    await assert.rejects(sent(content), utf16);
-  }
+  for (const content of [Buffer.from(lines, 'utf16le'), Buffer.from(`\uFEFF${lines}`, 'utf16le')])
+    await assert.rejects(sent(content), { code: 'USAGE', message: 'the file is UTF-16: save it as text in UTF-8' });
   assert.deepEqual(await sent('192.0.2.1\r192.0.2.2\r\n192.0.2.3\r\n'), [
     ['line 1', 'a CR stands within this line: end lines with LF or CR LF'],
     ['line 2', block({ ip: '192.0.2.3' })],

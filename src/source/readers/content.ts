@@ -1,16 +1,22 @@
 /** Reads a list, or a file of signals, as it comes in: for imports, `weir send` and whatever is pulled. */
 
 import { WeirError } from '../../errors.ts';
-import { parsedJson } from '../../json/json.ts';
-import { isObject } from '../../signal/normalize.ts';
+import { isTooDeep, parsedJson, TOO_DEEP } from '../../json/json.ts';
+import { KINDS } from '../../rule.ts';
+import { type Fields, isObject } from '../../signal/normalize.ts';
+import { plural } from '../../text/count.ts';
+import { columnMemory, columnOf, columnsWith, KNOWN_COLUMNS, namesTarget } from './columns.ts';
 import { csvRows } from './csv.ts';
-import { type PlacedRow, rowsByPath } from './documents.ts';
+import { rowsByPath } from './documents.ts';
 import { type ListDefaults, type ListEntry, readRow, signalOf } from './entry.ts';
-import { findForm, type Given } from './form.ts';
+import { type Form, findForm, type Given } from './form.ts';
+import { mispRows, stixRows } from './intelligence.ts';
 import { type FileSignal, type Item, items, type LineFault, readSignals } from './items.ts';
+import type { LineEntry } from './line-forms/line-form.ts';
+import { lineFormOf } from './line-forms/table.ts';
 import { isComment, readLines, readUtf8 } from './lines.ts';
 import type { Condition, Path } from './paths.ts';
-import { namesTarget, type Row, rowOf, shown, wholeRow } from './row.ts';
+import { type PlacedRow, type Row, rowOf, rowOfCells, rowOfText, shown, wholeRow } from './row.ts';
 import { rowOfLine } from './text.ts';
 
 /** How a list is read. */
@@ -34,6 +40,8 @@ export type Content =
 export interface PlacedEntry {
   readonly entry: ListEntry;
   readonly place: string;
+  /** What was cut or left out of what its row says of it, in sentences that are the same for all such rows. */
+  readonly warnings?: readonly string[];
 }
 
 /** A row that asks for nothing, and why. */
@@ -47,10 +55,12 @@ export const NO_ENTRIES = 'comments, a header and an empty array are none';
 
 /** Reads a file. Throws USAGE, also while it is read, at what makes the rest of the file unreadable. */
 export async function readContent(bytes: AsyncIterable<Buffer>, reading: Reading, defaults: ListDefaults): Promise<Content> {
-  const { paths = [], condition, mostLines, onWhole } = reading;
+  const { paths = [], condition, column, mostLines, onWhole } = reading;
   const { format, chunks, header } = await findForm(bytes, reading);
   const entries = (rows: AsyncIterable<PlacedRow>): Content => ({ entries: entriesOf(rows, defaults) });
-  const isJson = format === 'json' || format === 'ndjson';
+  const isJson = format !== 'text' && format !== 'csv';
+  if (column !== undefined && (paths.length > 0 || !HAS_COLUMNS.includes(format)))
+    throw new WeirError('USAGE', 'a column is for CSV, and for JSON without paths');
   if (paths.length > 0) {
     if (!isJson) throw new WeirError('USAGE', 'paths are for JSON, and this file is none');
     return entries(rowsByPath(chunks, paths, condition));
@@ -58,20 +68,27 @@ export async function readContent(bytes: AsyncIterable<Buffer>, reading: Reading
   if (condition !== undefined) throw new WeirError('USAGE', 'a condition needs a path beside it');
   switch (format) {
     case 'text':
-      return entries(textRows(chunks, mostLines, onWhole));
+      return entries(textRows(chunks, reading));
     case 'csv':
-      return entries(csvRows(chunks, header, mostLines));
+      return entries(csvRows(chunks, header, reading));
     case 'suricata':
       return entries(alertRows(items(chunks, 'ndjson', mostLines)));
+    case 'stix':
+      return entries(stixRows(chunks, Date.now()));
+    case 'misp':
+      return entries(mispRows(chunks));
     case 'json':
     case 'ndjson': {
       const { first, all } = await peek(items(chunks, format, mostLines));
-      if (first !== undefined && format === 'ndjson') await refuseObject(first);
-      if (first === undefined || !isListItem(first)) return { signals: readSignals(all) };
-      return entries(jsonRows(all, onWhole));
+      if (column !== undefined) return entries(jsonRows(all, onWhole, column));
+      if (first === undefined || isSignal(parsedJson(readUtf8(first.json)) ?? brokenSignal(first))) return { signals: readSignals(all) };
+      return entries(jsonRows(format === 'ndjson' ? await severalOf(first, all) : all, onWhole));
     }
   }
 }
+
+/** Forms in which a column can be named. */
+const HAS_COLUMNS: readonly Form[] = ['csv', 'json', 'ndjson'];
 
 /** What of a list asks for nothing. */
 export interface Trimmed {
@@ -106,10 +123,31 @@ export async function* entrySignals(
 
 async function* entriesOf(rows: AsyncIterable<PlacedRow>, defaults: ListDefaults): AsyncGenerator<PlacedEntry | LineFault | PassedRow> {
   for await (const { row, place } of rows) {
-    const read = typeof row === 'string' ? { fault: row } : readRow(row, defaults);
-    if ('entries' in read) for (const entry of read.entries) yield { entry, place };
-    else yield { ...read, place };
+    if (typeof row === 'string') yield { fault: row, place };
+    else if ('passed' in row) yield { ...row, place };
+    else yield* placed(row, defaults, place);
   }
+}
+
+/** The same entries; `counts` gets the rows of each warning. */
+export async function* countingWarnings<T extends object>(entries: AsyncIterable<T>, counts: Map<string, number>): AsyncGenerator<T> {
+  for await (const each of entries) {
+    if ('warnings' in each) for (const warning of each.warnings as readonly string[]) counts.set(warning, (counts.get(warning) ?? 0) + 1);
+    yield each;
+  }
+}
+
+/** A sentence for each warning. */
+export const warningTexts = (counts: ReadonlyMap<string, number>): string[] =>
+  [...counts].map(([warning, count]) => `${plural(count, 'row')}: ${warning}`);
+
+/** What a row is at its place; the warnings of a row stand with its first entry. */
+export function placed(row: Row, defaults: ListDefaults, place: string): readonly (PlacedEntry | LineFault | PassedRow)[] {
+  const read = readRow(row, defaults);
+  if (!('entries' in read)) return [{ ...read, place }];
+  return read.entries.map((entry, i) =>
+    i === 0 && read.warnings.length > 0 ? { entry, place, warnings: read.warnings } : { entry, place },
+  );
 }
 
 const NOT_UTF8 = 'this is not UTF-8';
@@ -117,9 +155,10 @@ const NOT_UTF8 = 'this is not UTF-8';
 /** How FireHOL's lists say in a comment how many entries they have. */
 const COUNTED = /^#\s*Entries\s*:\s*([\d,]+)/i;
 
-async function* textRows(chunks: AsyncIterable<Buffer>, most: number | undefined, onWhole: Reading['onWhole']): AsyncGenerator<PlacedRow> {
+async function* textRows(chunks: AsyncIterable<Buffer>, { file, mostLines: most, onWhole }: Reading): AsyncGenerator<PlacedRow> {
   let said: number | undefined;
   let lines = 0;
+  let statement: ReturnType<typeof statementReader> | undefined;
   const saysNothing = (bytes: Uint8Array): boolean => {
     if (!isComment(bytes)) return false;
     if (lines === 0 && said === undefined) said = countOf(bytes);
@@ -129,12 +168,28 @@ async function* textRows(chunks: AsyncIterable<Buffer>, most: number | undefined
     const line = readUtf8(bytes)?.trim();
     if (line === '') continue;
     lines += 1;
-    const row = line === undefined ? NOT_UTF8 : rowOfLine(line);
-    yield { row: isOpen ? wholeRow(row) : row, place: `line ${number}` };
+    const place = `line ${number}`;
+    if (line === undefined) yield { row: NOT_UTF8, place };
+    else {
+      statement ??= statementReader(line, file);
+      if (statement === 'none') yield { row: isOpen ? wholeRow(rowOfLine(line)) : rowOfLine(line), place };
+      else for (const row of statement(line)) yield { row: isOpen ? wholeRow(row) : row, place };
+    }
   }
   if (said !== undefined && lines < said) throw cut(said, lines);
   if (said !== undefined) onWhole?.(said);
 }
+
+/** What reads the lines of a text whose first one is a statement of a program. */
+function statementReader(first: string, file: string): 'none' | ((line: string) => PlacedRow['row'][]) {
+  const read = lineFormOf(first)?.open(file);
+  return read === undefined
+    ? 'none'
+    : (line) => read(line).map((said) => (typeof said === 'object' && 'value' in said ? rowOfEntry(said) : said));
+}
+
+/** A country or AS number in such a line is the name of something else. */
+const rowOfEntry = (entry: LineEntry) => (/[.:]/.test(entry.value) ? rowOf(entry) : `${shown(entry.value)} is no address`);
 
 function countOf(bytes: Uint8Array): number | undefined {
   const [, count] = bytes.length > 200 ? [] : (COUNTED.exec(readUtf8(bytes) ?? '') ?? []);
@@ -144,8 +199,9 @@ function countOf(bytes: Uint8Array): number | undefined {
 const cut = (said: number, read: number) =>
   new WeirError('USAGE', `the file says that it has ${said} entries, and ${read} were read: it is cut`);
 
-async function* jsonRows(found: AsyncIterable<Item>, onWhole: Reading['onWhole']): AsyncGenerator<PlacedRow> {
+async function* jsonRows(found: AsyncIterable<Item>, onWhole: Reading['onWhole'], column?: string): AsyncGenerator<PlacedRow> {
   let read = 0;
+  const known = columnMemory();
   for await (const { json, place } of found) {
     const value = parsedJson(readUtf8(json));
     // The last line of Spamhaus's lists says when they were made, and how many entries they have.
@@ -155,19 +211,36 @@ async function* jsonRows(found: AsyncIterable<Item>, onWhole: Reading['onWhole']
       continue;
     }
     read += 1;
-    yield { row: rowOfValue(value), place };
+    yield { row: column === undefined || !isObject(value) ? rowOfValue(value, known) : rowWith(value, column), place };
   }
 }
 
-function rowOfValue(value: unknown): Row | string {
+function rowOfValue(value: unknown, column: typeof columnOf): Row | string {
   if (value === undefined) return 'this is not JSON in UTF-8';
-  if (typeof value === 'string') return new Map([['value', value.trim()]]);
+  if (typeof value === 'string') return rowOfText(value.trim());
+  if (isTooDeep(value)) return TOO_DEEP;
   if (!isObject(value)) return 'this is neither text nor an object';
-  return isSignal(value) ? 'this is a signal among the entries of a list; send it in a file of its own' : rowOf(value);
+  if (isSignal(value)) return 'this is a signal among the entries of a list; send it in a file of its own';
+  const row = rowOf(value, column);
+  return namesTarget(row.map(([column]) => column))
+    ? row
+    : `no field is called ${KNOWN_COLUMNS}, and it is no signal, which has kind or type`;
 }
 
-/** MISP's attributes have a `type` too. */
-const isSignal = (value: object) => 'kind' in value || ('type' in value && !('to_ids' in value));
+/** What a first value that is not JSON seems to be: a signal where it names a type of signals. */
+const brokenSignal = ({ json }: Item): Fields | undefined =>
+  /"(access|waf|smart)_/.test(json.toString('latin1')) ? { type: 'access_rules' } : undefined;
+
+function rowWith(object: object, column: string): Row | string {
+  const columns = columnsWith(Object.keys(object), column);
+  return columns === undefined ? `there is no field ${shown(column)}` : rowOfCells(columns, Object.values(object));
+}
+
+/** Entries of lists may have a kind and a type of their own. */
+const isSignal = (value: unknown): boolean =>
+  isObject(value) &&
+  ('kind' in value ? isKind(value.kind) || 'op' in value || 'rule' in value : /^(access|waf|smart)_/i.test(String(value.type)));
+const isKind = (kind: unknown) => KINDS.some((known) => known === kind);
 
 /** The alerts among the events of Suricata's eve.json: their source, which some rules name. */
 async function* alertRows(found: AsyncIterable<Item>): AsyncGenerator<PlacedRow> {
@@ -179,36 +252,39 @@ async function* alertRows(found: AsyncIterable<Item>): AsyncGenerator<PlacedRow>
     const source = isObject(alert.source) ? alert.source.ip : event.src_ip;
     const labels = { source: 'suricata', signature_id: alert.signature_id };
     yield {
-      row: new Map<string, unknown>([
-        ['ip', source],
-        ['reason', alert.signature],
-        ['labels', labels],
-      ]),
+      row: rowOf({ ip: source, reason: alert.signature, labels }),
       place,
     };
   }
 }
 
-/** Refuses one object over several lines, or one whose lists stand within it. */
-function refuseObject({ json }: Item): void {
-  const text = readUtf8(json)?.trim() ?? '';
-  const value = parsedJson(readUtf8(json));
-  const isOpen = value === undefined && /^\{\s*("([^"\\]|\\.)*"\s*:\s*[[{"\d\w.,\s-]*)?$/.test(text);
-  const isHolder = isObject(value) && !isSignal(value) && !namesTarget(rowOf(value)) && Object.values(value).some(Array.isArray);
-  if (!isOpen && !isHolder) return;
+/** The objects of lines. Throws USAGE where they are one object over several lines, or a single one that is no entry. */
+async function severalOf(first: Item, all: AsyncGenerator<Item>): Promise<AsyncGenerator<Item>> {
+  const text = readUtf8(first.json);
+  const value = parsedJson(text);
+  const isOpen = value === undefined && /^\{\s*("([^"\\]|\\.)*"\s*:\s*[[{"\d\w.,\s-]*)?$/.test(text?.trim() ?? '');
+  const isEntry = isObject(value) && namesTarget(Object.keys(value).map(columnOf)) && !isError(value);
+  if (isEntry || (value !== undefined && !isObject(value)) || (value === undefined && !isOpen)) return all;
+  // Only what may be no list is waited for: what comes through a pipe is sent at once.
+  const [one, other] = [await all.next(), isOpen ? undefined : await all.next()];
+  if (!isOpen && !other!.done) return behind(one.value!, behind(other!.value, all));
   const names = isObject(value) ? `, with ${shown(Object.keys(value).join(', '))}` : '';
+  if (isObject(value) && isError(value)) throw new WeirError('USAGE', `the file is no list, but tells of an error: ${shown(value)}`);
+  if (isObject(value) && !Object.values(value).some((each) => typeof each === 'object'))
+    throw new WeirError('USAGE', `the file is one JSON object${names}, and neither an entry of a list nor a signal`);
   throw new WeirError(
     'USAGE',
     `the file is one JSON object${names}: say where its entries stand with a path, such as prefixes[].ip_prefix`,
   );
 }
 
-/** Whether the first value of a file makes it a list: a text, or an object that names an address and is no signal. */
-function isListItem({ json }: Item): boolean {
-  const value = parsedJson(readUtf8(json));
-  if (typeof value === 'string') return true;
-  return isObject(value) && !isSignal(value) && namesTarget(rowOf(value));
-}
+/** Whether an object says that something has failed. */
+const isError = ({ error, errors, exception, success, status }: Fields): boolean =>
+  [error, errors, exception].some(
+    (each) => each !== undefined && each !== null && each !== false && !(Array.isArray(each) && each.length === 0),
+  ) ||
+  success === false ||
+  /^(error|fail|failed)$/i.test(String(status));
 
 async function peek<T>(source: AsyncGenerator<T>): Promise<{ first: T | undefined; all: AsyncGenerator<T> }> {
   const next = await source.next();

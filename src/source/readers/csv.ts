@@ -2,10 +2,10 @@
 import { Readable } from 'node:stream';
 import { parse } from 'csv-parse';
 import { WeirError } from '../../errors.ts';
-import type { PlacedRow } from './documents.ts';
-import { delimiterOf, requireTargets } from './form.ts';
+import { type Column, columnOf, columnsWith, numberedColumns } from './columns.ts';
+import { delimiterOf, type Given, type Header, requireTargets } from './form.ts';
 import { tooManyLines } from './lines.ts';
-import { columnName, rowOfCells, wholeRow } from './row.ts';
+import { looksLikeAddress, type PlacedRow, readTargets, rowOfCells, shown, wholeRow } from './row.ts';
 import { COMMENT } from './text.ts';
 
 /** Bytes of a row of CSV: a quote that is never closed must not swallow a file. */
@@ -13,20 +13,22 @@ const MOST_ROW = 1 << 20;
 
 const LF = 0x0a;
 
+const CUT = 'this row is cut: the content ends within it, and cells are missing';
+
 interface CsvRecord {
   readonly record: readonly string[];
   readonly info: { readonly lines: number };
 }
 
-/** The rows; the line of a row is the one that it ends on: quoted cells may hold line breaks. `given` is the header where it is a comment. */
+/** The rows; the line of a row is the one that it ends on: quoted cells may hold line breaks. `given` is the header where it is no line of its own. */
 export async function* csvRows(
   chunks: AsyncIterable<Buffer>,
-  given: readonly string[] | undefined,
-  mostLines: number | undefined,
+  given: Header | undefined,
+  { mostLines, column }: Pick<Given, 'column'> & { readonly mostLines?: number | undefined },
 ): AsyncGenerator<PlacedRow> {
-  const end = { isOpen: false };
+  const end = { isOpen: false, isShort: false };
   const { header, texts } = await readHeader(utf8(chunks, mostLines, end));
-  const delimiter = delimiterOf(header);
+  const delimiter = given?.delimiter ?? delimiterOf(header);
   const parser = parse({
     delimiter,
     trim: true,
@@ -39,26 +41,44 @@ export async function* csvRows(
     skip_empty_lines: true,
   });
   const source = Readable.from(texts).on('error', (error) => parser.destroy(error));
-  let columns = given?.map(columnName);
+  let columns = given && headerColumns(given.names, column);
   let last: PlacedRow | undefined;
   try {
     for await (const { record, info } of source.pipe(parser) as AsyncIterable<CsvRecord>) {
       if (delimiter !== ';' && COMMENT.test(record[0])) continue;
-      if (columns === undefined) {
-        requireTargets(record);
-        columns = record.map(columnName);
-      } else {
+      const isHeader = columns === undefined && !(column !== undefined && isNumber(column) && isData(record, Number(column)));
+      columns ??= isHeader ? headerColumns(record, column) : numberedColumns(record.length, Number(column));
+      if (!isHeader) {
         if (last !== undefined) yield last;
         last = { row: rowOfCells(columns, record), place: `line ${info.lines}` };
+        end.isShort = record.length < columns.length;
       }
     }
-    if (last !== undefined) yield end.isOpen ? { ...last, row: wholeRow(last.row) } : last;
+    if (last !== undefined) yield end.isOpen ? { ...last, row: end.isShort ? CUT : wholeRow(last.row) } : last;
   } catch (error) {
     if (!/^CSV_/.test((error as NodeJS.ErrnoException).code ?? '')) throw error;
     throw new WeirError('USAGE', `the file is not CSV: ${(error as Error).message}`);
   } finally {
     source.destroy();
   }
+}
+
+const isNumber = (column: string): boolean => /^[1-9]\d{0,3}$/.test(column);
+
+/** Whether the first row is no header, given the number of the column that has the targets. */
+const isData = (record: readonly string[], chosen: number): boolean =>
+  record.some(looksLikeAddress) || typeof readTargets(record[chosen - 1] ?? '') !== 'string';
+
+function headerColumns(record: readonly string[], column: string | undefined): readonly Column[] {
+  if (column !== undefined) return chosenColumns(record, column);
+  requireTargets(record);
+  return record.map(columnOf);
+}
+
+function chosenColumns(names: readonly string[], column: string): readonly Column[] {
+  const found = columnsWith(names, column);
+  if (found === undefined) throw new WeirError('USAGE', `there is no column ${shown(column)} in the header ${shown(names.join(', '))}`);
+  return found;
 }
 
 /** The first line that is no comment, and all of the text. */

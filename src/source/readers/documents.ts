@@ -1,16 +1,9 @@
 /** The entries of JSON whose places are known by paths, piece by piece: one object, an array, or one value a line. */
 import { Tokenizer, TokenParser, TokenType } from '@streamparser/json';
 import { WeirError } from '../../errors.ts';
-import { type Condition, type Path, rowsAt } from './paths.ts';
-import type { Row } from './row.ts';
-
-/** Levels of arrays and objects. */
-const MOST_DEPTH = 64;
-
-export interface PlacedRow {
-  readonly row: Row | string;
-  readonly place: string;
-}
+import { MOST_LEVELS, TOO_DEEP } from '../../json/json.ts';
+import { type Condition, type Path, reaches, rowsAt } from './paths.ts';
+import type { PlacedRow } from './row.ts';
 
 /** The rows at paths. Throws USAGE at what is no JSON, and where a path leads nowhere in all of it. */
 export async function* rowsByPath(
@@ -18,12 +11,12 @@ export async function* rowsByPath(
   paths: readonly Path[],
   condition: Condition | undefined,
 ): AsyncGenerator<PlacedRow> {
-  const found = new Map<Path, number>(paths.map((path) => [path, 0]));
-  const pieces = pieceReader(paths);
+  const found = new Set<Path>();
+  const pieces = pieceReader(paths, found);
   const rows = (values: readonly Piece[]): PlacedRow[] =>
     values.flatMap(({ value, paths: of, place }) => {
       const all = of.map((path) => ({ path, rows: [...rowsAt(value, path, undefined)] }));
-      for (const { path, rows: at } of all) found.set(path, found.get(path)! + at.length);
+      for (const { path, rows: at } of all) if (at.length > 0 || (!found.has(path) && reaches(value, path))) found.add(path);
       if (all.every(({ path, rows: at }) => at.length === 0 && path.isOne))
         return [{ row: `here stands nothing at ${of.map(({ text }) => text).join(', ')}`, place }];
       const meant = condition === undefined ? all.flatMap(({ rows: at }) => at) : of.flatMap((path) => [...rowsAt(value, path, condition)]);
@@ -31,8 +24,8 @@ export async function* rowsByPath(
     });
   for await (const chunk of chunks) yield* rows(pieces.push(chunk));
   yield* rows(pieces.end());
-  const nowhere = [...found].find(([, count]) => count === 0);
-  if (nowhere !== undefined) throw new WeirError('USAGE', `nothing stands at ${nowhere[0].text}`);
+  const nowhere = paths.find((path) => !found.has(path));
+  if (nowhere !== undefined) throw new WeirError('USAGE', `nothing stands at ${nowhere.text}`);
 }
 
 /** A value, and the paths that go on within it. */
@@ -42,14 +35,26 @@ interface Piece {
   readonly place: string;
 }
 
+/** The values that the first `[]` of each path stands for, one by one. Throws USAGE at what is no JSON. */
+export async function* valuesByPath(chunks: AsyncIterable<Buffer>, paths: readonly Path[]): AsyncGenerator<Piece> {
+  const pieces = pieceReader(paths, new Set());
+  for await (const chunk of chunks) yield* pieces.push(chunk);
+  yield* pieces.end();
+}
+
 const noJson = (why: string) => new WeirError('USAGE', `the file is not JSON: ${why}`);
 
-function pieceReader(paths: readonly Path[]): { push(chunk: Buffer): Piece[]; end(): Piece[] } {
+/** Adds to `found` the paths whose array has no elements. */
+function pieceReader(paths: readonly Path[], found: Set<Path>): { push(chunk: Buffer): Piece[]; end(): Piece[] } {
   const byStem = Map.groupBy(paths, ({ array }) => (array === undefined ? '' : ['', ...array].join('/')));
   const selectors = [...byStem.keys()].map((stem) => (byStem.get(stem)![0].array === undefined ? '$' : `$${stem.replaceAll('/', '.')}.*`));
   let pieces: Piece[] = [];
   let documents = 0;
   let depth = 0;
+  /** The names of the objects around, by their depth, and the tokens that tell them. */
+  const names: string[] = [];
+  let text = '';
+  let before: TokenType | undefined;
   let fault: string | undefined;
   const parser = new TokenParser({ paths: selectors, keepStack: false, separator: '' });
   parser.onValue = ({ value, key, stack }) => {
@@ -75,9 +80,17 @@ function pieceReader(paths: readonly Path[]): { push(chunk: Buffer): Piece[]; en
   };
   const tokenizer = new Tokenizer({ separator: '' });
   tokenizer.onToken = (token) => {
-    if (token.token === TokenType.LEFT_BRACE || token.token === TokenType.LEFT_BRACKET) depth += 1;
+    if (token.token === TokenType.STRING) text = token.value as string;
+    else if (token.token === TokenType.COLON) names[depth] = text;
+    else if (token.token === TokenType.RIGHT_BRACKET && before === TokenType.LEFT_BRACKET)
+      for (const path of byStem.get(['', ...names.slice(1, depth)].join('/')) ?? []) if (path.array !== undefined) found.add(path);
+    before = token.token;
+    if (token.token === TokenType.LEFT_BRACE || token.token === TokenType.LEFT_BRACKET) {
+      depth += 1;
+      names[depth] = '';
+    }
     if (token.token === TokenType.RIGHT_BRACE || token.token === TokenType.RIGHT_BRACKET) depth -= 1;
-    if (depth > MOST_DEPTH) fault ??= `it has more than ${MOST_DEPTH} levels`;
+    if (depth > MOST_LEVELS) fault ??= `it ${TOO_DEEP}`;
     else if (fault === undefined) parser.write(token);
   };
   tokenizer.onError = (error) => (fault ??= error.message);

@@ -1,35 +1,19 @@
 /** The entries of plain lists of addresses (docs/signals.md): their fields, how a row gives them, and the signal each stands for. */
 
-import { readInstant } from '../../clock.ts';
-import { hasCode, WeirError } from '../../errors.ts';
-import { parsedJson } from '../../json/json.ts';
+import { hasCode } from '../../errors.ts';
 import type { JsonObject, Target } from '../../rule.ts';
 import { LIMITS } from '../../signal/limits.ts';
-import { isObject } from '../../signal/normalize.ts';
 import { writeTarget } from '../../signal/target.ts';
-import { readDuration } from '../../text/duration.ts';
+import { describe, type Warn } from './describe.ts';
+import { type Expiry, instantOf, readExpiry } from './expiry.ts';
 import type { FileSignal } from './items.ts';
-import { firstGiven, isGiven, passedOver, type Row, shown, targetsOf } from './row.ts';
-
-/** What an entry asks for: a rule, or the end of those that block its value. */
-export const LIST_ACTIONS = ['block', 'allow', 'unblock'] as const;
-export type ListAction = (typeof LIST_ACTIONS)[number];
+import { judge, requireSorts } from './judge.ts';
+import { cellFault, isGiven, type Row, shown } from './row.ts';
+import { targetsOf } from './targets.ts';
+import type { ListAction } from './verdict.ts';
 
 /** The columns and fields that `weir rule export` writes, in their order. */
 export const EXPORT_FIELDS = ['value', 'action', 'expires_at', 'reason', 'labels', 'config', 'rule_ref', 'name'] as const;
-
-/** Names of columns, in lower case and letters only, by what they hold. */
-const NAMES = {
-  action: ['action'],
-  expires: ['expires', 'expiresin', 'expiresat'],
-  reason: ['reason', 'description', 'comment'],
-  labels: ['labels'],
-  config: ['config'],
-  confidence: ['confidence'],
-  severity: ['severity'],
-  ruleRef: ['ruleref'],
-  name: ['name'],
-} as const;
 
 /** What the command line says of all entries; an entry's own fields come before it. */
 export interface ListDefaults {
@@ -45,7 +29,7 @@ export interface ListEntry {
   readonly target: Target;
   readonly action: ListAction;
   /** Seconds from the instant of sending, or the instant itself (ms); neither: the service's own default. */
-  readonly expiry: { readonly seconds: number } | { readonly at: number } | undefined;
+  readonly expiry: Expiry | undefined;
   readonly reason: string | undefined;
   readonly labels: JsonObject | undefined;
   readonly config: JsonObject | undefined;
@@ -55,49 +39,65 @@ export interface ListEntry {
 
 /** The entry of a request. Throws USAGE with the field that is at fault. */
 export function entryOf(row: Row, defaults: ListDefaults): ListEntry {
-  const [only, ...others] = entriesOf(row, defaults);
+  const read = entriesOf(row, defaults, undefined);
+  if ('passed' in read) throw cellFault('value', read.passed);
+  const [only, ...others] = read;
   if (only === undefined || others.length > 0) throw cellFault('value', 'must be one address or network, and no range');
   return only;
 }
 
-/** The entries of a row: several where it names a range. Throws USAGE with the field that is at fault. */
-function entriesOf(row: Row, defaults: ListDefaults): ListEntry[] {
-  const cell = (field: keyof typeof NAMES): unknown => firstGiven(row, NAMES[field]);
-  const action = text(cell('action'), 'action')?.toLowerCase() ?? defaults.action;
-  if (!isAction(action)) throw cellFault('action', `action must be one of: ${LIST_ACTIONS.join(', ')}`);
-  const labels = { ...defaults.labels, ...object(cell('labels'), 'labels') };
-  const [confidence, severity] = [text(cell('confidence'), 'confidence'), text(cell('severity'), 'severity')];
-  const levels = { ...(confidence !== undefined && { confidence }), ...(severity !== undefined && { severity }) };
-  const config = { ...object(cell('config'), 'config'), ...levels };
-  const targets = targetsOf(row);
-  if (typeof targets === 'string') throw cellFault('value', targets);
-  const shared = {
-    action,
-    expiry: expiryOf(cell('expires')) ?? (defaults.expiresIn === undefined ? undefined : { seconds: defaults.expiresIn }),
-    reason: text(cell('reason'), 'reason') ?? defaults.reason,
-    labels: orNone(labels),
-    config: orNone(config),
-    ruleRef: text(cell('ruleRef'), 'rule_ref'),
-    name: text(cell('name'), 'name'),
-  };
-  if (targets.length > 1 && shared.ruleRef !== undefined)
-    throw cellFault('rule_ref', `a rule_ref is of one network, and this range is ${targets.length}`);
-  return targets.map((target) => ({ target, ...shared }));
-}
-
-/** What became of a row: entries, what is wrong with it, or why it asks for nothing. */
-export type ReadRow = { readonly entries: readonly ListEntry[] } | { readonly fault: string } | { readonly passed: string };
+/** What became of a row: entries and what was left out of their description, what is wrong with it, or why it asks for nothing. */
+export type ReadRow =
+  | { readonly entries: readonly ListEntry[]; readonly warnings: readonly string[] }
+  | { readonly fault: string }
+  | { readonly passed: string };
 
 /** Reads a row. */
 export function readRow(row: Row, defaults: ListDefaults): ReadRow {
-  const passed = passedOver(row);
-  if (passed !== undefined) return passed;
+  const warnings: string[] = [];
   try {
-    return { entries: entriesOf(row, defaults) };
+    const read = entriesOf(row, defaults, (warning) => warnings.push(warning));
+    return 'passed' in read ? read : { entries: read, warnings };
   } catch (fault) {
     if (hasCode(fault, 'USAGE')) return { fault: fault.message };
     throw fault;
   }
+}
+
+/** The entries of a row, or why it asks for nothing. Throws USAGE with the field that is at fault. */
+function entriesOf(row: Row, defaults: ListDefaults, warn: Warn): ListEntry[] | { readonly passed: string } {
+  const { passed, sorts = [], action = defaults.action } = judge(row, defaults.action);
+  if (passed !== undefined) return { passed };
+  const targets = targetsOf(row);
+  if (typeof targets === 'string') throw cellFault('value', targets);
+  requireSorts(sorts, targets);
+  const { reason = defaults.reason, ...description } = describe(row, defaults.labels, warn);
+  const expiry = expiryOf(row) ?? (defaults.expiresIn === undefined ? undefined : { seconds: defaults.expiresIn });
+  const ruleRef = refOf(row);
+  if (targets.length > 1 && ruleRef !== undefined)
+    throw cellFault('rule_ref', `a rule_ref is of one network, and this range is ${targets.length}`);
+  return targets.map((target) => ({ target, action, expiry, reason, ...description, ruleRef }));
+}
+
+function refOf(row: Row): string | undefined {
+  const [, value] = row.find(([{ role }, each]) => role === 'ref' && isGiven(each)) ?? [];
+  if (value !== undefined && typeof value !== 'string') throw cellFault('rule_ref', 'rule_ref must be text');
+  return value;
+}
+
+/** The earliest end that the row names. */
+function expiryOf(row: Row): Expiry | undefined {
+  let earliest: Expiry | undefined;
+  for (const [{ name, role }, value] of row) {
+    if (role === 'unit' && /\d/.test(String(value)))
+      throw cellFault('expires', `${shown(value)} in "${name}" may be an expiry: call that column expires_in or expires_at`);
+    if ((role !== 'instant' && role !== 'lifetime' && role !== 'expiry') || !isGiven(value)) continue;
+    const found = readExpiry(value, role);
+    if (typeof found === 'string') throw cellFault('expires', `${shown(value)} in "${name}" ${found}`);
+    const now = Date.now();
+    if (found !== undefined && (earliest === undefined || instantOf(found, now) < instantOf(earliest, now))) earliest = found;
+  }
+  return earliest;
 }
 
 /** Whether the signal of an entry can say its name: only v1 events name access rules, and they have none of the others. */
@@ -105,7 +105,7 @@ export const canSayName = ({ action, labels, config, ruleRef }: ListEntry): bool
   action === 'block' && (labels ?? config ?? ruleRef) === undefined;
 
 /** Whether an entry asks for nothing any more at `now` (ms since 1970). */
-export const hasExpired = ({ expiry, action }: ListEntry, now: number): boolean =>
+export const hasExpired = ({ expiry, action }: Pick<ListEntry, 'expiry' | 'action'>, now: number): boolean =>
   expiry !== undefined && action !== 'unblock' && secondsOf(expiry, now) <= 0;
 
 /** The signal that an entry stands for when it is sent at `now` (ms since 1970); undefined when it has expired. */
@@ -131,37 +131,3 @@ const secondsOf = (expiry: NonNullable<ListEntry['expiry']>, now: number) =>
   'seconds' in expiry ? expiry.seconds : Math.min(Math.ceil(expiry.at / 1000) - Math.ceil(now / 1000), LIMITS.expirySeconds);
 
 const json = (version: FileSignal['version'], value: object): FileSignal => ({ version, json: Buffer.from(JSON.stringify(value)) });
-
-// ---------------------------------------------------------------- cells
-
-const cellFault = (field: string, message: string) => new WeirError('USAGE', message, { cause: { field, message } });
-
-const isAction = (word: string): word is ListAction => LIST_ACTIONS.some((action) => action === word);
-function orNone(fields: JsonObject): JsonObject | undefined {
-  for (const _ in fields) return fields;
-  return undefined;
-}
-
-function text(value: unknown, field: string): string | undefined {
-  if (!isGiven(value)) return undefined;
-  if (typeof value !== 'string') throw cellFault(field, `${field} must be text`);
-  return value;
-}
-
-/** An object, or its JSON in a cell of CSV. */
-function object(value: unknown, field: string): JsonObject | undefined {
-  if (!isGiven(value)) return undefined;
-  const found = typeof value === 'string' ? parsedJson(value) : value;
-  if (!isObject(found)) throw cellFault(field, `${field} must be a JSON object`);
-  return found as JsonObject;
-}
-
-function expiryOf(value: unknown): ListEntry['expiry'] {
-  if (!isGiven(value)) return undefined;
-  const seconds = readDuration(String(value));
-  if (seconds !== undefined) return { seconds };
-  const at = readInstant(value);
-  if (at === undefined)
-    throw cellFault('expires', `expiry ${shown(value)} is neither a duration, such as 3600 or 7d, nor an ISO 8601 instant`);
-  return { at };
-}

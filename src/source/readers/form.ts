@@ -1,12 +1,23 @@
 /** In which form is a list? */
 import { WeirError } from '../../errors.ts';
-import { columnName, KNOWN_COLUMNS, namesTarget, shown, targetsOf } from './row.ts';
+import { columnOf, columnsWith, KNOWN_COLUMNS, namesTarget } from './columns.ts';
+import { documentForm } from './intelligence.ts';
+import { isGzip, isZip, kindOf, packedBytes } from './kinds.ts';
+import { lineFormOf } from './line-forms/table.ts';
+import { isAddress, shown } from './row.ts';
+import { targetsOf } from './targets.ts';
 import { COMMENT, columnsOf, isBroad, rowOfLine } from './text.ts';
-import { atMost, gunzip, isGzip } from './unpack.ts';
+import { atMost, gunzip } from './unpack.ts';
+import { unzip } from './zip.ts';
 
 /** The forms that the content of a file can have; `suricata` is told by the command line only. */
-export const FORMS = ['text', 'csv', 'json', 'ndjson', 'suricata'] as const;
+export const FORMS = ['text', 'csv', 'json', 'ndjson', 'stix', 'misp', 'suricata'] as const;
 export type Form = (typeof FORMS)[number];
+
+/** Lines that may be skipped. */
+export const MOST_SKIPPED = 10_000;
+export const COLUMN_HELP = 'The column or field that has the targets, by its name, or by its number from 1 where there is no header.';
+export const SKIP_HELP = 'Lines at the beginning that are not read.';
 
 /** What the end of a file's name says; JSON is told by its first character. */
 const BY_NAME: Readonly<Record<string, Form>> = { csv: 'csv', tsv: 'csv', txt: 'text', list: 'text', ipset: 'text', netset: 'text' };
@@ -14,14 +25,22 @@ const BY_NAME: Readonly<Record<string, Form>> = { csv: 'csv', tsv: 'csv', txt: '
 /** Bytes of comments and blanks at the beginning, at most. */
 const MOST_HEAD = 1 << 20;
 
+const LF = 0x0a;
+
 const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
 
 /** The content from its first byte on, unpacked and without a byte order mark, and its form. */
 export interface FormedInput {
   readonly format: Form;
-  /** The header of CSV where it stands in a comment. */
-  readonly header?: readonly string[] | undefined;
+  /** The header of CSV where it is no line of its own. */
+  readonly header?: Header | undefined;
   readonly chunks: AsyncIterable<Buffer>;
+}
+
+/** The names of columns, and the mark between the cells. */
+export interface Header {
+  readonly names: readonly string[];
+  readonly delimiter: string;
 }
 
 /** What is known of a list before it is read. */
@@ -30,33 +49,57 @@ export interface Given {
   readonly file: string;
   /** undefined: found out. */
   readonly format?: Form | undefined;
+  /** The name of the column that has the targets, or its number from 1; undefined: found out (SPEC D41.17). */
+  readonly column?: string | undefined;
+  /** Lines at the beginning that are not read. */
+  readonly skip?: number | undefined;
   /** Bytes at most once it is unpacked; undefined: any number. */
   readonly mostBytes?: number | undefined;
 }
 
 /**
  * Finds the form by what is given, the end of the file's name, or the first line that is no comment, of which no more is read than
- * needed; unpacks gzip. Throws USAGE at what is no list.
+ * needed; unpacks gzip, and a zip of one file. Throws USAGE at what is no list.
  */
 export async function findForm(chunks: AsyncIterable<Buffer>, given: Given): Promise<FormedInput> {
-  const { head, rest } = await withHead(chunks, (bytes) => bytes.length >= 2);
+  const { head, rest } = await withHead(chunks, (bytes) => bytes.length >= packedBytes(bytes[0]));
   const whole = joined(head, rest);
-  if (!isGzip(head)) return formed(whole, given, given.file);
-  const unpacked = gunzip(whole);
-  return formed(given.mostBytes === undefined ? unpacked : atMost(unpacked, given.mostBytes), given, given.file.replace(/\.gz$/i, ''));
+  const bounded = (unpacked: AsyncGenerator<Buffer>) => (given.mostBytes === undefined ? unpacked : atMost(unpacked, given.mostBytes));
+  if (isZip(head)) {
+    const { name, chunks: unpacked } = await unzip(whole);
+    return formed(bounded(unpacked), given, name);
+  }
+  return isGzip(head) ? formed(bounded(gunzip(whole)), given, given.file.replace(/\.gz$/i, '')) : formed(whole, given, given.file);
 }
 
-async function formed(chunks: AsyncIterable<Buffer>, { format: given }: Given, file: string): Promise<FormedInput> {
+async function formed(all: AsyncIterable<Buffer>, { format: given, column, skip = 0 }: Given, file: string): Promise<FormedInput> {
+  const chunks = skip === 0 ? all : withoutLines(all, skip);
   let found: Omit<FormedInput, 'chunks'> | undefined;
   const { head, rest } = await withHead(chunks, (bytes, isComplete) => {
-    if (bytes.includes(0)) throw new WeirError('USAGE', 'the file is UTF-16 or no text: save it as UTF-8');
+    const kind = kindOf(bytes, isComplete);
+    if (kind !== undefined) throw new WeirError('USAGE', `the file is ${kind}: save it as text in UTF-8`);
+    if (bytes.includes(0)) return false;
     if (bytes.length < BYTE_ORDER_MARK.length && !isComplete) return false;
-    found = given === undefined ? formOf(bytes, file, isComplete) : { format: given };
+    found = given === undefined ? formOf(bytes, file, isComplete, column) : { format: given };
     return found !== undefined || bytes.length > MOST_HEAD;
   });
   const isMarked = head.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
   const content = isMarked ? head.subarray(BYTE_ORDER_MARK.length) : head;
   return { ...(found ?? { format: 'text' }), chunks: joined(content, rest) };
+}
+
+/** The content with its first lines emptied, so that the others keep their numbers. */
+async function* withoutLines(chunks: AsyncIterable<Buffer>, count: number): AsyncGenerator<Buffer> {
+  let left = count;
+  for await (const chunk of chunks) {
+    let [from, emptied] = [0, 0];
+    for (let at = chunk.indexOf(LF); at >= 0 && emptied < left; at = chunk.indexOf(LF, from)) {
+      from = at + 1;
+      emptied += 1;
+    }
+    left -= emptied;
+    yield Buffer.concat([Buffer.alloc(emptied, LF), left > 0 ? Buffer.alloc(0) : chunk.subarray(from)]);
+  }
 }
 
 /** Reads until `isEnough`, or to the end. */
@@ -85,7 +128,7 @@ async function* joined(head: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerato
 }
 
 /** undefined when more of the file has to be read. Throws USAGE at what is no list. */
-function formOf(head: Buffer, file: string, isComplete: boolean): Omit<FormedInput, 'chunks'> | undefined {
+function formOf(head: Buffer, file: string, isComplete: boolean, column: string | undefined): Omit<FormedInput, 'chunks'> | undefined {
   // What is not UTF-8 is refused by what reads the lines.
   const content = head.toString('utf8').replace(/^\uFEFF/, '');
   const first = content.trimStart()[0];
@@ -93,36 +136,78 @@ function formOf(head: Buffer, file: string, isComplete: boolean): Omit<FormedInp
     if (isComplete) throw new WeirError('USAGE', 'the file is empty');
     return undefined;
   }
-  if (first === '[') return { format: 'json' };
-  if (first === '{' || first === '"') return quotedForm(content, isComplete);
-  if (first === '<') throw new WeirError('USAGE', `the file is a web page or XML, and no list: it begins with ${shown(content.trim())}`);
+  if (first === '[') return bracketForm(content.trimStart(), isComplete);
+  if (first === '{' || (first === '"' && column === undefined)) return quotedForm(content, isComplete);
+  if (first === '<' && !isComplete && !content.trimStart().includes('\n')) return undefined;
+  if (first === '<' && lineFormOf(content.trim().split('\n', 1)[0]!) === undefined)
+    throw new WeirError('USAGE', `the file is a web page or XML, and no list: it begins with ${shown(content.trim())}`);
   const lines = content.split('\n');
-  const whole = (isComplete ? lines : lines.slice(0, -1)).map((each) => each.trim());
+  const whole = (isComplete ? lines : lines.slice(0, -1)).map(bareLine);
   const at = whole.findIndex((each) => each !== '' && !COMMENT.test(each));
   const named = BY_NAME[/\.([a-z]+)$/i.exec(file)?.[1].toLowerCase() ?? ''];
   if (at < 0) return named === 'text' || isComplete ? { format: 'text' } : undefined;
-  return formOfLine(whole[at], whole.slice(0, at), named);
+  return column === undefined ? formOfLine(whole[at], whole.slice(0, at), named) : formOfColumn(whole[at], whole.slice(0, at), column);
+}
+
+/** CSV whose header, which may stand in a comment, has a column of this name; or without a header. */
+function formOfColumn(line: string, comments: readonly string[], column: string): Omit<FormedInput, 'chunks'> {
+  const headers = comments
+    .map((each) => headerOf(each.replace(ZEEK, '').replace(COMMENT, '')))
+    .filter(({ length }) => length === headerOf(line).length);
+  const names = headers.findLast((each) => columnsWith(each, column) !== undefined && each.length > 1);
+  return { format: 'csv', header: names && { names, delimiter: delimiterOf(line) } };
+}
+
+/** A line without the blanks and the CR around it; a tab may be an empty cell. */
+function bareLine(line: string): string {
+  let [from, to] = [0, line.length];
+  while (from < to && BLANKS.includes(line[from]!)) from += 1;
+  while (to > from && BLANKS.includes(line[to - 1]!)) to -= 1;
+  return line.slice(from, to);
+}
+const BLANKS = ' \r';
+
+/** An IPv6 address in brackets, as it stands before a port, or a JSON array. */
+function bracketForm(content: string, isComplete: boolean): Omit<FormedInput, 'chunks'> | undefined {
+  const [, address, end] = /^\[([\da-f:.]*)([\s\S]?)/i.exec(content)!;
+  if (end === '' && !isComplete && address.length <= 45) return undefined;
+  return { format: end === ']' && address.includes(':') ? 'text' : 'json' };
 }
 
 /** JSON texts one a line, objects, or the quoted first cell of CSV. */
 function quotedForm(content: string, isComplete: boolean): Omit<FormedInput, 'chunks'> | undefined {
   const [line, ...more] = content.trimStart().split('\n');
-  if (line.startsWith('{')) return { format: 'ndjson' };
+  if (line.startsWith('{')) {
+    const format = documentForm(content.trimStart(), isComplete);
+    return format && { format };
+  }
   if (more.length === 0 && !isComplete) return undefined;
   return /^"(\\.|[^"\\])*"\s*$/.test(line) && !isHeader(headerOf(line)) ? { format: 'ndjson' } : formOfLine(line, [], undefined);
 }
 
 /** The form by the first line that is no comment, and the comments before it. */
 function formOfLine(line: string, comments: readonly string[], named: Form | undefined): Omit<FormedInput, 'chunks'> {
+  const zeek = comments.findLast((each) => ZEEK.test(each));
+  if (zeek !== undefined) return { format: 'csv', header: { names: zeek.split('\t').slice(1), delimiter: '\t' } };
+  if (lineFormOf(line) !== undefined) return { format: 'text' };
   const columns = headerOf(line);
-  const header = comments.map((each) => headerOf(each.replace(COMMENT, ''))).findLast((each) => each.length > 1 && isHeader(each));
-  if (header !== undefined && header.length === columns.length) return { format: 'csv', header };
+  const delimiter = delimiterOf(line);
+  const names = comments.map((each) => headerOf(each.replace(COMMENT, ''))).findLast((each) => each.length > 1 && isHeader(each));
+  if (names?.length === columns.length) return { format: 'csv', header: { names, delimiter } };
+  if (TYPED.test(columns[1] ?? '') && !isHeader(columns)) return { format: 'csv', header: { names: INDICATOR, delimiter } };
   if (isEntry(line)) return { format: 'text' };
   if (isHeader(columns) || named === 'csv') return { format: 'csv' };
   if (named !== undefined) return { format: named };
   const message = `the first line is neither an address, nor a header with a column that is called ${KNOWN_COLUMNS}, nor JSON: ${shown(line)}`;
   throw new WeirError('USAGE', message);
 }
+
+/** The header of Zeek's tables. */
+const ZEEK = /^#fields\t/;
+
+/** The columns of `csv_indicator` and of Check Point's indicator files, which have no header, and the types that stand there. */
+const INDICATOR = ['value', 'type', 'confidence', 'severity'];
+const TYPED = /^(ip|ip range|ipv[46]|url|domain|hostname|md5|sha\d+|mail-[a-z-]+)$/i;
 
 /** Whether a line names a target. A header may begin with a word of two letters: a country counts where it stands alone. */
 function isEntry(line: string): boolean {
@@ -135,7 +220,7 @@ function isEntry(line: string): boolean {
 
 /** The mark that separates the columns of a header. */
 export const delimiterOf = (header: string): string =>
-  [',', ';', '\t'].reduce((best, mark) => (header.split(mark).length > header.split(best).length ? mark : best));
+  [',', ';', '\t', '|'].reduce((best, mark) => (header.split(mark).length > header.split(best).length ? mark : best));
 
 /** The names of a header; of other lines about as many as they have cells. */
 const headerOf = (line: string): string[] => (line.match(CELLS[delimiterOf(line)]) ?? []).map((cell) => cell.trim().replace(/^"|"$/g, ''));
@@ -143,13 +228,17 @@ const CELLS: Readonly<Record<string, RegExp>> = {
   ',': /(?<=^|,)("[^"]*"|[^,])*/g,
   ';': /(?<=^|;)("[^"]*"|[^;])*/g,
   '\t': /(?<=^|\t)("[^"]*"|[^\t])*/g,
+  '|': /(?<=^|\|)("[^"]*"|[^|])*/g,
 };
 
-const isHeader = (columns: readonly string[]): boolean => namesTarget(new Set(columns.map(columnName)));
+/** A row that contains an address is none. */
+const isHeader = (columns: readonly string[]): boolean => namesTarget(columns.map(columnOf)) && !columns.some(isAddress);
 
 /** Refuses a header that names no column with addresses. */
 export function requireTargets(header: readonly string[]): void {
   if (isHeader(header)) return;
+  const address = header.find(isAddress);
+  if (address !== undefined) throw new WeirError('USAGE', `the first line has an address, ${shown(address)}, and so is no header`);
   throw new WeirError(
     'USAGE',
     `the first line is a header, and none of its columns is called ${KNOWN_COLUMNS}: ${shown(header.join(', '))}`,

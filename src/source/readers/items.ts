@@ -8,8 +8,8 @@ import { type Fields, isObject } from '../../signal/normalize.ts';
 import { EntryScanner } from '../../signal/scan/scan.ts';
 import { eventRefusals } from '../../signal/v1.ts';
 import { envelopeRefusals } from '../../signal/v2.ts';
+import { columnOf, KNOWN_COLUMNS, namesTarget } from './columns.ts';
 import { MAX_LINE_BYTES, readLines, readUtf8 } from './lines.ts';
-import { KNOWN_COLUMNS, namesTarget, rowOf } from './row.ts';
 
 export type Version = 1 | 2;
 
@@ -74,7 +74,7 @@ function versionOf(entry: Fields): Version | string {
   if ('kind' in entry) return 2;
   if ('type' in entry) return 1;
   const why = 'has neither "kind" (v2) nor "type" (v1), so it is no signal';
-  return namesTarget(rowOf(entry))
+  return namesTarget(Object.keys(entry).map(columnOf))
     ? `${why}; entries of a list go into a file of their own`
     : `${why}; an entry of a list has a field that is called ${KNOWN_COLUMNS}`;
 }

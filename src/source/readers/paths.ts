@@ -1,7 +1,8 @@
 /** Where in JSON the entries of a list stand: `prefixes[].ip_prefix`, `values[].properties.addressPrefixes[]`, `asn`. */
 import { WeirError } from '../../errors.ts';
 import { isObject } from '../../signal/normalize.ts';
-import { columnName, type Row, rowOf } from './row.ts';
+import { type Column, columnOf } from './columns.ts';
+import { type Row, rowOf, rowOfText } from './row.ts';
 
 /** A name, or every element of an array. */
 type Step = string | typeof EACH;
@@ -53,16 +54,24 @@ export function* rowsAt(value: unknown, { steps, text }: Path, condition: Condit
     value,
     steps,
     condition === undefined ? undefined : { ...condition, said: undefined },
-    columnName(text.split(/[.[\]]+/).findLast((name) => name !== '') ?? ''),
+    columnOf(text.split(/[.[\]]+/).findLast((name) => name !== '') ?? ''),
   );
 }
+
+/** Whether something stands at a path within a value, be it an empty array. */
+export const reaches = (value: unknown, { steps }: Pick<Path, 'steps'>): boolean => {
+  const [step, ...others] = steps;
+  if (step === undefined) return value !== undefined && value !== null;
+  if (step === EACH) return Array.isArray(value) && (value.length === 0 || value.some((each) => reaches(each, { steps: others })));
+  return isObject(value) && Object.hasOwn(value, step) && reaches(value[step], { steps: others });
+};
 
 /** A condition, and what the innermost object around says of it. */
 interface Asked extends Condition {
   readonly said: string | undefined;
 }
 
-function* walk(value: unknown, steps: readonly Step[], asked: Asked | undefined, column: string): Generator<Row | string> {
+function* walk(value: unknown, steps: readonly Step[], asked: Asked | undefined, column: Column): Generator<Row | string> {
   if (value === undefined || value === null) return;
   const [step, ...others] = steps;
   const said =
@@ -78,8 +87,8 @@ function* walk(value: unknown, steps: readonly Step[], asked: Asked | undefined,
 }
 
 /** What stands at the end of a path: an object with its fields, or a text or a number, known by the name before it. */
-function rowOfLeaf(value: unknown, column: string): Row | string {
+function rowOfLeaf(value: unknown, column: Column): Row | string {
   if (isObject(value)) return rowOf(value);
   if (typeof value !== 'string' && typeof value !== 'number') return 'this is neither text nor an object';
-  return new Map([[column === 'asn' ? 'asn' : 'value', value]]);
+  return column.role === 'asn' ? [[column, value]] : rowOfText(value);
 }

@@ -1,7 +1,13 @@
 /** A line of a text list: its first column, a range, or the first address, the last and the prefix length of a network. */
 import { addressSet, overlaps } from '@weir/network/address-set.ts';
+import type { Network } from '@weir/network/network.ts';
 import { parseNetwork } from '@weir/network/parse.ts';
-import { looksLikeAddress, type Row, readValue, shown } from './row.ts';
+import { rangeNetworks } from '@weir/network/range.ts';
+import { WeirError } from '../../errors.ts';
+import { columnOf } from './columns.ts';
+import { mayBeLength, plainly, prefixOfMask, undefanged } from './notation.ts';
+import { looksLikeAddress, type Row, readValue, rowOf, rowOfText, shown } from './row.ts';
+import { clearVerdictOf, verdictOf } from './verdict.ts';
 
 /** A line that begins with one of these says nothing. */
 export const COMMENT = /^(#|;|\/\/)/;
@@ -14,14 +20,25 @@ const ONE_EACH = 'write a range as FIRST-LAST, and one network a line';
 const ADDRESSES = /^[\da-f.:/]*-[\da-f.:/]*$/i;
 const PREFIX = /^\d{1,3}$/;
 
+/** An address or a network, or what cannot be one, and nothing else. */
+const ALONE = /^[\d.]+(\/\d+)?$|^[\da-f]*:[\da-f:]*(\/\d+)?$/i;
+
 /** `NO DATA AVAILABLE`: a country's code with another word behind it. */
 const WORDS = /^[A-Z]{2} +[^\s,;|#/-]/;
 
 /** The row of a line that is no comment, or what is wrong with it. */
 export function rowOfLine(line: string): Row | string {
   const content = line.trim();
+  // Most lines of most lists.
+  if (ALONE.test(content)) return value(content);
   if (content.includes('\r')) return LONE_CR;
   const columns = columnsOf(content);
+  const row = rowOfColumns(content, columns);
+  const verdict = typeof row === 'string' ? undefined : verdictAmong(content, columns);
+  return verdict === undefined ? row : [...(row as Row), [VERDICT, verdict]];
+}
+
+function rowOfColumns(content: string, columns: readonly string[]): Row | string {
   const [first, second, third] = columns;
   const dashed = dashedRange(columns);
   if (dashed !== undefined) {
@@ -37,20 +54,60 @@ export function rowOfLine(line: string): Row | string {
     return isList ? `${shown(second)} stands behind ${shown(first)}: ${ONE_EACH}` : value(first);
   }
   if (second === undefined) return value(first);
+  refuseHosts(first, second);
   if (isAddress(first) && looksLikeAddress(second)) {
     if (isAddress(second) && third !== undefined && PREFIX.test(third)) {
-      return new Map([
-        ['start', first],
-        ['end', second],
-        ['netmask', third],
-      ]);
+      return rowOf({ start: first, end: second, netmask: third });
     }
-    return `a second address stands behind ${shown(first)}: ${ONE_EACH}`;
+    const isRange = isAddress(second) && areBounds(first, second) && !columns.slice(2).some(looksLikeAddress);
+    return isRange ? value(`${first}-${second}`) : `a second address stands behind ${shown(first)}: ${ONE_EACH}`;
   }
   if (isAddress(first) && second.startsWith('/')) return `a blank stands between ${shown(first)} and its prefix length`;
+  const unclear = PREFIX.test(second) ? mayBeLength(first, second) : undefined;
+  if (unclear !== undefined) return `${shown(content)}: ${unclear.fault}`;
   const other = looksLikeAddress(first) ? otherTarget(first, second, third) : undefined;
   return other === undefined ? value(first) : `${shown(other)} stands behind ${shown(first)}: ${ONE_EACH}`;
 }
+
+/** Words of mail servers' tables that let an address through. */
+const LETS_THROUGH = /^(ok|dunno|relay)$/i;
+
+const VERDICT = columnOf('verdict');
+
+/** The verdict behind a target, if there is one: the first column that is no address, dash or number, or a cell of its own between commas, bars or tabs. */
+function verdictAmong(content: string, [, ...others]: readonly string[]): string | undefined {
+  const behind = others.find((column) => !/^[-\d]/.test(column) && !looksLikeAddress(column));
+  if (behind === undefined) return undefined;
+  const cells = [behind, ...content.split(/[,;|\t]/).slice(1)];
+  return cells.find((cell) => clearVerdictOf(cell) !== undefined || LETS_THROUGH.test(cell.trim()))?.trim();
+}
+
+/**
+ * Whether two addresses are the ends of a range, and not two addresses: those of one network of 16 addresses or more, or of whole /24 or /64. A mask is none.
+ */
+function areBounds(first: string, last: string): boolean {
+  const networks = prefixOfMask(last) === undefined ? rangeNetworks(first, last) : '';
+  if (typeof networks === 'string') return false;
+  const [one, ...others] = networks;
+  const most = others.length === 0 ? { 4: 28, 6: 124 } : { 4: 24, 6: 64 };
+  return [one!, ...others].every(({ family, prefix }) => prefix <= most[family]);
+}
+
+/** Refuses a hosts file: it names hosts, and blocks none of the addresses in front of them. Throws USAGE. */
+function refuseHosts(first: string, second: string): void {
+  const isName =
+    /\p{L}/u.test(second) && /^[\p{L}\p{N}.*_-]+$/u.test(second) && !/^[A-Z]{2}$/.test(second) && verdictOf(second) === undefined;
+  if (!isName || !(first === 'fe80::1%lo0' || isLocal(parseNetwork(first)))) return;
+  const message = `the file is a hosts file: ${shown(`${first} ${second}`)} gives a name an address, and blocks none`;
+  throw new WeirError('USAGE', message);
+}
+
+/** Whether an address is unspecified, of this machine, or the broadcast address, as hosts files have them. */
+const isLocal = (network: Network | string): boolean =>
+  typeof network !== 'string' &&
+  (network.family === 4
+    ? network.prefix === 32 && [0, 0xffff_ffff, (0x7f00_0000 | (network.address & 0xff_ffff)) >>> 0].includes(network.address)
+    : network.prefix === 128 && network.address.slice(0, 3).every((word) => word === 0) && network.address[3] <= 1);
 
 /**
  * The address that stands behind a network or range, or behind a word such as `to` or `mask`, and is none of its own; what follows may
@@ -69,15 +126,22 @@ function otherTarget(first: string, second: string, third: string | undefined): 
 
 /** The columns of a line without its comment. Blanks, commas, semicolons, bars and quotes separate them; a dash may be any of print. */
 export const columnsOf = (line: string): string[] => {
-  const content = line
+  const content = undefanged(line)
     .replace(/#.*$|(?<=^|\s)(;|\/\/).*$/, '')
     .replace(/[\u2010-\u2015\u2212]/g, '-')
     .trim();
+  if (ALONE.test(content)) return [content];
   const columns = content.split(/[\s",;|]+/).filter((column) => column !== '');
-  return columns.length === 0 ? [''] : columns;
+  return columns.length === 0 ? [''] : columns.map(inPlain);
 };
 
-const value = (text: string): Row => new Map([['value', text]]);
+/** A column in the strict form; one that is at fault stays, so that it is told. */
+const inPlain = (column: string): string => {
+  const plain = plainly(column);
+  return typeof plain === 'string' ? plain : column;
+};
+
+const value: (text: string) => Row = rowOfText;
 const isAddress = (text: string) => !text.includes('/') && typeof parseNetwork(text) !== 'string';
 
 /** Whether a text is an AS number or a country. */

@@ -3,9 +3,6 @@ import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { WeirError } from '../../errors.ts';
 
-/** How gzip begins. */
-export const isGzip = (head: Uint8Array): boolean => head[0] === 0x1f && head[1] === 0x8b;
-
 /** Unpacks gzip. Rejects with USAGE where it is damaged or cut. */
 export async function* gunzip(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const packed = Readable.from(chunks);

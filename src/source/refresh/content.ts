@@ -23,11 +23,13 @@ export interface Seen {
   firstWider: string;
   /** How many entries the content says that it has; null where it says nothing of that. */
   said: number | null;
+  /** Whether an entry has an end of its own. */
+  hasEnds: boolean;
   /** Entries for countries and ASNs. */
   readonly wide: Pick<ListEntry, 'target' | 'action'>[];
 }
 
-export const nothingSeen = (): Seen => ({ entries: 0, wider: 0, firstWider: '', said: null, wide: [] });
+export const nothingSeen = (): Seen => ({ entries: 0, wider: 0, firstWider: '', said: null, hasEnds: false, wide: [] });
 
 export interface ContentOf extends Pick<Source, 'name' | 'purpose' | 'reading' | 'guards'> {
   /** Where it comes from: the end of the name may tell its form. */
@@ -48,19 +50,21 @@ export async function* readSource(
   mayBeBlocked: (network: Network) => boolean,
   seen: Seen,
 ): Entries {
-  const { format, paths, condition } = reading;
+  const { format, paths, condition, column, skip } = reading;
   const defaults = { action: purpose, expiresIn: undefined, reason: undefined, labels: {} };
   const given = {
     file: new URL(url).pathname,
     paths: paths.map(readPath),
     condition: condition === null ? undefined : readCondition(condition),
+    column: column ?? undefined,
+    skip,
     mostBytes,
     onWhole: (said: number) => {
       seen.said = said;
     },
   };
   const content =
-    format === 'taxii'
+    format === 'taxii' || format === 'misp-feed'
       ? { entries: taxiiEntries(bytes, defaults) }
       : await readContent(bytes, { ...given, format: format ?? undefined }, defaults);
   if ('signals' in content) {
@@ -79,7 +83,8 @@ export async function* readSource(
       yield { fault: `it asks to ${each.entry.action}, and the source is for ${purpose}`, place: each.place };
     else {
       see(each.entry.target, each.entry);
-      yield { place: each.place, entry: kept(each.entry) };
+      seen.hasEnds ||= each.entry.expiry !== undefined;
+      yield { ...each, entry: kept(each.entry) };
     }
   }
 

@@ -4,11 +4,11 @@ import { DEFAULT_GUARDS } from '../../account/source.ts';
 import type { SyncPlan } from '../sync.ts';
 import { type ContentFacts, guardFaults } from './guards.ts';
 
-const NOTHING = { present: 0, added: 0, changed: 0, removed: 0, unchanged: 0, kept: 0, failed: 0, refused: 0, expired: 0 };
-const FACTS: ContentFacts = { wider: { count: 0, first: '' }, wide: undefined, broadBefore: false, undone: undefined };
+const NOTHING = { present: 0, added: 0, changed: 0, removed: 0, unchanged: 0, kept: 0, listed: 0, failed: 0, refused: 0, expired: 0 };
+const FACTS: ContentFacts = { wider: { count: 0, first: '' }, wide: undefined, broadBefore: false, undone: undefined, hadContent: false };
 const judged = (plan: Partial<SyncPlan>, facts: Partial<ContentFacts> = {}, guards: Partial<typeof DEFAULT_GUARDS> = {}) =>
   guardFaults(
-    { ...NOTHING, passed: {}, faults: [], isLarge: false, wide: 0, ...plan },
+    { ...NOTHING, addresses: [], passed: {}, faults: [], isLarge: false, wide: 0, ...plan },
     { ...FACTS, ...facts },
     { ...DEFAULT_GUARDS, ...guards },
   );
@@ -50,4 +50,23 @@ test('D23.16 wide networks, whole countries and ASNs, and what follows an undone
   assert.match(judged({ added: 9 }, { wide: '1 country, 900 networks' })[0]!, /1 country, 900 networks/);
   assert.deepEqual(judged({ added: 9 }, { wide: '1 country, 900 networks', broadBefore: true }), []);
   assert.match(judged({ added: 9 }, { undone: 'by batch x' })[0]!, /the last refresh was undone by batch x/);
+});
+
+test('D44.2 a refresh that changes most of the addresses waits, in a row of its own beside what is said of entries', () => {
+  const addresses = [
+    { action: 'block', family: 4, before: 2000, after: 2 ** 24, added: 2 ** 24, removed: 2000, widest: ['60.0.0.0/8'] },
+  ] as const;
+  const [fault, ...others] = judged({ present: 2000, unchanged: 2000, added: 1, addresses });
+  assert.match(fault!, /IPv4 addresses instead of 2,000 .*60\.0\.0\.0\/8\), more than 50 %$/);
+  assert.deepEqual(others, []);
+  assert.deepEqual(judged({ added: 1, addresses }), [], 'the first one');
+});
+
+test('D44.12 a content that the list has already never waits, whatever was undone, is wide, or is empty by now', () => {
+  const facts = { undone: 'by batch x', wider: { count: 1, first: '0.0.0.0/0' }, wide: '1 country' };
+  assert.deepEqual(judged({ present: 9, unchanged: 9 }, facts), []);
+  assert.equal(judged({ present: 9, unchanged: 9, changed: 1 }, facts).length, 3);
+  assert.deepEqual([judged({}, { hadContent: true }), judged({}).length], [[], 1]);
+  // What it has besides, and the list does not, is judged.
+  assert.equal(judged({ present: 9, unchanged: 9, failed: 1 }, facts).length, 1);
 });

@@ -1,5 +1,7 @@
 /** What a refresh makes of the state of a source (SPEC D23.12 to D23.20), and how it is told. Times in ms. */
-import type { Applying, RefreshOnHold, Source, SourceRun, SourceState } from '../../account/source.ts';
+import type { Applying, RefreshOnHold, Source, SourceState } from '../../account/source.ts';
+import type { SourceRun } from '../../account/source-run.ts';
+import { UNCOUNTED } from '../../account/source-state.ts';
 import type { SyncPlan } from '../sync.ts';
 import { waitAfter } from './schedule.ts';
 
@@ -65,7 +67,7 @@ export function settled(state: SourceState, outcome: Outcome, { every, least, ra
   switch (outcome.kind) {
     case 'unchanged':
       // What was held is needless where its origin has what the list has.
-      return { ...good, held: null, confirmedAt: now, undone: null };
+      return { ...good, held: null, confirmedAt: now, ...(state.hasEnds && { countedFor: UNCOUNTED }) };
     case 'known':
       return good;
     case 'held':
@@ -91,28 +93,26 @@ export function settled(state: SourceState, outcome: Outcome, { every, least, ra
 /** What of a state follows from a replacement that was applied, also by a process that has ended. */
 export function applied(
   state: SourceState,
-  { replacement, at, digest, hasBroad }: Applying,
+  { replacement, at, digest, hasBroad, hasEnds = false, equalSeq = state.equalSeq }: Applying,
   plan: SyncPlan,
   answered?: Pick<Answered, 'endsWithLineFeed'>,
 ): SourceState {
-  const entries = plan.added + plan.changed + plan.unchanged;
   const isChanged = plan.added + plan.changed + plan.removed > 0;
   const changedAt = isChanged ? at : state.changedAt;
+  // What was undone since the list was compared still counts.
+  const undone = state.undone !== null && state.undone.seq > equalSeq ? state.undone : null;
+  const now = { ...state, applying: null, entries: plan.listed, countedFor: null, changedAt, undone, equalSeq };
   // What has expired comes back with its next content, whatever that is.
-  if (digest === null)
-    return { ...state, applying: null, entries: 0, changedAt, expired: true, digest: null, seen: null, replacement: null, undone: null };
+  if (digest === null) return { ...now, expired: true, digest: null, seen: null, replacement: null };
   return {
-    ...state,
-    applying: null,
+    ...now,
     held: null,
     digest,
-    entries,
-    changedAt,
     confirmedAt: at,
     endsWithLineFeed: answered?.endsWithLineFeed ?? false,
     hasBroad,
+    hasEnds,
     replacement,
-    undone: null,
     expired: false,
   };
 }
@@ -125,7 +125,7 @@ export function knownContent(
   if (content === held?.digest) return { kind: 'known', text: 'the content is still the one that is held' };
   if (content === discarded) return { kind: 'known', text: 'the content is still the one that was discarded' };
   if (content !== digest) return undefined;
-  if (undone !== null) return { kind: 'known', text: `the content is still the one that was undone by batch ${undone}` };
+  if (undone !== null) return { kind: 'known', text: `the content is still the one that was undone by batch ${undone.batch}` };
   return { kind: 'unchanged', text: '' };
 }
 

@@ -1,9 +1,14 @@
 /** One question to a TAXII 2.1 server. */
 import { WeirError } from '../../errors.ts';
 
-const MEDIA_TYPE = 'application/taxii+json;version=2.1';
-/** Bytes of one answer: it is parsed in one go, and others wait for that. */
-const MOST_PAGE = 2 * 1024 * 1024;
+/** What answers are asked for, bytes of one (it is parsed in one go, and others wait for that), and what they are called. */
+export interface Answers {
+  readonly accept: string;
+  readonly most: number;
+  readonly name: string;
+}
+const TAXII_ANSWERS: Answers = { accept: 'application/taxii+json;version=2.1', most: 2 * 1024 * 1024, name: 'TAXII 2.1' };
+export const MISP_ANSWERS: Answers = { accept: 'application/json', most: 8 * 1024 * 1024, name: 'a feed of MISP' };
 
 /** What of a pull is left to one of its answers. */
 export interface AskLimits {
@@ -46,7 +51,11 @@ export type Ask = (url: URL) => Promise<TaxiiAnswer | Refused>;
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/;
 
 /** Asks within what is left of the limits. Credentials go to the origin of the address that was named, only. `now`: ms since 1970. */
-export function asker({ url: named, limits, fetch }: TaxiiServer, now: () => number): { readonly ask: Ask; bytes(): number } {
+export function asker(
+  { url: named, limits, fetch }: TaxiiServer,
+  now: () => number,
+  { accept, most, name }: Answers = TAXII_ANSWERS,
+): { readonly ask: Ask; bytes(): number } {
   const { origin } = new URL(named);
   const ends = now() + limits.totalMs;
   let bytes = 0;
@@ -54,22 +63,22 @@ export function asker({ url: named, limits, fetch }: TaxiiServer, now: () => num
     bytes: () => bytes,
     async ask(url) {
       const pieces: Uint8Array[] = [];
-      const left = { totalMs: Math.max(1, ends - now()), bytes: Math.min(MOST_PAGE, limits.bytes - bytes) };
-      const asked = { accept: MEDIA_TYPE, isOwn: url.origin === origin, limits: left };
+      const left = { totalMs: Math.max(1, ends - now()), bytes: Math.min(most, limits.bytes - bytes) };
+      const asked = { accept, isOwn: url.origin === origin, limits: left };
       const answer = await fetch(url, asked, async (piece) => void pieces.push(piece));
       if (isRefused(answer)) return { status: answer.status, retryAfter: answer.retryAfter };
       const whole = Buffer.concat(pieces);
       bytes += whole.length;
       const added = answer.headers['x-taxii-date-added-last'];
-      return { json: parsed(whole, url), addedLast: typeof added === 'string' && INSTANT.test(added) ? added : undefined };
+      return { json: parsed(whole, url, name), addedLast: typeof added === 'string' && INSTANT.test(added) ? added : undefined };
     },
   };
 }
 
-function parsed(bytes: Buffer, url: URL): unknown {
+function parsed(bytes: Buffer, url: URL, name: string): unknown {
   try {
     return JSON.parse(bytes.toString('utf8'));
   } catch {
-    throw new WeirError('FETCH', `${url.origin}${url.pathname}: the answer is no JSON, as TAXII 2.1 is`);
+    throw new WeirError('FETCH', `${url.origin}${url.pathname}: the answer is no JSON, as ${name} is`);
   }
 }

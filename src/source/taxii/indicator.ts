@@ -1,5 +1,6 @@
 /** What a STIX 2.1 indicator asks for: networks, for how long, and what is said of them (SPEC D23.32, D23.33). */
 import { isObject } from '../../signal/normalize.ts';
+import { levelOf } from '../readers/describe.ts';
 import { networksOfPattern } from './pattern.ts';
 
 /** One version of an object of a collection, as it is kept between pulls. */
@@ -35,6 +36,7 @@ export function readObject(object: unknown): KnownObject | undefined {
   if (revoked === true) return without('revoked');
   if (language !== undefined && language !== 'stix') return without(`a pattern in another language: ${String(language).slice(0, 40)}`);
   if (typeof pattern !== 'string') return without('an indicator without a pattern');
+  if ([object.indicator_types, object.labels].flat().includes('benign')) return without('benign');
   for (const instant of [from, until])
     if (instant !== undefined && !(typeof instant === 'string' && INSTANT.test(instant) && !Number.isNaN(Date.parse(instant))))
       return without('an instant that cannot be read');
@@ -54,12 +56,6 @@ export function readObject(object: unknown): KnownObject | undefined {
 }
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
-
-/** The scale of STIX 2.1, appendix A: low up to 29, medium up to 69. */
-function levelOf(confidence: unknown): KnownObject['confidence'] {
-  if (typeof confidence !== 'number' || confidence < 0 || confidence > 100) return undefined;
-  return confidence < 30 ? 'low' : confidence < 70 ? 'medium' : 'high';
-}
 
 /** Whether a version comes after another of the same object: instants are compared as text of one length, since a Date loses microseconds. */
 export const isLater = (one: string, other: string): boolean => padded(one) > padded(other);

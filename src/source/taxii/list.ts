@@ -1,8 +1,8 @@
 /** A collection as a content that is kept and read again: a line for each network, then what was passed over (SPEC D23.33). */
 import { parsedJson } from '../../json/json.ts';
 import { isObject } from '../../signal/normalize.ts';
-import type { PassedRow, PlacedEntry } from '../readers/content.ts';
-import { type ListDefaults, readRow } from '../readers/entry.ts';
+import { type PassedRow, type PlacedEntry, placed } from '../readers/content.ts';
+import type { ListDefaults } from '../readers/entry.ts';
 import type { LineFault } from '../readers/items.ts';
 import { readLines, readUtf8 } from '../readers/lines.ts';
 import { rowOf } from '../readers/row.ts';
@@ -27,10 +27,6 @@ export async function* taxiiEntries(
     else if (typeof value.passed === 'string') {
       const count = Math.min(Number(value.count) || 0, MOST_OBJECTS);
       for (let i = 0; i < count; i += 1) yield { passed: value.passed, place };
-    } else {
-      const read = readRow(rowOf(value), defaults);
-      if ('entries' in read) for (const entry of read.entries) yield { entry, place };
-      else yield { ...read, place };
-    }
+    } else yield* placed(rowOf(value), defaults, place);
   }
 }

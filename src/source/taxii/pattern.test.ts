@@ -13,6 +13,46 @@ const TAKEN: readonly (readonly [pattern: string, ...networks: string[]])[] = [
   ["[network-traffic:src_ref.value = '192.0.2.1' OR network-traffic:dst_ref.value = '2001:db8::/32']", '192.0.2.1', '2001:db8::/32'],
   ["[ipv4-addr:value = '192.0.2.1' /* a comment ' */ ] // and another\n", '192.0.2.1'],
 ];
+const DST = (type: string, value: string) => `network-traffic:dst_ref.type = '${type}' AND network-traffic:dst_ref.value = '${value}'`;
+const MISP: typeof TAKEN = [
+  [`[${DST('ipv4-addr', '198.51.100.2')}]`, '198.51.100.2'],
+  ["[network-traffic:src_ref.value = '2001:db8::/32' AND network-traffic:src_ref.type = 'ipv6-addr']", '2001:db8::/32'],
+  [`[${DST('ipv4-addr', '192.0.2.1')}] OR [${DST('ipv6-addr', '2001:db8::1')}]`, '192.0.2.1', '2001:db8::1'],
+  [
+    `[(${DST('ipv4-addr', '192.0.2.1')}) OR (${DST('ipv4-addr', '192.0.2.2')}) OR ipv4-addr:value = '192.0.2.3']`,
+    '192.0.2.1',
+    '192.0.2.2',
+    '192.0.2.3',
+  ],
+  [
+    "[network-traffic:dst_ref.type = 'ipv4-addr' AND (network-traffic:dst_ref.value IN ('192.0.2.1', '192.0.2.2'))]",
+    '192.0.2.1',
+    '192.0.2.2',
+  ],
+];
+for (const [pattern, ...networks] of MISP)
+  test(`D41.20 taken: ${pattern}`, () => assert.deepEqual(networksOfPattern(pattern), { networks, passed: [] }));
+for (const [pattern, reason] of [
+  [DST('ipv6-addr', '192.0.2.1'), 'a value of the other family'],
+  [DST('domain-name', 'a.example'), 'another object: domain-name'],
+  [DST('constructor', '192.0.2.1'), 'another object: constructor'],
+  ["network-traffic:dst_ref.type = 'ipv4-addr'", 'a type without an address'],
+  [`${DST('ipv4-addr', '192.0.2.1')} AND network-traffic:dst_port = 443`, 'AND: an address together with something else'],
+  [`${DST('ipv4-addr', '192.0.2.1')} AND network-traffic:src_ref.value = '192.0.2.2'`, 'AND: an address together with something else'],
+  [
+    "network-traffic:dst_ref.type = 'ipv4-addr' AND network-traffic:src_ref.value = '192.0.2.1'",
+    'AND: an address together with something else',
+  ],
+  [`network-traffic:dst_ref.type != 'ipv6-addr' AND network-traffic:dst_ref.value = '192.0.2.1'`, 'the operator !='],
+  [`${DST('ipv4-addr', '192.0.2.1')} AND domain-name:value = 'a.example'`, 'AND: an address together with something else'],
+  [
+    `${Array.from({ length: 14 }, () => "(network-traffic:dst_ref.value IN ('192.0.2.1', '192.0.2.2'))").join(' AND ')}`,
+    'a pattern with too many alternatives',
+  ],
+] as const)
+  test(`D41.20 passed over: ${pattern.slice(0, 120)}`, () =>
+    assert.deepEqual(networksOfPattern(`[${pattern}]`), { networks: [], passed: [reason] }));
+
 for (const [pattern, ...networks] of TAKEN)
   test(`D23.32 taken: ${pattern.trim()}`, () => assert.deepEqual(networksOfPattern(pattern), { networks, passed: [] }));
 
@@ -37,6 +77,7 @@ const PASSED: readonly (readonly [pattern: string, reason: RegExp])[] = [
   ["[ipv4-addr:resolves_to_refs[*].value = '192.0.2.1']", /^another object: ipv4-addr$/],
   ["[file:hashes.'SHA-256' = 'aa']", /^another object: file$/],
   ["[ipv4-addr:value = '2001:db8::1']", /^a value of the other family$/],
+  ["[ipv6-addr:value = '::ffff:0:0/96']", /^a value that is no network$/],
   ["[ipv4-addr:value = '192.0.2.1:80']", /^a value that is no network$/],
   ["[ipv4-addr:value = 'don\\'t']", /^a value that is no network$/],
   ['[ipv4-addr:value = 192]', /^a pattern that cannot be read$/],

@@ -1,5 +1,6 @@
 /** The networks that a STIX 2.1 pattern means, of the part of the language that can mean nothing else (SPEC D23.32). */
 import { formatNetwork } from '@weir/network/format.ts';
+import type { Network } from '@weir/network/network.ts';
 import { parseNetwork } from '@weir/network/parse.ts';
 
 /** What a pattern means: networks in canonical text, and why parts of it, or all of it, are passed over. */
@@ -12,13 +13,22 @@ export interface PatternNetworks {
 const MOST_CHARACTERS = 100_000;
 const MOST_DEPTH = 32;
 
-/** Properties that hold the address of a host, and its family; 0: either. */
-const ADDRESSES: Readonly<Record<string, 0 | 4 | 6>> = {
-  'ipv4-addr:value': 4,
-  'ipv6-addr:value': 6,
-  'network-traffic:src_ref.value': 0,
-  'network-traffic:dst_ref.value': 0,
+/** Objects that hold the address of a host by the path before the property, and the family of that address; 0: either. */
+const HOSTS: Readonly<Record<string, 0 | 4 | 6>> = {
+  'ipv4-addr:': 4,
+  'ipv6-addr:': 6,
+  'network-traffic:src_ref.': 0,
+  'network-traffic:dst_ref.': 0,
 };
+/** Types of what a `…_ref` refers to, and the family of such an address. */
+const TYPES = new Map<string, 4 | 6>([
+  ['ipv4-addr', 4],
+  ['ipv6-addr', 6],
+]);
+const PROPERTY = /^(ipv[46]-addr:|network-traffic:(?:src|dst)_ref\.)(value)$|^(network-traffic:(?:src|dst)_ref\.)(type)$/;
+
+/** Alternatives of a pattern, at most: an AND of ORs has their product. */
+const MOST_ALTERNATIVES = 10_000;
 
 /** What is never closed is one token to the end: each would be looked for again from behind it otherwise. */
 const TOKEN =
@@ -43,6 +53,14 @@ class Passed {
   constructor(reason: string) {
     this.reason = reason;
   }
+}
+
+/** What a comparison says: the value or the type of a host, or something of another object (`is`: its type). */
+interface Fact {
+  readonly of: string | undefined;
+  readonly is?: string;
+  readonly value?: string;
+  readonly type?: string;
 }
 
 /** There are many patterns of which nothing is passed over. */
@@ -74,33 +92,60 @@ function readAll(tokens: readonly string[], networks: Set<string>, passed: Set<s
   };
 
   /** `one OR one …`, each in parentheses where it may be. */
-  function alternatives(one: () => void, depth: number): void {
+  function anyOf<T>(one: () => T[], depth: number): T[] {
     if (depth > MOST_DEPTH) throw new Passed('a pattern with too many parentheses');
-    do {
-      if (take('(')) {
-        alternatives(one, depth + 1);
-        expect(')');
-      } else one();
-    } while (take('OR'));
+    const found: T[] = [];
+    do for (const each of one()) found.push(each);
+    while (take('OR'));
+    return found;
   }
 
-  function observation(): void {
-    expect('[');
-    alternatives(comparison, 0);
-    expect(']');
+  function observations(depth: number): Fact[][] {
+    return anyOf(() => {
+      const end = take('(') ? ')' : ']';
+      if (end === ']') expect('[');
+      const found = end === ')' ? observations(depth + 1) : comparisons(0);
+      expect(end);
+      return found;
+    }, depth);
   }
 
-  function comparison(): void {
+  /** The alternatives of a comparison expression; what stands in one of them has to be so together. */
+  function comparisons(depth: number): Fact[][] {
+    return anyOf(() => {
+      let all = factor(depth);
+      while (take('AND')) {
+        const more = factor(depth);
+        if (all.length * more.length > MOST_ALTERNATIVES) throw new Passed('a pattern with too many alternatives');
+        all = all.flatMap((facts) => more.map((others) => [...facts, ...others]));
+      }
+      return all;
+    }, depth);
+  }
+
+  function factor(depth: number): Fact[][] {
+    if (!take('(')) return comparison();
+    const found = comparisons(depth + 1);
+    expect(')');
+    return found;
+  }
+
+  function comparison(): Fact[][] {
     const path = next();
     if (!PATH.test(path)) throw new Passed(TOGETHER[path] ?? NO_PATTERN);
     const operator = next();
     if (operator === 'NOT' || operator === 'EXISTS') throw new Passed(TOGETHER[operator]!);
     const values = operator === 'IN' ? list() : [next()];
-    const family = Object.hasOwn(ADDRESSES, path) ? ADDRESSES[path] : undefined;
-    if (family === undefined) passed.add(`another object: ${path.split(':')[0]!.slice(0, 40)}`);
-    else if (OTHER_OPERATORS.has(operator)) throw new Passed(`the operator ${operator}`);
-    else if (!['=', '==', 'IN', 'ISSUBSET'].includes(operator)) throw new Passed(NO_PATTERN);
-    else for (const value of values) network(value, family);
+    const [, host, value, reference, type] = PROPERTY.exec(path) ?? [];
+    const property = value ?? type;
+    if (property === undefined) return [[{ of: undefined, is: path.split(':')[0]!.slice(0, 40) }]];
+    if (OTHER_OPERATORS.has(operator)) throw new Passed(`the operator ${operator}`);
+    if (!['=', '==', 'IN', 'ISSUBSET'].includes(operator)) throw new Passed(NO_PATTERN);
+    return values.map((each) => {
+      const text = /^'([\s\S]*)'$/.exec(each)?.[1];
+      if (text === undefined) throw new Passed(NO_PATTERN);
+      return [{ of: (host ?? reference)!, [property]: text.trim() }];
+    });
   }
 
   function list(): string[] {
@@ -112,15 +157,28 @@ function readAll(tokens: readonly string[], networks: Set<string>, passed: Set<s
     return values;
   }
 
-  function network(value: string, family: 0 | 4 | 6): void {
-    const text = /^'([\s\S]*)'$/.exec(value)?.[1];
-    if (text === undefined) throw new Passed(NO_PATTERN);
-    const found = parseNetwork(text.trim());
-    if (typeof found === 'string') passed.add('a value that is no network');
-    else if (family !== 0 && found.family !== family) passed.add('a value of the other family');
-    else networks.add(formatNetwork(found));
-  }
-
-  alternatives(observation, 0);
+  const found = observations(0);
   if (at < tokens.length) throw new Passed(TOGETHER[tokens[at]!] ?? NO_PATTERN);
+  for (const facts of found) {
+    const meant = networkOf(facts);
+    if (typeof meant === 'string') passed.add(meant);
+    else networks.add(formatNetwork(meant));
+  }
+}
+
+/** The network that facts mean together, or why they mean none. A type beside a value of the same reference says what the value is. */
+function networkOf(facts: readonly Fact[]): Network | string {
+  const [first, ...others] = facts;
+  if (first === undefined) throw new Passed(NO_PATTERN);
+  if (first.of === undefined && others.length === 0) return `another object: ${first.is}`;
+  const types = facts.flatMap(({ type }) => type ?? []);
+  const values = facts.flatMap(({ value }) => value ?? []);
+  if (first.of === undefined || others.some(({ of }) => of !== first.of) || values.length > 1) throw new Passed(TOGETHER.AND!);
+  if (values.length === 0) return 'a type without an address';
+  const other = types.find((type) => !TYPES.has(type));
+  if (other !== undefined) return `another object: ${other.slice(0, 40)}`;
+  const network = parseNetwork(values[0]!);
+  if (typeof network === 'string') return 'a value that is no network';
+  const families = [HOSTS[first.of]!, ...types.map((type) => TYPES.get(type)!)];
+  return families.every((family) => family === 0 || family === network.family) ? network : 'a value of the other family';
 }

@@ -37,6 +37,8 @@ export interface TaxiiPulled {
   readonly bytes: number;
   /** What somebody should know of the server; undefined for nothing. */
   readonly note: string | undefined;
+  /** Why the list is not whole: what is known is kept, and the next pull goes on. Absent where it is. */
+  readonly partial?: string;
 }
 
 /** What `KnownCollection.of` is of such a pull: where anything of it changes, what was known is forgotten. */
@@ -62,22 +64,11 @@ export async function pullTaxii({ server, collection, known, now, mostPages }: T
   return {
     known: { of, cursor, completeAt: before?.completeAt ?? at, objects: read.objects },
     list,
-    digest: await digestOf(list),
+    digest: await digestOf(list, server.pause),
     pages: count,
     bytes: bytes(),
     note: isStalled ? 'the server says that there is more, and gave nothing new: this was taken as the end' : undefined,
   };
-
-  async function digestOf({ rows }: CollectionList): Promise<string> {
-    const hash = createHash('sha256');
-    let hashed = 0;
-    for (const row of rows) {
-      hashed += 1;
-      if (hashed % TURN === 0) await server.pause();
-      hash.update(`${JSON.stringify(row)}\n`);
-    }
-    return hash.digest('hex');
-  }
 
   async function pages(
     from: KnownCollection | undefined,
@@ -97,4 +88,16 @@ export async function pullTaxii({ server, collection, known, now, mostPages }: T
     };
     return { pages: await readPages(ask, objects as URL, from?.cursor, take, server.pause, mostPages), objects: keeper.objects };
   }
+}
+
+/** SHA-256 of a list, hexadecimal. */
+export async function digestOf({ rows }: CollectionList, pause: () => Promise<void>): Promise<string> {
+  const hash = createHash('sha256');
+  let hashed = 0;
+  for (const row of rows) {
+    hashed += 1;
+    if (hashed % TURN === 0) await pause();
+    hash.update(`${JSON.stringify(row)}\n`);
+  }
+  return hash.digest('hex');
 }

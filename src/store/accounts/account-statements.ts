@@ -8,9 +8,13 @@ import type { Row } from '../rows.ts';
 import { all, one, tell, type Value, type Work } from '../work.ts';
 import { audit } from './audit.ts';
 
-/** Moves a workspace's revision and holds its row until the commit: landings and other changes of its lists wait. Returns its pk. */
+/**
+ * Moves both revisions of a workspace, of which landing moves the first alone, and holds its row until the commit: landings and other
+ * changes of its lists wait. Returns its pk.
+ */
 export function* changeWorkspace(id: string): Work<number> {
-  const row = yield* tell('UPDATE workspaces SET revision = revision + 1 WHERE id = $1 RETURNING pk', id);
+  const moved = 'revision = revision + 1, settings_revision = settings_revision + 1';
+  const row = yield* tell(`UPDATE workspaces SET ${moved} WHERE id = $1 RETURNING pk`, id);
   if (row === undefined) throw noSuch('workspace', id);
   return Number(row.pk);
 }

@@ -13,7 +13,7 @@ import { audit, auditChange } from './audit.ts';
 import { keepDeleted } from './deleted.ts';
 import { refuseName } from './feed-lists.ts';
 import { FEEDS } from './lists.ts';
-import { addMembers, type FeedMembers, IN_ORDER, MEMBERS, membersIn, membersOf, setMembers } from './members.ts';
+import { addMembers, type FeedMembers, forgetDeletedMembers, IN_ORDER, MEMBERS, membersIn, membersOf, setMembers } from './members.ts';
 
 /** `feeds` of the port. */
 export function* composedFeeds(workspaceId: string): Work<ComposedFeed[]> {
@@ -31,8 +31,6 @@ export function* composedFeed(workspaceId: string, id: string): Work<ComposedFee
   );
   return row && feedOf(row, workspaceId, yield* membersOf(row));
 }
-
-const OF_WORKSPACE = '(SELECT pk FROM workspaces WHERE id = $2)';
 
 /** Each change as the work of its transaction. */
 export const feedChanges = {
@@ -72,12 +70,9 @@ export const feedChanges = {
     yield* audit(now, 'feed deleted', feedId, { workspacePk, by, change: { before, after: null } });
   },
   *recordTrim(_now, workspaceId, feedId, variant, state) {
-    const found = yield* one(`SELECT pk, subtract_allow FROM feeds WHERE id = $1 AND workspace_pk = ${OF_WORKSPACE}`, feedId, workspaceId);
-    if (found === undefined) return;
-    // Its revision is that of the workspace.
-    if (found.subtract_allow === 'workspace') yield* changeWorkspace(workspaceId);
-    // The row is held until the commit; other processes read it, because its revision moves.
-    const row = yield* one('UPDATE feeds SET revision = revision + 1 WHERE pk = $1 RETURNING pk, fits', Number(found.pk));
+    // Other processes read it again, because the feed's revision moves.
+    const workspacePk = yield* changeWorkspace(workspaceId);
+    const row = yield* one('SELECT pk, fits FROM feeds WHERE id = $1 AND workspace_pk = $2', feedId, workspacePk);
     if (row === undefined) return;
     const fits = new Map(Object.entries(JSON.parse(String(row.fits ?? '{}')) as Record<string, TrimState>));
     if (state === null) fits.delete(variant);
@@ -123,7 +118,10 @@ export function* changeFeed(now: string, workspacePk: number, row: Row, change: 
   yield* redateDocuments(now, workspacePk, -pk, row, changed!);
   const present = lists === undefined ? members.lists : lists;
   const kept = members.always.filter((id) => present?.includes(id) ?? true);
-  if (lists !== undefined || always !== undefined) yield* setMembers(workspacePk, pk, { lists: present, always: always ?? kept });
+  if (lists !== undefined || always !== undefined) {
+    yield* setMembers(workspacePk, pk, { lists: present, always: always ?? kept });
+    yield* forgetDeletedMembers(pk, lists !== undefined);
+  }
   return changed!;
 }
 

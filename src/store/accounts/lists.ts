@@ -29,11 +29,21 @@ export interface RuleSource {
 }
 
 /**
- * Composed feeds with `feed_revision`, which moves with everything that the feed shows: its own revision and those of its lists, or
- * that of the workspace, in which its lists move. A condition on `f` follows.
+ * Every input of the content of a feed made of lists, with the number that moves when it changes (SPEC D46.1); `feed_revision` is their sum.
+ * A list that leaves a feed adds its revision to the feed's own, so the sum never goes back. The feed of one list has that list's revision,
+ * the workspace's feed that of the workspace, and a feed without the never-block rules of all lists too (`feedRevision`). Time, geo data and
+ * the service's settings are not in the store: a build compares them itself.
  */
-export const FEEDS = `SELECT f.*, f.revision + CASE WHEN f.all_lists = 1 THEN w.revision
-    ELSE coalesce((SELECT sum(l.revision) FROM feed_lists m JOIN lists l ON l.pk = m.list_pk WHERE m.feed_pk = f.pk), 0) END AS feed_revision
+const FEED_INPUTS = {
+  'its settings, its lists and their order': 'f.revision',
+  'rules, settings and names of its lists; guard rails, which move every list': `CASE WHEN f.all_lists = 1 THEN w.revision
+    ELSE coalesce((SELECT sum(l.revision) FROM feed_lists m JOIN lists l ON l.pk = m.list_pk WHERE m.feed_pk = f.pk), 0) END`,
+  'what sources copy, which lists and feeds those names stand for, what is left out':
+    'CASE WHEN f.min_sources IS NULL AND f.fit IS NULL THEN 0 ELSE w.settings_revision END',
+};
+
+/** Feeds made of lists, with `feed_revision`. A condition on `f` follows. */
+export const FEEDS = `SELECT f.*, ${Object.values(FEED_INPUTS).join(' + ')} AS feed_revision
   FROM feeds f JOIN workspaces w ON w.pk = f.workspace_pk WHERE `;
 
 /** A workspace, and its lists with the UUID or the name: at once, so that the revision is that of the lists. */

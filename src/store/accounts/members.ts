@@ -30,6 +30,13 @@ export function* setMembers(workspacePk: number, feedPk: number, members: FeedMe
   yield* addMembers(workspacePk, feedPk, members);
 }
 
+/**
+ * The lists of a feed were set, or which of them are enough (`always`): a list that was deleted before is not put back into it by a restore,
+ * or is not enough by itself (SPEC D46.2).
+ */
+export const forgetDeletedMembers = (feedPk: number, whole: boolean): Work<number> =>
+  run(`${whole ? 'DELETE FROM deleted_members' : 'UPDATE deleted_members SET is_always = 0'} WHERE feed_pk = $1`, feedPk);
+
 /** The members of a feed that has none yet. */
 export function* addMembers(workspacePk: number, feedPk: number, { lists, always }: FeedMembers): Work<void> {
   const enough = new Set(always);

@@ -2,7 +2,7 @@
 import type { FeedMaking } from '../../account/feed.ts';
 import type { SourceSettings } from '../../account/source.ts';
 import type { QuorumSettings, TrimState } from '../../ports/snapshot.ts';
-import { all, allOf, run, type Work } from '../work.ts';
+import { all, allOf, type Work } from '../work.ts';
 
 /** A list of the feed. */
 interface Member {
@@ -28,14 +28,6 @@ export function* quorumOf(
     always: lists.map(({ id }) => always.has(id)),
     copies: copiesAmong(lists, yield* copiesIn(workspacePk, lists)),
   };
-}
-
-/** What a source says of copies has changed, or which lists the names stand for: feeds for which that counts are made anew. */
-export function* moveAgreements(workspacePk: number): Work<void> {
-  yield* run(
-    'UPDATE feeds SET revision = revision + 1 WHERE workspace_pk = $1 AND (min_sources IS NOT NULL OR fit IS NOT NULL)',
-    workspacePk,
-  );
 }
 
 /**

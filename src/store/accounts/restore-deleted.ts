@@ -10,6 +10,7 @@ import { changeWorkspace, moveKeyRevision, tooManyLists } from './account-statem
 import { audit } from './audit.ts';
 import { MEMBER, type Table } from './deleted.ts';
 import { refuseName } from './feed-lists.ts';
+import { composedFeeds } from './feeds.ts';
 import { listCount } from './lists.ts';
 import { bringBackSource, type KeptSource, requireQuotaForSource } from './sources.ts';
 
@@ -57,7 +58,9 @@ export const deletedChanges = {
     for (const key of keys) yield* audit(now, 'key restored', String(key.id), { workspacePk, by });
     const after = table === 'lists' ? listState(listOf(row, workspaceId)) : { name: row.name };
     yield* audit(now, table === 'lists' ? 'list restored' : 'feed restored', id, { workspacePk, by, change: { before: null, after } });
-    return { kind: table === 'lists' ? 'list' : 'composed', id, name: String(row.name), keys: keys.length };
+    const having = (yield* composedFeeds(workspaceId)).filter((feed) => feed.lists === null || feed.lists.includes(id));
+    const feeds = table === 'lists' ? having.map((feed) => ({ id: feed.id, name: feed.name })) : [];
+    return { kind: table === 'lists' ? 'list' : 'composed', id, name: String(row.name), keys: keys.length, feeds };
   },
 } satisfies Changes<Pick<AccountWrites, 'restoreDeleted'>>;
 

@@ -92,12 +92,19 @@ export const sessionChanges = {
       renewal,
     );
   },
-  *endSessions(_now, { provider, sid, subject, openedUntil }) {
+  *endSessions(now, { provider, sid, subject, openedUntil, token, validUntil }) {
+    yield* run(`DELETE FROM logout_tokens WHERE valid_until < ${now}`);
+    const fresh = yield* run('INSERT INTO logout_tokens (hash, valid_until) VALUES ($1, $2) ON CONFLICT DO NOTHING', token, validUntil);
+    if (fresh === 0) return null;
     const of = (column: string, value: string) =>
       run(`DELETE FROM sessions WHERE provider = $1 AND ${column} = $2 AND opened_at <= $3`, provider, value, openedUntil);
-    // One that names its session means that one, whoever it is.
-    if (sid !== null) return yield* of('sid', sid);
-    return subject === null ? 0 : yield* of('subject', subject);
+    // One that names its session means that one.
+    if (sid === null) return subject === null ? 0 : yield* of('subject', subject);
+    const foreign =
+      subject === null
+        ? undefined
+        : yield* one('SELECT id FROM sessions WHERE provider = $1 AND sid = $2 AND subject <> $3 LIMIT 1', provider, sid, subject);
+    return foreign === undefined ? yield* of('sid', sid) : null;
   },
   *seePerson(_now, workspaceId, { id, name, role, lastSeen }) {
     const place = yield* one('SELECT pk FROM workspaces WHERE id = $1', workspaceId);

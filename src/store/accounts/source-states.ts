@@ -1,7 +1,8 @@
 /** What refreshes write of sources, and the lease without which they do not; the same in both dialects (SPEC D23). */
-import { RUNS_KEPT } from '../../account/source.ts';
+import type { SourceState } from '../../account/source.ts';
+import { askedAfter, RUNS_KEPT, type SourceAsk } from '../../account/source-run.ts';
 import type { Lease, SourceUpdate, SourceWrites } from '../../ports/stored/source-store.ts';
-import { type Changes, one, run, type Work } from '../work.ts';
+import { type Changes, one, run, tell, type Work } from '../work.ts';
 
 /** Each change as the work of its transaction. */
 export const sourceStateChanges = {
@@ -35,15 +36,19 @@ export function* isHeld({ name, fence }: Lease): Work<boolean> {
 
 function* writeSource({ id, revision, state, run: done, answered = -1 }: SourceUpdate): Work<boolean> {
   const row = yield* one(
-    'UPDATE sources SET state = $3 WHERE id = $1 AND revision = $2 RETURNING pk, asked',
+    `UPDATE sources SET state = $3, equal_seq = $4, undone_by = CASE WHEN undone_seq > $4 THEN undone_by END
+     WHERE id = $1 AND revision = $2 RETURNING pk, asked`,
     id,
     revision,
     JSON.stringify(state),
+    state.equalSeq,
   );
   if (row === undefined) return false;
   const pk = Number(row.pk);
   // What was asked since stays.
-  if (row.asked !== null && JSON.parse(String(row.asked)).at === answered) yield* run('UPDATE sources SET asked = NULL WHERE pk = $1', pk);
+  const asked = row.asked === null ? null : (JSON.parse(String(row.asked)) as SourceAsk);
+  const left = askedAfter(asked, answered);
+  if (left !== asked) yield* run('UPDATE sources SET asked = $2 WHERE pk = $1', pk, left && JSON.stringify(left));
   if (done === undefined) return true;
   const last = yield* one('SELECT n, run FROM source_runs WHERE source_pk = $1 ORDER BY n DESC LIMIT 1', pk);
   // Of those in a row that changed nothing the last one is kept: the others would leave no room for what did.
@@ -57,4 +62,39 @@ function* writeSource({ id, revision, state, run: done, answered = -1 }: SourceU
   );
   yield* run('DELETE FROM source_runs WHERE source_pk = $1 AND n <= $2', pk, n - RUNS_KEPT);
   return true;
+}
+
+/** The newest undo in a list since its source made it equal to a content, but for one that is undone or undoes another one since then. */
+const UNDONE = `SELECT s.pk, s.state, s.undone_by, u.batch_id, u.first_seq, u.landed_at FROM sources s
+  LEFT JOIN batches u ON u.workspace_pk = s.workspace_pk AND u.first_seq = (
+    SELECT max(x.first_seq) FROM batches x WHERE x.workspace_pk = s.workspace_pk AND x.list_pk = s.list_pk
+      AND x.undoes IS NOT NULL AND x.undone = 0 AND x.first_seq > s.equal_seq AND NOT EXISTS (
+        SELECT 1 FROM batches t WHERE t.batch_id = x.undoes AND t.undoes IS NOT NULL AND t.first_seq > s.equal_seq))
+  WHERE s.list_pk = $1`;
+
+/** Notes what an undo in these lists means for their sources. `more`: the rules that it has added. Belongs behind it, into the landing transaction. */
+export function* noteUndo(lists: readonly number[], more: number): Work<void> {
+  for (const list of lists) {
+    // Held until the commit: what a refresh writes waits.
+    if ((yield* run('UPDATE sources SET revision = revision WHERE list_pk = $1', list)) === 0) continue;
+    const row = (yield* one(UNDONE, list))!;
+    const { pk, batch_id: batch, first_seq: seq, landed_at: at, undone_by: before } = row;
+    const state = JSON.parse(String(row.state)) as SourceState;
+    // Whoever refreshes sources counts them again; until then this is how many there are.
+    const isCounted = lists.length === 1 && (state.countedFor ?? null) === before;
+    const counted = { ...state, entries: state.entries + more, countedFor: batch };
+    const found = batch === null ? [null, 0, 0] : [String(batch), Number(seq), Number(at)];
+    yield* run(
+      'UPDATE sources SET state = $2, undone_by = $3, undone_seq = $4, undone_at = $5 WHERE pk = $1',
+      Number(pk),
+      JSON.stringify(isCounted ? counted : state),
+      ...found,
+    );
+    yield* moveSourceRevision();
+  }
+}
+
+/** Tells whoever refreshes sources that one has changed. */
+export function* moveSourceRevision(): Work<void> {
+  yield* tell("UPDATE counters SET value = value + 1 WHERE name = 'source_revision'");
 }

@@ -1,13 +1,15 @@
 /** Sources: reading them, and every change of one as a transaction with its audit row, the same in both dialects (SPEC D23). */
 import type { Author } from '../../account/caller.ts';
-import { newState, type Source, type SourceAsk, type SourceSettings, type SourceState } from '../../account/source.ts';
+import { newState, PLAIN_READING, type Source, type SourceSettings, type SourceState } from '../../account/source.ts';
 import { afresh, isReadAnew, resumed, type SavedSource, sourceSettingsJson } from '../../account/source-change.ts';
+import type { SourceAsk } from '../../account/source-run.ts';
+import { UNCOUNTED } from '../../account/source-state.ts';
 import { WeirError } from '../../errors.ts';
 import type { SourceReads, SourceRecord, SourceWithSecret, SourceWrites } from '../../ports/stored/source-store.ts';
 import { pageOf } from '../page.ts';
 import { WORKSPACE_PK } from '../row-ids.ts';
 import type { Row } from '../rows.ts';
-import { all, type Changes, one, type Reads, run, tell, type Value, type Work } from '../work.ts';
+import { all, type Changes, one, type Reads, run, type Value, type Work } from '../work.ts';
 import {
   changeWorkspace,
   create,
@@ -24,15 +26,24 @@ import { audit, changed } from './audit.ts';
 import { refuseName } from './feed-lists.ts';
 import { removeList } from './list-deletion.ts';
 import { listCount } from './lists.ts';
-import { moveAgreements } from './quorum.ts';
+import { moveSourceRevision } from './source-states.ts';
 
 const SELECT = `SELECT s.*, l.id AS list_id, l.name, w.id AS workspace_id
   FROM sources s JOIN lists l ON l.pk = s.list_pk JOIN workspaces w ON w.pk = s.workspace_pk`;
 const ONE = `${SELECT} WHERE s.id = $2 AND s.workspace_pk = ${WORKSPACE_PK}`;
 
-const settingsOf = (row: Row) => JSON.parse(String(row.settings)) as SourceSettings;
+/** An older weir wrote a reading without what it did not know. */
+function settingsOf(row: Row): SourceSettings {
+  const settings = JSON.parse(String(row.settings)) as SourceSettings;
+  return { ...settings, reading: { ...PLAIN_READING, ...settings.reading } };
+}
 /** What an older weir did not know of a state is as it is for a new one. */
-const stateOf = (row: Row): SourceState => ({ ...newState(0), ...(JSON.parse(String(row.state)) as Partial<SourceState>) });
+const stateOf = (row: Row): SourceState => ({
+  ...newState(0),
+  ...(JSON.parse(String(row.state)) as Partial<SourceState>),
+  equalSeq: Number(row.equal_seq),
+  undone: row.undone_by === null ? null : { batch: String(row.undone_by), seq: Number(row.undone_seq), at: Number(row.undone_at) },
+});
 const secretOf = (row: Row) => (row.secret === null ? null : (row.secret as Uint8Array));
 
 const sourceOf = (row: Row): Source => ({
@@ -106,7 +117,6 @@ export const sourceChanges = {
     for (const table of ['lists', 'feeds'] as const) yield* refuseName(table, workspacePk, name);
     const row = yield* insertList(now, workspacePk, { ...list, id: listId, name, isDefault: false, sourceId: id });
     yield* insertSource(now, { id, workspacePk, listPk: Number(row.pk), settings, secret, state: newState(yield* instant(now)) });
-    yield* moveAgreements(workspacePk);
     const made = yield* record(workspaceId, id);
     yield* audited(now, 'source created', made, { workspacePk, by }, null);
     yield* doneOnce(now, workspacePk, once, made);
@@ -125,7 +135,6 @@ export const sourceChanges = {
       state: JSON.stringify(state),
       ...(secret !== undefined && { secret }),
     });
-    if (patch.copies !== undefined) yield* moveAgreements(workspacePk);
     const after = yield* record(workspaceId, id);
     yield* audited(now, 'source changed', after, { workspacePk, by }, sourceSettingsJson(settings));
     return after;
@@ -148,7 +157,6 @@ export const sourceChanges = {
     yield* run('DELETE FROM source_runs WHERE source_pk = $1', Number(row.pk));
     yield* run('DELETE FROM sources WHERE pk = $1', Number(row.pk));
     yield* moveSourceRevision();
-    yield* moveAgreements(workspacePk);
     if (keepList) {
       yield* run('UPDATE lists SET source_id = NULL, revision = revision + 1 WHERE pk = $1', listPk);
       // Keys that are bound to the list may change it from now on.
@@ -165,7 +173,8 @@ export const sourceChanges = {
         'REFUSED',
         `somebody has asked to ${asked.what} what the source "${row.name}" holds back: wait until that is done`,
       );
-    yield* run('UPDATE sources SET asked = $2 WHERE id = $1', id, JSON.stringify(ask));
+    const both = asked === null || ask.what === 'refresh' ? ask : { ...ask, next: asked };
+    yield* run('UPDATE sources SET asked = $2 WHERE id = $1', id, JSON.stringify(both));
     yield* moveSourceRevision();
     yield* audit(now, `source ${EVENTS[ask.what]}`, id, { workspacePk, by: ask.by });
     return yield* record(workspaceId, id);
@@ -173,7 +182,6 @@ export const sourceChanges = {
   *restoreSources(now, workspaceId, sources, by) {
     const workspacePk = yield* changeWorkspace(workspaceId);
     for (const source of sources) yield* restoreSource(now, workspacePk, source);
-    yield* moveAgreements(workspacePk);
     yield* moveKeyRevision();
     if (sources.length > 0) yield* audit(now, 'sources restored', workspaceId, { workspacePk, by });
   },
@@ -184,11 +192,6 @@ const EVENTS: Readonly<Record<SourceAsk['what'], string>> = { refresh: 'refresh 
 /** The store's clock, ms. */
 function* instant(now: string): Work<number> {
   return Number((yield* one(`SELECT ${now} AS at`))!.at);
-}
-
-/** Tells whoever refreshes sources that one has changed. */
-function* moveSourceRevision(): Work<void> {
-  yield* tell("UPDATE counters SET value = value + 1 WHERE name = 'source_revision'");
 }
 
 /** The row of a source, held until the commit: what a refresh writes waits. */
@@ -248,6 +251,8 @@ function* insertSource(now: string, { id, workspacePk, listPk, settings, secret,
     settings: JSON.stringify(settings),
     secret,
     state: JSON.stringify(state),
+    equal_seq: state.equalSeq,
+    ...(state.undone !== null && { undone_by: state.undone.batch, undone_seq: state.undone.seq, undone_at: state.undone.at }),
     is_paused: isPaused ? 1 : 0,
     revision: 1,
   });
@@ -255,18 +260,24 @@ function* insertSource(now: string, { id, workspacePk, listPk, settings, secret,
 }
 
 /** What is kept of a source that is deleted, beside the row of its list. */
-export type KeptSource = Pick<SourceRow, 'id' | 'settings'> & { readonly secret: string | null };
+export type KeptSource = Pick<SourceRow, 'id' | 'settings'> & { readonly secret: string | null } & Partial<Pick<SourceRow, 'state'>>;
 
 const keptSource = (row: Row): KeptSource => ({
   id: String(row.id),
   settings: settingsOf(row),
   secret: row.secret === null ? null : Buffer.from(row.secret as Uint8Array).toString('base64'),
+  state: stateOf(row),
 });
 
-/** Brings back the source of a list that is restored, paused; its state begins anew. */
-export function* bringBackSource(now: string, workspacePk: number, listPk: number, { id, settings, secret }: KeptSource): Work<void> {
-  const sealed = secret === null ? null : Buffer.from(secret, 'base64');
-  yield* insertSource(now, { id, workspacePk, listPk, settings, secret: sealed, state: newState(yield* instant(now)), isPaused: true });
+/** Brings back the source of a list that is restored, paused. Its content is fetched again, and its list is as old as it was. */
+export function* bringBackSource(now: string, workspacePk: number, listPk: number, { secret, state, ...kept }: KeptSource): Work<void> {
+  const at = yield* instant(now);
+  yield* insertSource(now, {
+    ...kept,
+    ...{ workspacePk, listPk, isPaused: true },
+    secret: secret === null ? null : Buffer.from(secret, 'base64'),
+    state: { ...(state === undefined ? newState(at) : afresh(state, at, false)), applying: null, countedFor: UNCOUNTED },
+  });
 }
 
 /** An id that another has is not taken; a list that has a source already is left to that. */
@@ -277,7 +288,7 @@ function* restoreSource(now: string, workspacePk: number, { id, listId, isPaused
   if (Number(list.is_default) === 1) throw new WeirError('REFUSED', 'the default list of a workspace has no source');
   const own = (yield* one('SELECT id FROM sources WHERE id = $1', id)) === undefined ? id : crypto.randomUUID();
   const stop = settings.credential === null ? null : 'secret';
-  const state: SourceState = { ...newState(yield* instant(now)), confirmedAt, stop };
+  const state: SourceState = { ...newState(yield* instant(now)), confirmedAt, stop, countedFor: UNCOUNTED };
   yield* insertSource(now, { id: own, workspacePk, listPk: Number(list.pk), settings, secret: null, state, isPaused });
   yield* run('UPDATE lists SET source_id = $2 WHERE pk = $1', Number(list.pk), own);
 }

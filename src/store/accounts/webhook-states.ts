@@ -46,7 +46,8 @@ function* writeLog({ id, told, message }: LogUpdate): Work<void> {
 
 function* writeDelivery({ id, waits, delivery }: DeliveryUpdate): Work<void> {
   const written = yield* run(
-    'UPDATE webhook_states SET message = $2, next_at = $3 WHERE hook_id = $1 AND next_at IS NOT NULL',
+    `UPDATE webhook_states SET message = $2, next_at = $3, failures = ${delivery.outcome === 'delivered' ? '0' : 'failures + 1'}
+     WHERE hook_id = $1 AND next_at IS NOT NULL`,
     id,
     waits === null ? null : JSON.stringify(waits.message),
     waits?.nextAt ?? null,

@@ -1,5 +1,7 @@
 /** Webhooks: reading them, and every change of one as a transaction with its audit row, the same in both dialects (SPEC D27). */
 import {
+  FAILING_TRIES,
+  keptSecretFault,
   MOST_WEBHOOKS,
   type Told,
   type Webhook,
@@ -13,7 +15,7 @@ import { WeirError } from '../../errors.ts';
 import type { WebhookReads, WebhookState, WebhookWithSecret, WebhookWrites } from '../../ports/stored/webhook-store.ts';
 import { pageOf } from '../page.ts';
 import { WORKSPACE_PK } from '../row-ids.ts';
-import type { Row } from '../rows.ts';
+import { type Row, textOrNull } from '../rows.ts';
 import { all, type Changes, one, type Reads, run, tell, type Work } from '../work.ts';
 import { changeWorkspace, create, noSuch, requireState } from './account-statements.ts';
 import { doneOnce } from './answers.ts';
@@ -72,6 +74,20 @@ export const webhookReads = {
     if (workspaceId === null) return (yield* all(`${STATES} WHERE hook_id = 'service'`)).map(stateOf);
     const of = `${STATES} WHERE hook_id IN (SELECT id FROM webhooks WHERE workspace_pk = ${WORKSPACE_PK}) ORDER BY hook_id`;
     return (yield* all(of, workspaceId)).map(stateOf);
+  },
+  *failingWebhooks(workspaceId) {
+    const rows = yield* all(
+      `SELECT s.hook_id, s.failures, h.settings, w.id AS workspace_id FROM webhook_states s LEFT JOIN webhooks h ON h.id = s.hook_id
+       LEFT JOIN workspaces w ON w.pk = h.workspace_pk
+       WHERE s.failures >= ${FAILING_TRIES}${workspaceId === null ? '' : ' AND w.id = $1'} ORDER BY s.hook_id`,
+      ...(workspaceId === null ? [] : [workspaceId]),
+    );
+    return rows.map((row) => ({
+      id: String(row.hook_id),
+      name: row.settings === null ? null : settingsOf(row).name,
+      workspaceId: textOrNull(row.workspace_id),
+      failures: Number(row.failures),
+    }));
   },
   *dueMessages(now, limit) {
     const rows = yield* all(
@@ -147,11 +163,14 @@ export const webhookChanges = {
     const before = yield* found(workspaceId, id);
     requireState(webhookState(before), ifMatch);
     const { name, url, style } = { ...before, ...patch };
+    // Judged again here: another change may have come between what was read and this transaction.
+    const fault = before.hasSecret && secret === undefined ? keptSecretFault(before, { name, url, style }) : undefined;
+    if (fault !== undefined) throw new WeirError('REFUSED', `${fault.field} ${fault.message}`);
     if (name !== before.name)
       refuseTaken((yield* all('SELECT settings FROM webhooks WHERE workspace_pk = $1', workspacePk)).map(settingsOf), name);
     yield* run('UPDATE webhooks SET settings = $2 WHERE id = $1', id, JSON.stringify({ name, url, style }));
     if (secret !== undefined) yield* run('UPDATE webhooks SET secret = $2 WHERE id = $1', id, secret);
-    yield* run('UPDATE webhook_states SET next_at = 0 WHERE hook_id = $1 AND next_at IS NOT NULL', id);
+    yield* run('UPDATE webhook_states SET failures = 0, next_at = CASE WHEN next_at IS NULL THEN NULL ELSE 0 END WHERE hook_id = $1', id);
     const after = yield* found(workspaceId, id);
     yield* audit(now, 'webhook changed', id, { workspacePk, by, change: changed(webhookAudit(before), webhookAudit(after)) });
     yield* moveRevision();

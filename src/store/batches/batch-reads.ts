@@ -58,6 +58,7 @@ function* infoOf(workspace: number, batchId: string): Work<BatchInfo | undefined
   const isGone = rows.every((row) => row.list_id === null) && !(yield* reaches(workspace, batchId));
   return {
     id: batchId,
+    firstSeq: Number(first.first_seq),
     ...concerned,
     keyId: textOrNull(first.key_id),
     ...namedIn(first),

@@ -1,16 +1,16 @@
-/** Records that wait to be sent to one partition, and the calls that wait for them. */
+/** Records waiting to be sent to one partition, with their callers. */
 import type { MessageRecord } from '@platformatic/kafka';
 import { sizeOf } from './record.ts';
 
-/** What a request holds at first, bytes; brokers take 1 MiB unless they are told otherwise. */
+/** Initial size limit of a request, bytes; brokers accept 1 MiB by default. */
 const REQUEST_BYTES = 900_000;
 
-/** One call of `append`: its records are acknowledged together or refused together. */
+/** One call of `append`: its records are acknowledged or refused together. */
 export interface PendingAppend {
   readonly promise: Promise<void>;
-  /** Whether the caller has had its answer. */
+  /** Whether the caller has an answer. */
   readonly settled: boolean;
-  /** One more of its records is acknowledged; the last one resolves the promise. */
+  /** Counts one acknowledged record; the last one resolves the promise. */
   acknowledge(): void;
   reject(error: Error): void;
 }
@@ -39,14 +39,14 @@ export function pendingAppend(count: number, patience: number, late: () => Error
   };
 }
 
-/** A record on its way, and whose it is. */
+/** A record with its caller. */
 export interface QueuedRecord {
   readonly record: MessageRecord;
   readonly bytes: number;
   readonly append: PendingAppend;
 }
 
-/** An empty queue of the records of a partition in the order of arrival, handed out a request at a time. */
+/** A queue of one partition's records in order of arrival, drained one request at a time. */
 export function appendQueue() {
   let queue: QueuedRecord[] = [];
   let largest = REQUEST_BYTES;
@@ -57,7 +57,7 @@ export function appendQueue() {
     push(records: readonly MessageRecord[], append: PendingAppend): void {
       for (const record of records) queue.push({ record, bytes: sizeOf(record), append });
     },
-    /** The next request: as many records as fit, at least one, without those whose caller has had its answer. */
+    /** The next request: as many records as fit, at least one. Skips records whose callers have given up. */
     take(): QueuedRecord[] {
       const request: QueuedRecord[] = [];
       let bytes = 0;
@@ -72,7 +72,7 @@ export function appendQueue() {
       queue = queue.slice(at);
       return request;
     },
-    /** Puts a request that was too large back to the front; requests hold half of it from now on. */
+    /** Puts a request that was too large back to the front, and halves the size of later requests. */
     split(request: readonly QueuedRecord[]): void {
       largest = bytesOf(request) / 2;
       queue = [...request, ...queue];
@@ -80,5 +80,4 @@ export function appendQueue() {
   };
 }
 
-/** What a request takes up, bytes. */
 export const bytesOf = (request: readonly QueuedRecord[]): number => request.reduce((sum, { bytes }) => sum + bytes, 0);

@@ -3,36 +3,34 @@ import { appendQueue, bytesOf, type PendingAppend, pendingAppend, type QueuedRec
 import { isAnswer, reasonOf } from './fault.ts';
 import { type ProducerIdentity, producerSession } from './producer-session.ts';
 
-/** How long a batch waits for its acknowledgement, ms: the HTTP answer must come within 5 s. */
+/** How long a batch waits for its acknowledgement, ms: the HTTP response must be sent within 5 s. */
 const PATIENCE = 4500;
-/** How long after a failure a request is tried again, ms. */
+/** Pause before a failed request is retried, ms. */
 const PAUSE = 200;
 
-/** Answers to a request that holds more than the topic takes. */
+/** Errors for a request that exceeds the topic's limit. */
 const TOO_LARGE = ['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE'];
-/** Answers to a producer whose epoch is over or forgotten. */
+/** Errors for a producer whose epoch has ended or was forgotten. */
 const EPOCH_OVER = ['OUT_OF_ORDER_SEQUENCE_NUMBER', 'UNKNOWN_PRODUCER_ID', 'INVALID_PRODUCER_EPOCH'];
 
-/** The requests that an appender sends to one partition. */
 export interface PartitionLog {
-  /** Asks the brokers for an identity. */
+  /** Requests a producer identity from the brokers. */
   newProducer(): Promise<ProducerIdentity>;
   /** Appends in one request; resolves when all in-sync replicas have it. `sequence` counts the producer's records in its epoch. */
   produce(records: MessageRecord[], producer: ProducerIdentity, sequence: number): Promise<void>;
 }
 
-/** Appends to one partition. */
 export interface Appender {
-  /** Appends in order; resolves when everything is acknowledged, rejects when it is not within 4.5 s. */
+  /** Appends in order. Resolves when everything is acknowledged; rejects after 4.5 s. */
   append(records: readonly MessageRecord[]): Promise<void>;
-  /** Rejects what waits and what comes later. */
+  /** Rejects waiting and later calls. */
   close(): void;
 }
 
 /**
- * An appender that has one request on its way at a time; records that arrive meanwhile share the next. A failed request is sent
- * again unchanged (producer, epoch, sequence), so that the broker appends it once. When no caller waits for it any more, the epoch
- * ends: a request that is still on its way then is refused, and cannot land behind a later one.
+ * An appender with one request in flight; records that arrive meanwhile share the next one. A failed request is retried unchanged
+ * (producer, epoch, sequence), so that the broker appends it once. When no caller waits any more, the epoch ends: the broker then refuses a
+ * request still in flight, so that it cannot land behind a later one.
  */
 export function openAppender(log: PartitionLog): Appender {
   const queue = appendQueue();
@@ -40,7 +38,6 @@ export function openAppender(log: PartitionLog): Appender {
   const waiting = new Set<PendingAppend>();
   let sending = false;
   let closed = false;
-  /** Why the last request failed. */
   let trouble = 'no answer';
 
   const late = () => new Error(`Kafka has not acknowledged the messages within ${PATIENCE / 1000} s: ${trouble}`);
@@ -74,7 +71,7 @@ export function openAppender(log: PartitionLog): Appender {
     session.endEpoch();
   }
 
-  /** A request that is too large is sent in parts; a single message is refused. */
+  /** Sends a request that is too large in parts; a single message is refused. */
   function makeSmaller(request: readonly QueuedRecord[]): void {
     if (request.length > 1) queue.split(request);
     else request[0].append.reject(new Error(`a message of ${bytesOf(request)} bytes is larger than the topic takes (max.message.bytes)`));

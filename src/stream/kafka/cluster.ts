@@ -1,7 +1,7 @@
 import { Admin, type API, type BaseOptions, type Connection, ConnectionPool, kGetApi } from '@platformatic/kafka';
 import { type KafkaOptions, security } from './options.ts';
 
-/** How long a broker may take to answer, ms, before it is asked again over a new connection. */
+/** Timeout of a request, ms, before it is retried over a new connection. */
 const REQUEST_TIMEOUT = 3000;
 
 /** The brokers of one topic: its metadata, and connections to the leaders of its partitions. */
@@ -10,25 +10,22 @@ export interface Cluster {
   readonly admin: Admin;
   /** Options for more clients and connections to the same brokers. */
   readonly connecting: BaseOptions;
-  /**
-   * The topic's id, its number of partitions, and those of them that have no leader now; `fresh` asks the brokers, otherwise the
-   * answer may be 5 s old.
-   */
+  /** The topic's id, its partitions, and those without a leader. `fresh` asks the brokers; otherwise the answer may be 5 s old. */
   describe(fresh: boolean): Promise<{ id: string; partitions: number; leaderless: number[] }>;
   /** The number of partitions in the last metadata. */
   partitions(): number;
-  /** Has the metadata read anew before the next request. Call it after a failed one: leaders may have moved. */
+  /** Reads the metadata again before the next request. Call it after a failed request: leaders may have moved. */
   doubt(): void;
   /** A connection from `pool` to the leader of a partition. */
   leader(partition: number, pool?: ConnectionPool): Promise<Connection>;
   /** A connection to any broker. */
   anyone(): Promise<Connection>;
-  /** The request of this name, in the newest version that both sides know. */
+  /** The request of this name, in the newest version that both sides support. */
   request<Arguments extends unknown[], Response>(name: string): Promise<API<Arguments, Response>>;
   close(): void;
 }
 
-/** Prepares the connections to the brokers of a topic; none is opened before it is needed. */
+/** Prepares connections to the brokers of a topic; they are opened on demand. */
 export function connectCluster(options: KafkaOptions): Cluster {
   const { topic } = options;
   const connecting: BaseOptions = {
@@ -86,15 +83,14 @@ export function connectCluster(options: KafkaOptions): Cluster {
   };
 }
 
-/** A new pool of connections to these brokers. */
 export const connectionPool = ({ clientId, ...options }: BaseOptions): ConnectionPool =>
   surviveErrors(new ConnectionPool(clientId, options));
 
-/** Listens for the errors of each connection: the client does not for all of them, and one without a listener ends the process. */
+/** Listens for connection errors: the client does not listen for all of them, and an unhandled one ends the process. */
 export const surviveErrors = (pool: ConnectionPool): ConnectionPool =>
   pool.on('connecting', ({ connection }) => void connection.on('error', () => {}));
 
-/** Ends every connection at once; requests that wait reject. */
+/** Closes every connection; waiting requests reject. */
 export function hangUp(pool: ConnectionPool): void {
   for (const [, connection] of pool) connection.socket?.destroy();
   pool.close(() => {});

@@ -4,14 +4,14 @@ import { type Cluster, connectionPool, hangUp } from './cluster.ts';
 import { isAnswer, reasonOf } from './fault.ts';
 import { decodeBatches } from './record.ts';
 
-/** What one answer holds of a partition, bytes. */
+/** Size limit of one response per partition, bytes. */
 const ANSWER_BYTES = 1_048_576;
 /** The first version of Fetch that names a topic by its id. */
 const FETCH_BY_ID = 13;
 
 /**
- * Fetches records of the topic with this id: one made anew under the same name has another, and its records are not read. Each partition has a connection of its own: a broker answers the requests of one in turn,
- * and these wait.
+ * Fetches records of the topic with this id; a topic created again under the same name has another id and is not read. Each partition has
+ * its own connection: a broker answers the requests of a connection in turn, and these are long polls.
  */
 export function topicFetcher(cluster: Cluster, topicId: string) {
   const pools = new Map<number, ConnectionPool>();
@@ -24,7 +24,7 @@ export function topicFetcher(cluster: Cluster, topicId: string) {
     return pool;
   }
 
-  /** Closes the connections of all but these partitions; requests that wait there reject. */
+  /** Closes the connections of all other partitions; their waiting requests reject. */
   function keep(partitions: readonly number[]): void {
     for (const [partition, pool] of pools) {
       if (partitions.includes(partition)) continue;
@@ -50,7 +50,6 @@ export function topicFetcher(cluster: Cluster, topicId: string) {
       return decodeBatches(answer.responses[0]?.partitions[0]?.records ?? [], offset);
     },
     keep,
-    /** Closes every connection, for good. */
     close(): void {
       closed = true;
       keep([]);
@@ -58,7 +57,7 @@ export function topicFetcher(cluster: Cluster, topicId: string) {
   };
 }
 
-/** Why records cannot be fetched, for the person who operates the brokers. */
+/** Why records cannot be fetched, for the operator of the brokers. */
 export function fetchFault(error: unknown, topic: string, topicId: string, partition: number, offset: number): Error {
   if (isAnswer(error, 'OFFSET_OUT_OF_RANGE')) return new Error(`partition ${partition} of the topic ${topic} has no offset ${offset}`);
   if (isAnswer(error, 'UNKNOWN_TOPIC_ID', 'INCONSISTENT_TOPIC_ID')) {

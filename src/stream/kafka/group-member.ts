@@ -3,20 +3,20 @@ import { within } from '../../clock.ts';
 import { type Cluster, hangUp, surviveErrors } from './cluster.ts';
 import { reasonOf } from './fault.ts';
 
-/** A member that is not heard of for this long, ms, loses its partitions: the least that brokers allow unless told otherwise. */
+/** A member silent for this long loses its partitions, ms: the default minimum of brokers. */
 const SESSION = 6000;
-/** How long the others are waited for when the partitions are divided anew, ms. */
+/** How long a rebalance waits for the other members, ms. */
 const REBALANCE = 6000;
-/** How often a member is heard of, ms. */
+/** ms */
 const HEARTBEAT = 1000;
-/** How often the number of partitions is looked at, ms. */
+/** Interval of checks of the number of partitions, ms. */
 const REVIEW = 5000;
-/** How long leaving the group may take, ms. */
+/** Timeout for leaving the group, ms. */
 const LEAVE = 2000;
 
 /**
- * Joins the group, which only divides the partitions of a topic with so many: positions are the store's, nothing is committed. `onAssigned` gets the partitions each time they were divided. Rejects
- * with a readable reason.
+ * Joins the group, which only assigns partitions: positions are in the store, nothing is committed. `onAssigned` gets the partitions after
+ * each rebalance. Rejects with a readable reason.
  */
 export async function joinGroup(cluster: Cluster, group: string, partitions: number, onAssigned: (owned: readonly number[]) => void) {
   const { topic } = cluster;
@@ -29,7 +29,7 @@ export async function joinGroup(cluster: Cluster, group: string, partitions: num
     sessionTimeout: SESSION,
     rebalanceTimeout: REBALANCE,
     heartbeatInterval: HEARTBEAT,
-    // A join is held back until the others have joined too.
+    // The broker answers a join only after the others have joined too.
     requestTimeout: REBALANCE + 4000,
   });
   surviveErrors(client.connections);
@@ -61,12 +61,12 @@ export async function joinGroup(cluster: Cluster, group: string, partitions: num
     throw joinRefused(group, error);
   }
   return {
-    /** The partitions that this member owns now. Throws when the membership is lost. */
+    /** The owned partitions. Throws if the membership is lost. */
     owned(): readonly number[] {
       if (lost !== undefined) throw lost;
       return owned;
     },
-    /** Whether it owns the partition; unlike `owned` it never throws. */
+    /** Unlike `owned`, never throws. */
     owns: (partition: number): boolean => owned.includes(partition),
     leave,
   };
@@ -76,7 +76,7 @@ export async function joinGroup(cluster: Cluster, group: string, partitions: num
 export const joinRefused = (group: string, error: unknown): Error =>
   new Error(`the consumer group ${group} cannot be joined: ${reasonOf(error)}`);
 
-/** Tells the topic's number of partitions now and then, whenever the brokers answer. Returns the function that stops it. */
+/** Reports the topic's number of partitions at intervals. Returns the function that stops it. */
 function watchPartitions(cluster: Cluster, onCount: (partitions: number) => void): () => void {
   const look = () =>
     cluster.describe(false).then(

@@ -1,19 +1,20 @@
+import { timeUntil } from '../../clock.ts';
 import type { StreamReader, StreamRecord } from '../../ports/stream.ts';
 import type { Cluster } from './cluster.ts';
 import { fetchFault, topicFetcher } from './fetcher.ts';
 import { joinGroup, joinRefused } from './group-member.ts';
 
-/** How long a broker holds a request for records that are not there yet, ms. */
+/** How long a broker holds a fetch request open without records, ms. */
 const LONGEST_WAIT = 1000;
 
-/** Joins the consumer group and reads the partitions that it assigns, of the very topic that is there now. */
+/** Joins the consumer group and reads the assigned partitions of exactly the current topic. */
 export async function openReader(cluster: Cluster, group: string): Promise<StreamReader> {
   const { topic } = cluster;
   const { id: topicId, partitions } = await cluster.describe(true).catch((error: unknown) => {
     throw joinRefused(group, error);
   });
   const fetcher = topicFetcher(cluster, topicId);
-  /** Records that were fetched and not read yet, by partition. */
+  /** Fetched but unread records, by partition. */
   const ahead = new Map<number, StreamRecord[]>();
   let closed = false;
 
@@ -29,7 +30,7 @@ export async function openReader(cluster: Cluster, group: string): Promise<Strea
       const known = ahead.get(partition);
       if (known?.[0]?.offset === offset) return known.splice(0, max);
       for (let at = offset; !closed; ) {
-        const left = Math.max(0, deadline - performance.now());
+        const left = timeUntil(deadline, performance.now());
         try {
           const { records, next } = await fetcher.fetch(partition, at, Math.min(LONGEST_WAIT, Math.ceil(left)));
           if (records.length > 0) {

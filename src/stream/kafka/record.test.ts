@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { KafkaRecord, RecordsBatch } from '@platformatic/kafka';
+import { decodeSignalRecord } from '../../signal/message/decode.ts';
 import { decodeBatches, partitionOf, sizeOf, toKafkaRecord } from './record.ts';
 
 const record = (offsetDelta: number, rest: Partial<KafkaRecord> = {}): KafkaRecord => ({
@@ -80,11 +81,13 @@ test('6 a topic that stamps records as they are appended gives all of a batch it
   );
 });
 
-test('D4 what is no UTF-8, and what is not there at all, is never another text', () => {
+test('D4 D46.7 what is no UTF-8, and what is not there at all, is never another text; a header without a value is absent', () => {
   const headers: KafkaRecord['headers'] = [
     [Buffer.from('workspace_id'), Buffer.from([0xc3, 0x28])],
     [Buffer.from('__proto__'), Buffer.from('x')],
+    [Buffer.from('list_id'), Buffer.from('edge')],
     [Buffer.from('list_id'), null],
+    [Buffer.from('schema_version'), null],
   ];
   const [found] = decodeBatches([batch(0, [record(0, { key: null, value: Buffer.from([0xff, 0x00]), headers })])], 0).records;
   assert.equal(found.value, 'base64:/wA=');
@@ -92,8 +95,15 @@ test('D4 what is no UTF-8, and what is not there at all, is never another text',
   assert.deepEqual(Object.entries(found.headers), [
     ['workspace_id', 'base64:wyg='],
     ['__proto__', 'x'],
-    ['list_id', ''],
   ]);
+  const event = Buffer.from('{"type":"access_rules","action":"block","ip":"192.0.2.1"}');
+  const names = ['schema_version', 'list_id', 'received_at', 'signal_id', 'key_id', 'source_id', 'actor', 'person'];
+  const sparse = record(0, {
+    value: event,
+    headers: [[Buffer.from('workspace_id'), Buffer.from('w')], ...names.map((name) => [Buffer.from(name), null] as [Buffer, null])],
+  });
+  const [message] = decodeBatches([batch(0, [sparse], { firstTimestamp: BigInt(Date.UTC(2026, 1)) })], 0).records;
+  assert.ok('change' in decodeSignalRecord(message));
   const [bom] = decodeBatches([batch(0, [record(0, { value: Buffer.from('\uFEFF{}') })])], 0).records;
   assert.equal(bom.value, '\uFEFF{}');
 });

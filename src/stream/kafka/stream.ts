@@ -11,16 +11,16 @@ import { openReader } from './reader.ts';
 import { partitionOf, toKafkaRecord } from './record.ts';
 import { openTopic } from './topic.ts';
 
-/** What ListOffsets takes in place of a time: the oldest message kept, or the end of the log. */
+/** ListOffsets timestamps: the oldest message, or the end of the log. */
 const EARLIEST = -2n;
 const LATEST = -1n;
-/** How long the brokers may take to answer, and to answer for readiness, ms. */
+/** Timeouts of broker requests, and of those for readiness, ms. */
 const PATIENCE = 4000;
 const PING_PATIENCE = 2000;
-/** How long a broker waits for its replicas before it gives up, ms: less than the client waits for the broker. */
+/** How long a broker waits for its replicas, ms: less than the client waits for the broker. */
 const REPLICA_PATIENCE = 2500;
 
-/** The stream in one Kafka topic. Makes the topic when it is missing; rejects when no broker answers within 10 s. */
+/** The stream in one Kafka topic. Creates the topic if it is missing; rejects if no broker answers within 10 s. */
 export async function openKafkaStream(options: KafkaOptions): Promise<Stream> {
   const { topic, group = `weir-${topic}` } = options;
   const cluster = connectCluster(options);
@@ -32,7 +32,7 @@ export async function openKafkaStream(options: KafkaOptions): Promise<Stream> {
     throw error;
   }
 
-  /** The answer of the brokers; rejects with one readable line. */
+  /** Rejects with one readable line. */
   async function ask<T>(question: Promise<T>, ms = PATIENCE): Promise<T> {
     try {
       return await within(question, ms, 'the broker');

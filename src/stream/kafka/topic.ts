@@ -10,8 +10,8 @@ const START = 10_000;
 const PAUSE = 100;
 
 /**
- * Waits for the brokers and makes the topic when it is missing. Rejects with STREAM_UNAVAILABLE when they are not there, with REFUSED
- * when the topic cannot be used: the brokers are there, but it cannot be made, or would lose messages.
+ * Waits for the brokers and creates the topic if it is missing. Rejects with STREAM_UNAVAILABLE if they are down, with REFUSED if the topic
+ * is unusable: it cannot be created, or would lose messages.
  */
 export async function openTopic(cluster: Cluster, options: KafkaOptions): Promise<void> {
   const deadline = Date.now() + START;
@@ -54,14 +54,14 @@ async function createTopic({ admin }: Cluster, { topic, partitions, replication,
   }
 }
 
-/** Rejects until every partition has a leader: a topic that was just made has none at first. */
+/** Rejects until every partition has a leader: a new topic has none at first. */
 async function hearLeaders({ admin, topic, describe }: Cluster): Promise<void> {
   const { partitions } = await describe(true);
   const ends = Array.from({ length: partitions }, (_, partitionIndex) => ({ partitionIndex, timestamp: -1n }));
   await admin.listOffsets({ topics: [{ name: topic, partitions: ends }] });
 }
 
-/** Refuses a compacted topic: compaction keeps only the last message of each key, and the key is the workspace. */
+/** Refuses a compacted topic: compaction keeps only the last message per key, and the key is the workspace. */
 async function refuseCompaction({ admin, topic }: Cluster): Promise<void> {
   const resource = { resourceType: ConfigResourceTypes.TOPIC, resourceName: topic, configurationKeys: ['cleanup.policy'] };
   try {

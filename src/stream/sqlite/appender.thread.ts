@@ -1,25 +1,24 @@
 /**
- * The appender thread of the embedded stream. Batches that arrive while one sync runs share the next.
- * In: { id, batch, more }, where more of the same id follow until one says no, { id, discard } when none will,
- *     or { id, batch: undefined } for a probe
- * Out: { ids } when durable, { ids, error } when not.
+ * The appender thread of the embedded stream. Batches that arrive during a sync share the next one. In: { id, batch, more } (rows of one id
+ * follow until `more` is false), { id, discard } to abandon them, or { id, batch: undefined } for a probe Out: { ids } when durable, { ids,
+ * error } otherwise.
  */
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { type EncodedBatch, logAppender, openLog } from './log.ts';
 
 export interface AppenderData {
   readonly file: string;
-  /** One 32-bit number, which grows and wakes who waits for it with every append. */
+  /** One 32-bit counter; each append increments it and wakes waiting readers. */
   readonly appended: SharedArrayBuffer;
 }
 export interface AppendRequest {
   readonly id: number;
-  /** undefined probes whether the file can be written. */
+  /** undefined: probe whether the file is writable. */
   readonly batch: EncodedBatch | undefined;
-  /** Another row of the same id follows; they become durable together. */
+  /** Another row of the same id follows; all rows become durable together. */
   readonly more: boolean;
 }
-/** What was sent of this id is not to be appended. */
+/** Abandons the rows sent for this id. */
 export interface DiscardRequest {
   readonly id: number;
   readonly discard: true;
@@ -29,7 +28,7 @@ export interface AppendReply {
   readonly error?: string;
 }
 
-/** Batches that a transaction holds at most, so that no sync waits for an unbounded write. */
+/** Batches per transaction, so that no sync waits for an unbounded write. */
 const MOST = 256;
 
 const { file, appended } = workerData as AppenderData;
@@ -37,7 +36,7 @@ const port = parentPort!;
 const log = logAppender(openLog(file));
 const appends = new Int32Array(appended);
 
-/** Rows of requests that are not complete yet. */
+/** Rows of incomplete requests. */
 const begun = new Map<number, EncodedBatch[]>();
 
 interface Complete {
@@ -45,7 +44,7 @@ interface Complete {
   readonly batches: readonly EncodedBatch[];
 }
 
-/** The request with all of its rows once this is the last one. */
+/** The request with all of its rows, once this is the last one. */
 function complete(request: AppendRequest | DiscardRequest): Complete[] {
   if ('discard' in request) {
     begun.delete(request.id);
@@ -78,7 +77,7 @@ port.on('message', (first: Request) => {
   if (closing) port.close();
 });
 
-/** Gives large rows back at once: the collector hardly counts what lies outside of its heap. */
+/** Frees large rows at once: the garbage collector hardly counts memory outside of its heap. */
 function free(batches: readonly EncodedBatch[]): void {
   for (const { text } of batches) if (typeof text !== 'string') text.buffer.transfer(0);
 }

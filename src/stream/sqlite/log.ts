@@ -7,9 +7,9 @@ import { isStorableText } from '../../signal/storable-text.ts';
 import { noteWhosePages, usedBytes } from '../../sqlite-shrink.ts';
 
 /**
- * One row for each published batch, more for a large one: `first_offset` is that of its first message. `messages` is a line of JSON that
- * says what the batch shares and how long each value is (`Head`), and behind it the values as they are. Most batches come from one caller,
- * and values are JSON themselves: written as JSON texts they would have to be escaped, and read twice.
+ * One row per published batch, several for a large one; `first_offset` is the offset of its first message. `messages` is a line of JSON
+ * with the batch's shared parts and the length of each value (`Head`), followed by the raw values. Most batches come from one caller, and
+ * values are JSON themselves: as JSON strings they would be escaped, and parsed twice.
  */
 const SCHEMA = `
 CREATE TABLE IF NOT EXISTS identity (id TEXT NOT NULL) STRICT;
@@ -22,39 +22,39 @@ CREATE TABLE IF NOT EXISTS batches (
 CREATE INDEX IF NOT EXISTS batches_timestamp ON batches (timestamp);
 CREATE TABLE IF NOT EXISTS ends (next_offset INTEGER NOT NULL) STRICT;`;
 
-/** A batch in the text form in which it is handed to the appender thread and stored. */
+/** A batch in its stored form, as the appender thread receives it. */
 export interface EncodedBatch {
   readonly count: number;
-  /** As a string, or as UTF-8, which goes to another thread without a copy. */
+  /** A string, or UTF-8, which moves to another thread without a copy. */
   readonly text: string | Uint8Array<ArrayBuffer>;
 }
 
 type Headers = Record<string, string>;
 
-/** What stands before the values of a row. */
+/** The JSON line before the values of a row. */
 interface Head {
-  /** The key of all messages, and the headers that they share. */
+  /** The key of all messages, and their shared headers. */
   readonly key: string;
   readonly headers: Headers;
-  /** The other headers, each with its value in every message; null where a message has it not. */
+  /** The other headers, with one value per message; null if a message lacks it. */
   readonly own: Record<string, readonly (string | null)[]>;
-  /** The length of each value, in UTF-16 code units. */
+  /** Length of each value, in UTF-16 code units. */
   readonly lengths: readonly number[];
-  /** The keys of the messages, where they differ. */
+  /** The keys of the messages, if they differ. */
   readonly keys?: readonly string[];
 }
 
-/** A whole row as JSON: as rows were written once, and are where UTF-8 cannot hold a value as it is. */
+/** A whole row as JSON: the older format, still used for values that UTF-8 cannot represent. */
 type JsonRow = readonly [
   shared: { key: string; headers: Headers },
   messages: readonly (readonly [own: Headers | 0, value: string, key?: string])[],
 ];
 
-/** Characters of values after which a batch is stored as several rows, and after which a read returns what it has. */
+/** Characters of values per row, and per read. */
 export const ROW = 1 << 18;
 const READ = 1 << 20;
 
-/** The text form of a batch of at least one message. */
+/** The stored form of a non-empty batch. */
 export function encodeBatch(messages: readonly Message[]): EncodedBatch & { readonly text: string } {
   const count = messages.length;
   const values = messages.map(({ value }) => value);
@@ -70,7 +70,7 @@ export function encodeBatch(messages: readonly Message[]): EncodedBatch & { read
   return { count, text: `${JSON.stringify(head)}\n${text}` };
 }
 
-/** The headers of messages, those that all have alike apart from the others. */
+/** The headers of messages, split into shared and individual ones. */
 function columnsOf(messages: readonly Message[]): Pick<Head, 'headers' | 'own'> {
   const headers: Headers = {};
   const own: Record<string, (string | null)[]> = {};
@@ -89,7 +89,7 @@ const jsonRow = (messages: readonly Message[]): JsonRow => [
   messages.map(({ headers, value, key }) => [headers, value, key]),
 ];
 
-/** The records of a row, whose first message has the offset `first`. */
+/** The records of a row; its first message has the offset `first`. */
 function decodeRow(text: string, first: number, timestamp: number): StreamRecord[] {
   if (text.startsWith('[')) {
     const [shared, messages] = JSON.parse(text) as JsonRow;
@@ -125,16 +125,15 @@ function withOwn(shared: Headers, columns: [name: string, values: readonly (stri
   return headers;
 }
 
-/** The embedded stream's file in the data folder. */
 export const STREAM_FILE = 'stream.db';
 
-/** The path of that file. Makes a missing folder, readable by its owner only. */
+/** The path of the stream's file. Creates a missing folder, readable by its owner only. */
 export function streamFile(dataDir: string): string {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   return join(dataDir, STREAM_FILE);
 }
 
-/** Opens the log. A new file gets an identity of its own. Throws an error that names the file when it cannot be used. */
+/** Opens the log. A new file gets an identity of its own. Throws an error that names the file if it is unusable. */
 export function openLog(file: string): DatabaseSync {
   try {
     return open(file);
@@ -148,7 +147,7 @@ function open(file: string): DatabaseSync {
   const db = new DatabaseSync(file, { timeout: 5000 });
   noteWhosePages(db);
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 8192');
-  // `ends` comes last, in the same transaction as the others: where it is, nothing is missing, and no lock is needed.
+  // `ends` is created last, in the same transaction: if it exists, the schema is complete and no lock is needed.
   if (db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'ends'").get() !== undefined) return db;
   db.exec('BEGIN IMMEDIATE');
   db.exec(SCHEMA);
@@ -162,7 +161,7 @@ function open(file: string): DatabaseSync {
 
 const PROBE = encodeBatch([{ key: '', headers: {}, value: '' }]);
 
-/** Writes the log. What is written is durable when a call returns; a call throws when the file cannot be written. */
+/** Writes the log. Data is durable when a call returns; a call throws if the file is not writable. */
 export function logAppender(db: DatabaseSync) {
   const take = db.prepare('UPDATE ends SET next_offset = next_offset + ? RETURNING next_offset');
   const insert = db.prepare('INSERT INTO batches VALUES (?, ?, ?, CAST(? AS TEXT))');
@@ -170,7 +169,7 @@ export function logAppender(db: DatabaseSync) {
   const file = db.location()!;
   const opened = statSync(file);
 
-  /** What is written to a file that was removed or replaced is gone with the process, and nobody would notice. */
+  /** Writes to a removed or replaced file would be lost with the process, unnoticed. */
   function requireFile(): void {
     const found = statSync(file, { throwIfNoEntry: false });
     if (found?.ino !== opened.ino || found.dev !== opened.dev) throw new Error('it was removed or replaced; weir has to be restarted');
@@ -200,7 +199,7 @@ export function logAppender(db: DatabaseSync) {
         for (const batch of batches) add(batch, timestamp);
       });
     },
-    /** Appends a message and takes it back in the same transaction: nobody sees it, and offsets stay. */
+    /** Appends a message and rolls it back: nobody sees it, and offsets stay. */
     probe(): void {
       commit(() => {
         revert.run(add(PROBE, 0));
@@ -216,7 +215,7 @@ export function logReader(db: DatabaseSync) {
   const bounds = db.prepare(
     'SELECT next_offset AS "end", coalesce((SELECT min(first_offset) FROM batches), next_offset) AS start FROM ends',
   );
-  // A reader that waits asks ten times a second: of the last batch, which it has, nothing but its two numbers is read.
+  // A waiting reader polls ten times a second: of the last batch, which it already has, only two numbers are read.
   const from = db.prepare(
     `SELECT first_offset, count, timestamp, messages FROM batches
      WHERE first_offset >= coalesce((SELECT max(first_offset) FROM batches WHERE first_offset <= ?1), 0) AND first_offset + count > ?1
@@ -228,7 +227,7 @@ export function logReader(db: DatabaseSync) {
       const row = bounds.get()!;
       return { start: Number(row.start), end: Number(row.end) };
     },
-    /** Returns fewer than `max` where the messages are large. */
+    /** Returns fewer than `max` if the messages are large. */
     read(offset: number, max: number): StreamRecord[] {
       const records: StreamRecord[] = [];
       let size = 0;
@@ -247,8 +246,8 @@ export function logReader(db: DatabaseSync) {
 }
 
 /**
- * Deletes whole batches older than `before` (ms), or the oldest where the log has more than `most` bytes, that end at or below `landed`: up to
- * `limit` messages, but at least one batch. Returns how many messages.
+ * Deletes whole batches that end at or below `landed` and are older than `before` (ms), or the oldest if the log has more than `most`
+ * bytes: up to `limit` messages, but at least one batch. Returns the number of messages.
  */
 export function trimLog(db: DatabaseSync, before: number, landed: number, limit: number, most = Number.POSITIVE_INFINITY): number {
   const excess = usedBytes(db) - most;

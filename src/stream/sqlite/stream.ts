@@ -4,22 +4,22 @@ import { shrinkSlice } from '../../sqlite-shrink.ts';
 import type { AppenderData, AppendReply, AppendRequest, DiscardRequest } from './appender.thread.ts';
 import { encodeBatch, logReader, openLog, ROW, streamFile, trimLog } from './log.ts';
 
-/** How often a waiting reader looks for messages that another process appended, ms. */
+/** How often a waiting reader checks for appends of other processes, ms. */
 const POLL = 100;
 
-/** Counts appends, so that readers in other threads of the process need not wait for their next look. */
+/** Counts appends, so that readers in other threads of the process wake at once. */
 export const newAppendCount = (): SharedArrayBuffer => new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
 
 /**
- * The embedded stream: one partition in `stream.db`. A thread of its own appends; any process may read. Readers learn at once of what a
- * stream with the same `appended` appends.
+ * The embedded stream: one partition in `stream.db`. A thread appends; any process may read. Readers wake at once for appends of streams
+ * with the same `appended`.
  */
 export function openSqliteStream(dataDir: string, appended: SharedArrayBuffer = newAppendCount()): Stream {
   const file = streamFile(dataDir);
   const db = openLog(file);
   const reader = logReader(db);
   let appender: Appender | undefined;
-  /** The appender; another one when its thread has ended. */
+  /** The appender; restarted if its thread has ended. */
   const running = () => {
     if (appender === undefined || appender.dead) appender = startAppender(file, appended);
     return appender;
@@ -51,12 +51,10 @@ export function openSqliteStream(dataDir: string, appended: SharedArrayBuffer = 
   };
 }
 
-/** The appender thread. */
 interface Appender {
   draft(): Draft;
-  /** Rejects when no message could be appended. */
+  /** Rejects if no message could be appended. */
   probe(): Promise<void>;
-  /** Whether the thread has ended. */
   readonly dead: boolean;
   close(): Promise<void>;
 }
@@ -65,7 +63,7 @@ function startAppender(file: string, appended: SharedArrayBuffer): Appender {
   const worker = new Worker(new URL('./appender.thread.ts', import.meta.url), {
     name: 'appender',
     workerData: { file, appended } satisfies AppenderData,
-    // What it is sent lies outside of its heap, or is short-lived (MB).
+    // Messages to this thread are outside of its heap, or short-lived (MB).
     resourceLimits: { maxYoungGenerationSizeMb: 12 },
   });
   const waiting = new Map<number, { resolve: () => void; reject: (error: Error) => void }>();
@@ -78,7 +76,7 @@ function startAppender(file: string, appended: SharedArrayBuffer): Appender {
   };
   worker.on('message', ({ ids, error }: AppendReply) => {
     for (const id of ids) {
-      // A thread that fails right behind its reply is heard of first: the call has been rejected.
+      // A thread that fails right after its reply may report the failure first: the call was rejected then.
       const call = waiting.get(id);
       waiting.delete(id);
       if (error === undefined) call?.resolve();
@@ -92,7 +90,7 @@ function startAppender(file: string, appended: SharedArrayBuffer): Appender {
       resolve();
     });
   });
-  /** Sends the last row of a draft, or a probe; resolves when it is done. */
+  /** Sends the last row of a draft, or a probe. */
   const send = (id: number, batch: AppendRequest['batch']) =>
     new Promise<void>((resolve, reject) => {
       if (dead !== undefined) return reject(dead);
@@ -105,7 +103,7 @@ function startAppender(file: string, appended: SharedArrayBuffer): Appender {
     const id = next;
     let length = 0;
     let published = false;
-    /** The row that is being gathered. */
+    /** The row being filled. */
     let row: Message[] = [];
     let size = 0;
     return {
@@ -113,7 +111,7 @@ function startAppender(file: string, appended: SharedArrayBuffer): Appender {
         return length;
       },
       push(message) {
-        // A full row goes over when the next message comes: the last one ends the draft.
+        // Send a full row only when the next message arrives: the last row ends the draft.
         if (size >= ROW) {
           const { count, text } = encodeBatch(row);
           const bytes = new TextEncoder().encode(text);
@@ -151,7 +149,7 @@ function startAppender(file: string, appended: SharedArrayBuffer): Appender {
   };
 }
 
-/** A reader that owns the one partition. */
+/** A reader of the single partition. */
 function joinLog(file: string, appended: SharedArrayBuffer): StreamReader {
   const db = openLog(file);
   const log = logReader(db);
@@ -159,7 +157,7 @@ function joinLog(file: string, appended: SharedArrayBuffer): StreamReader {
   let stopWaiting: (() => void) | undefined;
   let closed = false;
 
-  /** Resolves once more was appended than `seen`, or after `ms`. */
+  /** Resolves once the counter exceeds `seen`, or after `ms`. */
   const nextAppend = (seen: number, ms: number) =>
     new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, ms);

@@ -59,22 +59,32 @@ export function errorTests(feeds: () => FeedWorld, once: Once): void {
           assert.ok(faultOf(await get(`${path}?${query}`), 400).error.includes(name), query);
         }
       }
-      const ignored = 'a=1&a=2&b=&c&format[]=xml&max_entries=0&confidence=x&severity=&=&&%zz=%';
+      const ignored = 'a=1&a=2&b=&c&max_entries=0&confidence=x&severity=&=&&%zz=%';
       for (const query of ['', ignored]) assert.equal((await get(`${path}?${query}`)).status, 200, query);
       assert.equal((await get(`${path}?${ignored}&%66ormat=%70lain&family=v4`)).headers['x-feed-entry-count'], '0');
     }
     for (const malformed of ['/%', '/%zz', '/%e0%a4', '/%ff']) faultOf(await get(malformed), 400);
   });
 
-  once('D5.20 a parameter that is almost a known one is 400 and names it; what other feeds and clients use is ignored', async () => {
+  once('D5.20 D42.1 a parameter that is almost a known one is 400 and names it; what other feeds and clients use is ignored', async () => {
     const { get, block, reads } = await feeds().space();
     await block(['192.0.2.1']);
     await reads('', '192.0.2.1/32\n');
     const almost: Record<string, string[]> = {
-      action: ['actoin=allow', 'actio=allow', 'actions=allow', 'Action=allow', 'act%69om=', 'action=allow&actiom=block'],
-      format: ['FORMAT=plain', 'fromat=x', 'formats', 'formt=plain', 'ormat=plain'],
-      family: ['familiy=v4', 'famly=v4', 'FAMILY=v4', 'fmaily=v4'],
-      checksum: ['cheksum=md5', 'checkSum=md5', 'checksums=md5', 'chekcsum=md5'],
+      action: [
+        'actoin=allow',
+        'actio=allow',
+        'actions=allow',
+        'Action=allow',
+        'act%69om=',
+        'action=allow&actiom=block',
+        'act=allow',
+        'action[]=allow',
+        'action%3Dallow',
+      ],
+      format: ['FORMAT=plain', 'fromat=x', 'formats', 'formt=plain', 'ormat=plain', 'form=1', '%26format=plain'],
+      family: ['familiy=v4', 'famly=v4', 'FAMILY=v4', 'fmaily=v4', 'fam=v6', '+family=v4', 'fam%69ly%255B%255D=v4'],
+      checksum: ['cheksum=md5', 'checkSum=md5', 'checksums=md5', 'chekcsum=md5', 'format=plain&amp;checksum=md5', 'amp;amp;checksum=md5'],
     };
     for (const [known, queries] of Object.entries(almost)) {
       for (const query of queries) {
@@ -86,10 +96,25 @@ export function errorTests(feeds: () => FeedWorld, once: Once): void {
     const foreign =
       '_=1&t=1&ts=1&v=panosurl&tr=1&n=100&s=0&nocache&rand=1&key=x&token=x&api_key=x&apikey=x&limit=10&page=1&page_size=5&list=edge&type=ip' +
       '&ipv4only&ipv6only&nosort&with_port=true&startup=true&scopes=ip&origins=x&plaintext&confidenceMinimum=90&confidence=high&severity=low' +
-      '&max_entries=5&checksumURL=x&md5&sha256&fmt=json&form=1&fam=v6&direction=in&acl=x&auth=x&device=fw1&serial=1&version=7.4&vdom=root' +
+      '&max_entries=5&checksumURL=x&md5&sha256&fmt=json&direction=in&acl=x&auth=x&device=fw1&serial=1&version=7.4&vdom=root' +
       '&vsys=1&utm_source=x&utm_campaign=x&fbclid=x';
     assert.equal((await get(`?${foreign}`)).text, '192.0.2.1/32\n');
     for (const name of foreign.split('&')) assert.equal((await get(`?${name}`)).status, 200, name);
+  });
+
+  once('D42.2 a slash behind a name is ignored for GET and HEAD; an empty name is 404', async () => {
+    const { get, block, reads, list } = await feeds().space();
+    await list('a b/');
+    await block(['192.0.2.1']);
+    await reads('/default/', '192.0.2.1/32\n');
+    for (const method of ['GET', 'HEAD']) {
+      const [named, slashed] = [await get('/default?family=v4', { method }), await get('/default/?family=v4', { method })];
+      assert.deepEqual([slashed.status, slashed.text, slashed.headers.etag], [200, named.text, named.headers.etag]);
+      for (const [path, status] of Object.entries({ '/': 404, '//': 404, '/?format=plain': 404, '/default//': 404, '/a%20b%2F/': 200 }))
+        assert.equal((await get(path, { method })).status, status, path);
+    }
+    for (const method of ['POST', 'DELETE']) assert.equal((await get('/default/', { method })).status, 405);
+    faultOf(await get('/default/?act=allow'), 400);
   });
 
   test('5, 5.1, D2 401: no key, a malformed, an unknown, a revoked or an expired one; both challenges', async () => {

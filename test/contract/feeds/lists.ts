@@ -47,7 +47,7 @@ export function listTests(feeds: () => FeedWorld, once: Once): void {
       '..',
       '😀'.repeat(200),
       'plain',
-      '\u2028',
+      '\u3000',
     ];
     for (const [i, name] of names.entries()) await block([`192.0.2.${i}`], await list(name));
     for (const [i, name] of names.entries()) await reads(`/${encodeURIComponent(name)}`, `192.0.2.${i}/32\n`);
@@ -124,7 +124,7 @@ export function listTests(feeds: () => FeedWorld, once: Once): void {
   test('4.4.5, 7.3 an unknown list is 404; so is another workspace’s, by name and by UUID', async () => {
     const [one, two] = [await feeds().space(), await feeds().space()];
     const id = await one.list('mine');
-    for (const name of ['nowhere', 'mine', id, '0195a3c0-0000-7000-8000-000000000001', 'default/', 'default/x']) {
+    for (const name of ['nowhere', 'mine', id, '0195a3c0-0000-7000-8000-000000000001', 'nowhere/', 'default/x']) {
       const { status, text } = await two.get(`/${name}`);
       assert.equal(status, 404, name);
       assert.deepEqual([JSON.parse(text).success, details(text)], [false, {}]);

@@ -291,6 +291,23 @@ describe('D14 decisions', () => {
     assert.deepEqual(values((await replica.pull('', 'filtered')).new), ['192.0.2.1', '198.51.100.0/24'], 'another filter begins anew');
   });
 
+  test('D14.9 D42.1 a parameter that is almost a known one, or is given twice with different values, is 400', async () => {
+    const { replica } = world();
+    for (const [query, text] of [
+      ['startup=true&amp;scopes=ip', 'did you mean scopes?'],
+      ['scopes[]=ip', 'did you mean scopes?'],
+      ['scope=ip', 'did you mean scopes?'],
+      ['Startup=true', 'did you mean startup?'],
+      ['origins=a&origins=b', 'origins is given more than once'],
+    ] as const) {
+      const { status, text: answer } = await replica.ask('stream', query);
+      assert.deepEqual([status, answer.includes(text)], [400, true], `${query} ${answer}`);
+    }
+    assert.equal((await replica.ask('held', 'ips=192.0.2.1&IP=192.0.2.1')).status, 400);
+    for (const query of ['startup=true&startup=true', 'additional_pull=true&community_pull=false&dedup=true&simulated=1&limit=1&id=7'])
+      assert.equal((await replica.ask('stream', query)).status, 200, query);
+  });
+
   test('D14.10 single addresses: those of narrow rules, exactly, whatever is around them', async () => {
     const { clock, store, list, replica } = world({ singleAddresses: 4 });
     const bound = { listId: list };

@@ -515,11 +515,49 @@ test('D3 ?list= by id or name, a UUID wins; unknown 404, ambiguous 409, empty or
   }
 });
 
-test('D3.17 a parameter that is almost list or dry_run is 400 and names it, and nothing is published; others are ignored', async () => {
+test('D42.3 D42.4 what was probably not meant is in 200 and 206 of v2, and of v1 in dry runs only', async () => {
+  const { post } = world();
+  const rule = { type: 'generated', expression: 'http.request.path == "admin"', action: 'block' };
+  const entry = { kind: 'waf_rule', op: 'upsert', rule_ref: 'w-1', name: 'x', rule };
+  const said = [
+    'w-1: http.request.path == "admin" is never true: a path begins with /',
+    'w-1: name has no effect: rule.name was probably meant',
+  ];
+  assert.deepEqual((await post('/v2/signal', [entry])).json(), {
+    success: true,
+    message: 'Processed 1 entries, 0 failed',
+    errors: [],
+    warnings: said,
+  });
+  const part = await post('/v2/signal?dry_run=1', [entry, { ...entry, rule_ref: '-' }]);
+  assert.deepEqual([part.statusCode, part.json().warnings], [206, said]);
+  assert.equal('warnings' in (await post('/v2/signal', [ENVELOPE])).json(), false);
+  const event = { ...EVENT, expires_in: 60 };
+  assert.deepEqual((await post('/v1/signal', [event])).json(), { success: true, message: 'Processed 1 entries, 0 failed' });
+  assert.deepEqual((await post('/v1/signal?dry_run=1', [event])).json().warnings, [
+    '203.0.113.7: expires_in has no effect: expiration was probably meant',
+  ]);
+});
+
+test('D3.17 D42.1 a parameter that is almost list or dry_run is 400 and names it, and nothing is published; others are ignored', async () => {
   const { post, published } = world();
   const almost = {
-    dry_run: ['dryrun=1', 'dry-run=1', 'dryRun=1', 'DRY_RUN=1', 'dry_rnu=1', 'dry_run=0&dry_runs=1'],
-    list: ['lst=edge', 'List=edge', 'lists=edge'],
+    dry_run: [
+      'dryrun=1',
+      'dry-run=1',
+      'dryRun=1',
+      'DRY_RUN=1',
+      'dry_rnu=1',
+      'dry_run=0&dry_runs=1',
+      'dry=1',
+      'amp;dry_run=1',
+      'dry_run%3D1',
+      'dry_run[]=1',
+      'preview=1',
+      'test',
+      '+dry_run=1',
+    ],
+    list: ['lst=edge', 'List=edge', 'lists=edge', 'amp;list=edge', 'list[]=edge', 'list_id=edge', 'lis=edge', 'list%253Dedge'],
   };
   for (const [known, queries] of Object.entries(almost)) {
     for (const query of queries) {
@@ -536,7 +574,7 @@ test('D3.17 a parameter that is almost list or dry_run is 400 and names it, and 
     }
   }
   assert.deepEqual(published, []);
-  assert.equal((await post('/v1/signal?dry=1&source=x&listing=y&_=1', [EVENT])).statusCode, 200);
+  assert.equal((await post('/v1/signal?source=x&listing=y&_=1&utm_source=x', [EVENT])).statusCode, 200);
 });
 
 test('D3.17 the 409 of an ambiguous list names at most 20 of the ids', async () => {

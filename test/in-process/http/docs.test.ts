@@ -8,6 +8,7 @@ import { pathOfKind } from '../../../src/http/rules/query.ts';
 import { KINDS } from '../../../src/rule.ts';
 import { validateBatch } from '../../../src/signal/batch.ts';
 import { docsApp } from '../../support/docs-app.ts';
+import { undocumented } from '../../support/documented.ts';
 import { inject } from '../../support/inject.ts';
 
 interface Media {
@@ -73,16 +74,33 @@ test('4 every method of every path is documented, with every status', async () =
   const manage = await document('manage');
   for (const { responses, ...about } of operations(manage)) {
     const statuses = Object.keys(responses);
-    for (const status of ['400', '401', '402', '403', '405', '429', '500']) assert(statuses.includes(status), JSON.stringify(about));
+    for (const status of ['400', '401', '402', '403', '404', '405', '408', '417', '429', '431', '500'])
+      assert(statuses.includes(status), JSON.stringify(about));
   }
   for (const { responses } of operations(signal)) {
-    assert.deepEqual(Object.keys(responses), ['200', '206', '400', '401', '402', '403', '404', '405', '409', '415', '429', '500']);
+    assert.deepEqual(Object.keys(responses), [
+      '200',
+      '206',
+      '400',
+      '401',
+      '402',
+      '403',
+      '404',
+      '405',
+      '408',
+      '409',
+      '415',
+      '417',
+      '429',
+      '431',
+      '500',
+    ]);
   }
   const feeds = await document('feeds');
-  const statuses = ['200', '304', '400', '401', '402', '403', '405', '412', '413', '429', '500'];
+  const statuses = ['200', '304', '400', '401', '402', '403', '404', '405', '408', '412', '413', '417', '429', '431', '500'];
   for (const [path, methods] of Object.entries(feeds.paths)) {
     assert.deepEqual(Object.keys(methods), ['get', 'head']);
-    const expected = path.includes('{list}') ? [...statuses, '404', '409'].sort() : statuses;
+    const expected = path.includes('{list}') ? [...statuses, '409'].sort() : statuses;
     for (const { responses } of Object.values(methods)) assert.deepEqual(Object.keys(responses), expected);
   }
   assert.deepEqual(Object.keys(feeds.components.securitySchemes), ['bearer', 'basic']);
@@ -93,7 +111,7 @@ test('4 every method of every path is documented, with every status', async () =
   );
   for (const [path, methods] of Object.entries(rules.paths)) {
     assert.deepEqual(Object.keys(methods), ['get', 'head']);
-    const expected = path.endsWith('access') ? [...statuses, '404', '409'].sort() : statuses;
+    const expected = path.endsWith('access') ? [...statuses, '409'].sort() : statuses;
     for (const { responses } of Object.values(methods)) assert.deepEqual(Object.keys(responses), expected);
   }
   const agent = await document('agent');
@@ -118,6 +136,32 @@ test('4 every address that asks for a key is documented once, under its group, w
   assert.deepEqual([...seen.keys()].toSorted(), [...new Set(rows.flatMap(pathsOf))].toSorted());
   for (const row of rows)
     for (const path of pathsOf(row)) assert.ok(seen.get(path)!.includes(row.method.toLowerCase()), `${row.method} ${path}`);
+});
+
+test('D46.6 each operation of management has its own statuses, and a 412 what it is now; tests see no status that is not there', async () => {
+  const manage = await document('manage');
+  const operation = (path: string, method: string) => manage.paths[`/v1/manage${path}`]![method]!;
+  const good = (path: string, method = 'post') => Object.keys(operation(path, method).responses).filter((status) => status < '400');
+  for (const path of ['/lists', '/feeds', '/keys', '/sources', '/webhooks', '/replacements']) assert.deepEqual(good(path), ['201'], path);
+  for (const path of [
+    '/backtests',
+    '/replacements/{replacement}/start',
+    ...['refresh', 'accept', 'discard'].map((what) => `/sources/{source}/${what}`),
+  ])
+    assert.deepEqual(good(path), ['202'], path);
+  for (const path of ['/rules', '/undo', '/imports', '/rules/change']) assert.deepEqual(good(path), ['200', '202'], path);
+  assert.deepEqual(
+    [good('/status', 'get'), good('/lists/{list}', 'get'), good('/answers/{answer}', 'get')],
+    [['200', '304'], ['200'], ['200', '202', '304']],
+  );
+  const { schema } = operation('/lists/{list}', 'patch').responses[412]!.content!['application/json']!;
+  const changed = manage.components.schemas[(schema as { $ref: string }).$ref.split('/').at(-1)!] as { properties: { current: object } };
+  assert.deepEqual(changed.properties.current, operation('/lists/{list}', 'get').responses[200]!.content!['application/json']!.schema);
+  assert.match(
+    undocumented('POST', '/v1/manage/lists?x=1', 200) ?? '',
+    /^POST \/v1\/manage\/lists answers 200, and its API document has 201,/,
+  );
+  assert.equal(undocumented('GET', '/v1/threat/feeds/edge', 304), undefined);
 });
 
 test('2, 7 every body has an example, and every example fits its schema', async () => {

@@ -47,17 +47,21 @@ async function world(t: TestContext, more: Partial<ProviderSettings> = {}) {
   const sessions = sessionsOf(people);
   const call = (cookie = '') =>
     ({ request: { method: 'GET', headers: { cookie } }, ip: '192.0.2.1', at: { wall: now(), monotonic: monotonic() } }) as unknown as Call;
-  /** Signs somebody in; the cookie. */
-  async function signIn(): Promise<string> {
+  /** Who has signed in, or why nobody has. */
+  async function signedIn() {
     const proof = { state: 'state', nonce: 'nonce', verifier: 'v'.repeat(43) };
     const backTo = `${HERE}/console/sign-in/main/callback`;
     const address = await new Visitor().follow((await provider.begin(proof, backTo)) as string, backTo);
-    const cookie = await sessions.openFor(call(), (await provider.finish(address, proof)) as SignedIn);
+    return provider.finish(address, proof);
+  }
+  /** Signs somebody in; the cookie. */
+  async function signIn(): Promise<string> {
+    const cookie = await sessions.openFor(call(), (await signedIn()) as SignedIn);
     assert.equal(typeof cookie, 'string');
     return String(cookie).split(';')[0]!;
   }
   const who = (cookie: string, of = sessions) => of.identify(call(cookie)) as Promise<OpenSession & { status?: number }>;
-  return { idp, store, clock, provider, people, sessions, sessionsOf, signIn, who, told, workspaceId };
+  return { idp, store, clock, provider, people, sessions, sessionsOf, signedIn, signIn, who, told, workspaceId };
 }
 
 suite('people as time goes by', () => {
@@ -84,6 +88,37 @@ suite('people as time goes by', () => {
     assert.equal((await who(cookie)).status, 401);
     assert.equal(told.length, 1);
     assert.match(told[0]!, /^Acme has ended the session of main:ada: .*invalid_grant/);
+  });
+
+  test('D47.6 D47.7 an id token for another client, of an empty name or of the future signs nobody in, nor does it renew a session', async (t) => {
+    const { idp, clock, signedIn, signIn, who } = await world(t);
+    const now = Math.floor(Date.now() / 1000);
+    const faults: [object, RegExp][] = [
+      [{ azp: 'other' }, /another client/],
+      [{ aud: [CLIENT.id, 'other'], azp: 'other' }, /azp/],
+      [{ aud: [CLIENT.id, 'other'] }, /audience/],
+      [{ sub: '' }, /its sub is empty/],
+      [{ iat: now + 3600, exp: now + 7200 }, /in the future/],
+      [{ auth_time: now + 3600 }, /in the future/],
+    ];
+    const giving = (more: object) => {
+      idp.tamper = async (answer, claims) => {
+        answer.id_token = await idp.sign({ ...claims, ...more });
+      };
+    };
+    for (const [more, why] of faults) {
+      giving(more);
+      const said = await signedIn();
+      assert.ok('failed' in said && said.failed === 'refused', JSON.stringify(more));
+      assert.match(said.why, why);
+    }
+    // A clock that is a little ahead is no fault, and who is named among several audiences is meant.
+    giving({ aud: [CLIENT.id, 'other'], azp: CLIENT.id, iat: now + 20 });
+    const cookie = await signIn();
+    assert.equal((await who(cookie)).actor, 'Ada Lovelace');
+    giving({ azp: 'other' });
+    clock.at += MINUTE;
+    assert.equal((await who(cookie)).status, 401);
   });
 
   test('D24.7 D24.10 while the provider is away a session goes on, and keys sign in; both are over when it is back', async (t) => {

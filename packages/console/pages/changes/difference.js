@@ -62,7 +62,7 @@ function Difference({ difference }) {
     <//>
     ${
       settings.length > 0 &&
-      html`<${Notice} kind="warn">Both are made by what is set now. Set since: ${settings
+      html`<${Notice} kind="warn">Each is made by what was set then. Set since: ${settings
         .map((/** @type {any} */ { at, event, name }) => `${event}${name === null ? '' : ` (${name})`} ${dateTime(at)}`)
         .join('; ')}.<//>`
     }

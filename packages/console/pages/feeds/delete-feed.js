@@ -83,8 +83,9 @@ export function DeletedFeeds({ session, onDone }) {
   const restore = async (/** @type {DeletedFeed} */ { kind, id, name }) => {
     setError(undefined);
     try {
-      await ask(manage(`${PATHS[kind]}/${id}/restore`), { method: 'POST', body: {} });
-      toast(html`<bdi>${name}</bdi> is back.`);
+      const { body } = await ask(manage(`${PATHS[kind]}/${id}/restore`), { method: 'POST', body: {} });
+      const feeds = /** @type {Named[]} */ (body.feeds);
+      toast(html`<bdi>${name}</bdi> is back.${feeds.length > 0 && html` Feeds that have it again: ${namesOf(feeds)}.`}`);
       void live.refresh();
       onDone();
     } catch (failure) {

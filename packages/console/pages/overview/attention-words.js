@@ -15,6 +15,7 @@ import { linkToFeed } from '../feeds/read-feeds.js';
 const PLACES = [
   { begins: 'feed/', permission: 'rules:read', action: 'See the feed', href: feedHref },
   { begins: 'source/', permission: 'rules:read', action: 'See the source', href: (id) => link('/sources', id) },
+  { begins: 'webhook/', permission: 'manage', action: 'See the webhook', href: () => link('/webhooks') },
   { begins: 'device/', permission: 'rules:read', action: 'See the device', href: deviceHref },
   { begins: 'device-cap/', permission: 'rules:read', action: 'See the device', href: deviceHref },
   { begins: 'bouncer/', permission: 'rules:read', action: 'See the bouncers', href: () => link('/bouncers') },

@@ -2,6 +2,7 @@
 
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
+import { addressFacts } from '../../addresses.js';
 import { ask, manage } from '../../api.js';
 import { curlFile } from '../../curl.js';
 import { useWork } from '../../data.js';
@@ -9,6 +10,7 @@ import { count, counted } from '../../format.js';
 import { Button } from '../../ui/button.js';
 import { Dialog } from '../../ui/dialog.js';
 import { CheckField, SelectField, TextField } from '../../ui/field.js';
+import { Facts } from '../../ui/figures.js';
 import { Failed, Notice } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
 import { toast } from '../../ui/toast.js';
@@ -26,12 +28,14 @@ const ACTIONS = [
 /** What has to be said where much is at stake. */
 const SURE = {
   wide: 'Whole countries and networks of operators are meant',
-  large: 'Removing more than half of the rules of the list is meant',
+  removed: 'Removing more than half of the rules of the list is meant',
+  changed: 'Changing more than half of the list or of its addresses is intended',
 };
 /** Faults that are shown; the answer has more. */
 const SHOWN = 50;
 
-/** @typedef {{ accepted: number, failed: number, expired: number, errors: { place: string, message: string }[], errors_left_out: number, warnings: string[], wide?: { countries: number, asns: number, networks: number }, replaced?: { removed: number, kept: number, needs_confirmation: boolean } }} ImportAnswer */
+/** @typedef {{ removed: number, changed: number, unchanged: number, kept: number, needs_confirmation: boolean }} Replaced */
+/** @typedef {{ accepted: number, failed: number, expired: number, passed: { reason: string, rows: number }[], errors: { place: string, message: string }[], errors_left_out: number, warnings: string[], wide?: { countries: number, asns: number, networks: number }, addresses?: import('../../addresses.js').AddressChange[], replaced?: Replaced }} ImportAnswer */
 
 /** @param {{ names: import('../../names.js').Names, onClose: () => void, onDone: () => void }} props */
 export function PasteForm({ names, onClose, onDone }) {
@@ -50,7 +54,8 @@ export function PasteForm({ names, onClose, onDone }) {
   const takes = preview.answer?.accepted ?? 0;
   const isLarge = preview.answer?.replaced?.needs_confirmation === true;
   const isBroad = preview.answer?.wide !== undefined;
-  const asks = isLarge || isBroad;
+  const asks = isLarge || isBroad || preview.answer?.addresses !== undefined;
+  const sure = isBroad ? 'wide' : removesMost(preview.answer?.replaced) ? 'removed' : 'changed';
   const change = manage('/imports', { ...query, ...(asks && { confirmed: true }) });
   const submit = () =>
     run(async () => {
@@ -91,13 +96,16 @@ export function PasteForm({ names, onClose, onDone }) {
       <${WhatChanges} preview=${preview} isGiven=${isGiven} curl=${curlFile(change, file === '' ? 'list.txt' : file)}>
         ${(/** @type {any} */ answer) => html`<${Judged} answer=${answer} /><${StillBlockedOf} answer=${answer} /><${FeedChanges} answer=${answer} />`}
       <//>
-      ${asks && html`<${CheckField} label=${SURE[isBroad ? 'wide' : 'large']} checked=${isSure} onValue=${setSure} />`}
+      ${asks && html`<${CheckField} label=${SURE[sure]} checked=${isSure} onValue=${setSure} />`}
     <//>
   `;
 }
 
+/** @param {Replaced} [replaced] */
+const removesMost = (replaced) => replaced !== undefined && replaced.removed > replaced.changed + replaced.unchanged;
+
 /** @param {{ answer: ImportAnswer }} props */
-function Judged({ answer: { accepted, failed, expired, errors, errors_left_out: leftOut, warnings, replaced, wide } }) {
+function Judged({ answer: { accepted, failed, expired, passed, errors, errors_left_out: leftOut, warnings, replaced, wide, addresses } }) {
   const more = Math.max(0, errors.length - SHOWN) + leftOut;
   return html`
     <p role="status">
@@ -107,6 +115,7 @@ function Judged({ answer: { accepted, failed, expired, errors, errors_left_out: 
       wide !== undefined &&
       html`<${Notice} kind="bad">${[counted(wide.countries, 'country', 'countries'), counted(wide.asns, 'ASN', 'ASNs'), counted(wide.networks, 'network', 'networks')].filter((text) => !text.startsWith('0 ')).join(', ')}: is that meant?<//>`
     }
+    ${addresses !== undefined && html`<${Facts} facts=${addressFacts(addresses)} />`}
     ${replaced !== undefined && html`<${WhatGoes} ...${replaced} failed=${failed} />`}
     ${
       errors.length > 0 &&
@@ -114,16 +123,17 @@ function Judged({ answer: { accepted, failed, expired, errors, errors_left_out: 
       keyOf=${(/** @type {any} */ { place, message }) => place + message} /></div>`
     }
     ${more > 0 && html`<p class="small soft">And ${counted(more, 'more entry', 'more entries')}.</p>`}
+    ${passed.map(({ reason, rows }) => html`<p class="small soft" key=${reason}>Left out: ${counted(rows, 'row', 'rows')}: ${reason}.</p>`)}
     ${warnings.slice(0, 5).map((warning) => html`<${Notice} kind="warn" key=${warning}><span class="text">${warning}</span><//>`)}
   `;
 }
 
-/** @param {{ removed: number, kept: number, needs_confirmation: boolean, failed: number }} props */
-const WhatGoes = ({ removed, kept, needs_confirmation: isLarge, failed }) => html`
+/** @param {Replaced & { failed: number }} props */
+const WhatGoes = ({ failed, ...replaced }) => html`
   <p>
-    ${failed > 0 ? 'No rule of the list is removed while an entry is wrong' : html`<strong>${counted(removed, 'rule', 'rules')}</strong> of the list ${removed === 1 ? 'is' : 'are'} removed`}${kept > 0 && `; ${counted(kept, 'rule', 'rules')} with a reference ${kept === 1 ? 'stays' : 'stay'}`}.
+    ${failed > 0 ? 'No rule of the list is removed while an entry is wrong' : html`<strong>${counted(replaced.removed, 'rule', 'rules')}</strong> of the list ${replaced.removed === 1 ? 'is' : 'are'} removed`}${replaced.kept > 0 && `; ${counted(replaced.kept, 'rule', 'rules')} with a reference ${replaced.kept === 1 ? 'stays' : 'stay'}`}.
   </p>
-  ${isLarge && html`<${Notice} kind="bad">That is more than half of the list.<//>`}
+  ${replaced.needs_confirmation && html`<${Notice} kind="bad">${removesMost(replaced) ? 'That is more than half of the list.' : 'More than half of the list or of its addresses would change.'}<//>`}
 `;
 
 /** @type {import('../../ui/table.js').Column<{ place: string, message: string }>[]} */

@@ -37,7 +37,7 @@ const INTERVALS = [3600, 6 * 3600, 86_400].map((seconds) => ({ value: String(sec
 export function AddSource({ onClose, onDone }) {
   const live = useLive(manage('/catalogue'), { every: 3_600_000 });
   const [chosen, setChosen] = useState(OWN);
-  const [own, setOwn] = useState({ name: '', url: '', purpose: 'block', every: '86400', paths: '', where: '' });
+  const [own, setOwn] = useState({ name: '', url: '', purpose: 'block', every: '86400', paths: '', where: '', column: '' });
   const [trial, setTrial] = useState(/** @type {any} */ (undefined));
   const [once] = useState(() => crypto.randomUUID());
   const trying = useWork();
@@ -92,6 +92,7 @@ export function AddSource({ onClose, onDone }) {
             <${SelectField} label="Every" options=${INTERVALS} ...${field('every')} />
             <${TextField} label="Where entries stand in JSON" hint="Such as prefixes[].ip_prefix; several with commas." ...${field('paths')} />
             <${TextField} label="Only where" hint="Such as service=CLOUDFRONT." ...${field('where')} />
+            <${TextField} label="Column of the addresses" hint="Its name, or its number where there is no header." maxlength="200" ...${field('column')} />
           </div>
         `
       }
@@ -102,8 +103,8 @@ export function AddSource({ onClose, onDone }) {
   `;
 }
 
-/** @param {{ name: string, url: string, purpose: string, every: string, paths: string, where: string }} own @returns {Record<string, unknown>} */
-function bodyOf({ name, url, purpose, every, paths, where }) {
+/** @param {{ name: string, url: string, purpose: string, every: string, paths: string, where: string, column: string }} own @returns {Record<string, unknown>} */
+function bodyOf({ name, url, purpose, every, paths, where, column }) {
   const given = paths.split(',').flatMap((path) => (path.trim() === '' ? [] : [path.trim()]));
   return {
     name,
@@ -112,6 +113,7 @@ function bodyOf({ name, url, purpose, every, paths, where }) {
     every: Number(every),
     ...(given.length > 0 && { paths: given }),
     ...(where.trim() !== '' && { where: where.trim() }),
+    ...(column.trim() !== '' && { column: column.trim() }),
   };
 }
 

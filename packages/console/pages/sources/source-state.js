@@ -40,6 +40,7 @@ export const STATES = {
   new: { kind: '', about: 'It was never fetched.' },
   failing: { kind: 'warn', about: 'The last look failed; the last good content stays.' },
   stale: { kind: 'warn', about: 'Its content was not confirmed for a long time.' },
+  undone: { kind: 'warn', about: 'A refresh was undone: its list is not what its origin has. The next other content is held.' },
   held: { kind: 'warn', about: 'A refresh is held back until somebody decides; the last good content stays.' },
   expired: { kind: 'bad', about: 'Its content was not confirmed for too long: its list was emptied. Content that comes back is applied.' },
   stopped: { kind: 'bad', about: 'Its origin refuses it, or its secret is missing: resume it when that is mended.' },

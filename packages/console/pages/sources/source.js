@@ -2,6 +2,7 @@
 
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
+import { addressFacts } from '../../addresses.js';
 import { ask } from '../../api.js';
 import { curlOf } from '../../curl.js';
 import { useLive, useLiveWork } from '../../data.js';
@@ -132,9 +133,11 @@ function HeldCard({ id, held, canDecide, onWork }) {
     <${Card} title="Held back">
       <${Notice} kind="warn"><span><span class="text">${held.reason}</span>, <${Ago} at=${held.since} /></span><//>
       <${Facts} facts=${facts} />
-      <${Shown} live=${live}>${(/** @type {{ feeds?: any }} */ { feeds }) =>
-        Array.isArray(feeds) &&
-        html`<${Table} label="What feeds would have" columns=${FEEDS} rows=${feeds} keyOf=${(/** @type {any} */ each) => `${each.kind} ${each.name} ${each.action}`} />`}<//>
+      <${Shown} live=${live}>${(
+        /** @type {{ feeds?: any, addresses: import('../../addresses.js').AddressChange[] }} */ { feeds, addresses },
+      ) => html`
+        <${Facts} facts=${addressFacts(addresses)} />
+        ${Array.isArray(feeds) && html`<${Table} label="What feeds would have" columns=${FEEDS} rows=${feeds} keyOf=${(/** @type {any} */ each) => `${each.kind} ${each.name} ${each.action}`} />`}`}<//>
       ${
         canDecide &&
         html`<div class="row"><${Button} kind="main" onClick=${() => onWork('accept')}>Accept<//><${Button} onClick=${() => onWork('discard')}>Discard<//></div>`

@@ -1,18 +1,19 @@
-/** What a feed had more and less at one moment than at another (SPEC D32.6): made from the rules as they were, as the feed is set now. */
+/** What a feed had more and less at one moment than at another (SPEC D32.6): made from the rules and the settings as they were. */
 import { type AddressSet, addressSet, difference, pushNetworks } from '@weir/network/address-set.ts';
 import { type CidrsV4, type CidrsV6, coalesceV4, coalesceV6 } from '@weir/network/coalesce.ts';
 import { formatNetwork } from '@weir/network/format.ts';
-import type { BlockGuard } from '../../../account/guard-rails.ts';
+import type { BlockGuard, GuardRails } from '../../../account/guard-rails.ts';
 import { type Clock, instantOf, secondOf } from '../../../clock.ts';
 import { WeirError } from '../../../errors.ts';
 import type { GeoDatabase } from '../../../ports/geo.ts';
-import { EXCEPTIONS_KEY, type RuleSink, type SnapshotHead } from '../../../ports/snapshot.ts';
+import { EXCEPTIONS_KEY, type RuleSink, type SnapshotHead, type WorkspaceDirectory } from '../../../ports/snapshot.ts';
 import type { StoreReads } from '../../../ports/store.ts';
 import type { AccessAction } from '../../../rule.ts';
 import { contentOfFeed } from '../../build/render-feed.ts';
 import { FeedRanges } from '../../index/feed-ranges.ts';
 import { RuleColumns, type Snapshot, type SnapshotPart } from '../../index/snapshot.ts';
 import { storedVariant, type Variant, variantOf } from '../../variant.ts';
+import { headThen, type Replaced } from './settings-then.ts';
 
 /** Rules of the feed at both moments that are looked at for one answer: they are held in memory. */
 const MOST_RULES = 4_000_000;
@@ -20,7 +21,7 @@ const MOST_RULES = 4_000_000;
 export interface DifferenceOptions {
   readonly store: Pick<StoreReads, 'snapshot' | 'directory' | 'placeAt' | 'rulesAt'>;
   readonly geo: GeoDatabase;
-  readonly guard: BlockGuard;
+  readonly guard: (own: GuardRails) => BlockGuard;
   readonly clock: Clock;
 }
 
@@ -30,6 +31,8 @@ export interface DifferenceAsked {
   /** ms */
   readonly since: number;
   readonly until: number;
+  /** What was set since the first moment, newest first. */
+  readonly replaced: readonly Replaced[];
   readonly family?: Variant['family'] | undefined;
   readonly action?: AccessAction | undefined;
   /** Networks that are named, of what came and of what went. */
@@ -69,10 +72,10 @@ export async function feedDifference(workspaceId: string, asked: DifferenceAsked
   const stored = storedVariant(head.profile);
   // Ratings and single addresses are other texts of the same addresses.
   const variant = variantOf({ format: 'plain', family: asked.family ?? stored.family, action: asked.action ?? stored.action }, stored);
-  const [before, after] = [
-    await feedAt(workspaceId, head, variant, asked.since, options),
-    await feedAt(workspaceId, head, variant, asked.until, options),
-  ];
+  const directory = (await store.directory(workspaceId)) ?? { lists: [] };
+  const at = (moment: number) =>
+    feedAt(workspaceId, headThen(head, directory, asked.replaced, moment), directory, variant, moment, options);
+  const [before, after] = [await at(asked.since), await at(asked.until)];
   const { family, action } = variant;
   return {
     ...{ family, action, before: before.told, after: after.told },
@@ -84,6 +87,7 @@ export async function feedDifference(workspaceId: string, asked: DifferenceAsked
 async function feedAt(
   workspaceId: string,
   head: SnapshotHead,
+  { lists: all }: Pick<WorkspaceDirectory, 'lists'>,
   variant: Variant,
   at: number,
   { store, geo, guard, clock }: DifferenceOptions,
@@ -109,13 +113,13 @@ async function feedAt(
   for (const { id, key } of head.lists) await read(id, of(apart ? key : ''));
   if (head.profile.subtractAllow === 'workspace') {
     const exceptions = onlyExceptions(of(apart ? EXCEPTIONS_KEY : ''));
-    for (const { id } of (await store.directory(workspaceId))?.lists ?? []) await read(id, exceptions);
+    for (const { id } of all) await read(id, exceptions);
   }
   const keys = apart ? [...head.lists.map(({ key }) => key), EXCEPTIONS_KEY] : [''];
   const parts = keys.map((key): SnapshotPart => ({ key, rules: of(key).rules(second), levels: 0 }));
   const moment = { ...instantOf(clock), sequence: 0 };
   const snapshot: Snapshot = { head, at: moment, parts, stored: new Map(), ranges: new FeedRanges() };
-  const { classes, entryCount, entryLimit } = contentOfFeed(snapshot, variant, second, geo, guard.protected);
+  const { classes, entryCount, entryLimit } = contentOfFeed(snapshot, variant, second, geo, guard(head.guardRails).protected);
   const addresses = addressSet([]);
   for (const each of classes) pushNetworks(addresses, each);
   return { addresses, told: { entries: entryCount, overCap: entryCount > entryLimit } };

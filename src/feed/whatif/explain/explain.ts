@@ -1,6 +1,8 @@
 /** Explains the feeds of a workspace: reads what concerns a target, and nothing else where that can be found (SPEC D10). */
+
 import type { Workspace } from '../../../account/workspace.ts';
-import { DAY, secondOf } from '../../../clock.ts';
+import { secondOf } from '../../../clock.ts';
+import { RULES_KEPT } from '../../../ports/stored/account-store.ts';
 import type { ChangeOrigin } from '../../../ports/stored/rule-store.ts';
 import type { AccessAction, Target } from '../../../rule.ts';
 import { renderFeed } from '../../build/render-feed.ts';
@@ -73,7 +75,7 @@ export async function explain(
   const { store, geo, now } = options;
   const guard = options.guard(workspace);
   // Of anything wider it would be every rule that the workspace has had.
-  const since = outlook !== undefined && isHost(target) ? now.wall - LATELY : now.wall;
+  const since = outlook !== undefined && isHost(target) ? now.wall - RULES_KEPT : now.wall;
   const found = await touchingRules(workspace.id, target, options, since);
   const [rules, expired] = [true, false].map((wanted) => found.filter((stored) => isActive(stored, secondOf(now.wall)) === wanted));
   const sources = (await feedSources(options, workspace)).filter(
@@ -120,9 +122,6 @@ export async function explain(
   const shown = new Set(feeds.flatMap(({ explanation }) => explanation.rules.map(({ stored }) => stored.seq)));
   return { feeds, feedsLeftOut: Math.max(0, untouched - mostUntouched), origins: await store.origins(workspace.id, [...shown]) };
 }
-
-/** How far back expired rules are looked for, ms: as long as they are stored. */
-const LATELY = 7 * DAY;
 
 /** When the last of these rules that were something for a feed has expired. */
 function lastEnds(expired: readonly StoredAccessRule[], source: FeedSource, action: AccessAction): NonNullable<Explained['expired']> {

@@ -67,6 +67,8 @@ export interface Trial {
   readonly feeds: readonly TrialFeed[];
   /** Against what the list has now; all is added where it is new. */
   readonly change: { readonly present: number; readonly added: number; readonly removed: number };
+  /** The addresses that the list has now, of the same action. */
+  readonly before: AddressSet;
   /** Lists and feeds that there was no time for. */
   readonly leftOut: number;
 }
@@ -124,6 +126,7 @@ export async function tryRules({ workspace, rules, listId, name, isLeaving = fal
     neverBlock,
     feeds,
     change,
+    before: old === undefined ? addressSet([]) : rulesOf(new ActiveRules(old.parts[0]!.rules, asOf, geo, 'both'), action),
     leftOut,
   };
 

@@ -1,5 +1,5 @@
 /** Keys in the file of a workspace, by their names: what one may, what it is bound to and when it ends stays as it was made. */
-import { BOOTSTRAP_KEY_NAME, bindingFault, type KeyInfo, makeKey } from '../../../account/key.ts';
+import { BOOTSTRAP_KEY_NAME, bindingFault, isWithin, type KeyInfo, makeKey } from '../../../account/key.ts';
 import { allows, DEFAULT_PERMISSIONS, PERMISSIONS, type Permission } from '../../../account/permission.ts';
 import { type RoleName, roleOf } from '../../../account/role.ts';
 import { isoTime, readInstant } from '../../../clock.ts';
@@ -81,7 +81,13 @@ export const KEY_KIND = fileKind<KeyInfo>({
         stays: key.id === callerKeyId,
       }));
   },
-  wanted: (given, before, about) => (before === undefined ? newKey(given, about) : sameKey(given, before, about.prune)),
+  wanted(given, before, about) {
+    const entry = before === undefined ? newKey(given, about) : sameKey(given, before, about.prune);
+    const isNew = before === undefined || !isSame(entry.from, before.entry.from);
+    if (isNew && !isWithin(entry.from as string[], about.keyNetworks))
+      throw fieldFault('from', `must be within ${about.keyNetworks.join(', ')}, where the key is good from that asks`);
+    return entry;
+  },
   core({ permissions, list, feed }) {
     const role = roleOf(permissions as Permission[]);
     return { ...(role === null ? { permissions } : { role }), ...(list !== null && { list }), ...(feed !== null && { feed }) };

@@ -1,6 +1,6 @@
 /** Webhooks in the file of a workspace. */
 import { openSecret } from '../../../account/encrypted-secret.ts';
-import type { WebhookSettings } from '../../../account/webhook.ts';
+import { keptSecretFault, type WebhookSettings } from '../../../account/webhook.ts';
 import { flagField, textField } from '../../../json/schema.ts';
 import type { WebhookWithSecret } from '../../../ports/stored/webhook-store.ts';
 import { fieldFault, fieldFaults } from '../../operation.ts';
@@ -13,21 +13,20 @@ const settingsIn = ({ url, style }: Entry, name: string) => ({ name, url, style 
 /** Whether it has a secret, and whether that is the one that is kept. */
 function secretWanted(
   { secret, has_secret: has }: Entry,
-  url: string,
+  settings: WebhookSettings,
   before: Thing<WebhookWithSecret> | undefined,
   { secretKeys }: About,
 ) {
   if (secret === null || (has === false && secret === undefined)) return null;
   const { row } = before ?? {};
-  const isSameOrigin = row !== undefined && new URL(row.url).origin === new URL(url).origin;
+  const fault = row?.secret == null ? undefined : keptSecretFault(row, settings);
   if (typeof secret === 'string')
-    return isSameOrigin && row.secret !== null && openSecret(secretKeys, row, row.secret) === secret ? KEPT : ANOTHER;
+    return row?.secret != null && fault === undefined && openSecret(secretKeys, row, row.secret) === secret ? KEPT : ANOTHER;
   if (row?.secret == null) {
     if (has === true) throw fieldFault('secret', 'is missing, and none is kept: secret_file or secret_env names it');
     return null;
   }
-  if (!isSameOrigin)
-    throw fieldFault('url', `is not of ${new URL(row.url).origin}, which its secret is for: give the secret again, or take it away`);
+  if (fault !== undefined) throw fieldFaults([fault]);
   return KEPT;
 }
 
@@ -65,7 +64,7 @@ export const WEBHOOK_KIND = fileKind<WebhookWithSecret>({
     const { url = before?.entry.url, style = about.prune ? 'weir' : (before?.entry.style ?? 'weir') } = given;
     if (url === undefined) throw fieldFault('url', 'is required, or url_env');
     const settings = settingsIn({ url, style }, String(given.name));
-    const secret = URL.canParse(settings.url) ? secretWanted(given, settings.url, before, about) : null;
+    const secret = URL.canParse(settings.url) ? secretWanted(given, settings, before, about) : null;
     const said = given.secret as string | null | undefined;
     const [fault, ...others] = webhookFaults(settings, secret !== null, said, about.webhookReach);
     if (fault !== undefined) throw fieldFaults([fault, ...others]);

@@ -1,7 +1,10 @@
 /** What a feed had more and less at one moment than at another (SPEC D32.6). */
+
 import { FAMILIES } from '../../../feed/variant.ts';
 import { answerOf, type Fields, listOf, nullable, Type, textField, wordField } from '../../../json/schema.ts';
+import { RULES_KEPT } from '../../../ports/stored/account-store.ts';
 import { ACCESS_ACTIONS } from '../../../rule.ts';
+import { inWords } from '../../../text/duration.ts';
 import { differenceJson } from '../../changes/difference.ts';
 import { type Operation, operation } from '../../operation.ts';
 import { sinceGiven } from './changes.ts';
@@ -13,9 +16,9 @@ const networks = (example: string, description: string) => [[example], Type.Arra
 
 export const DIFFERENCE_OPERATIONS: readonly Operation[] = [
   operation('feedDifference', 'GET /difference', 'rules:read', {
-    summary: 'The networks that a feed had more and less at one moment than at another, as far as seven days back',
+    summary: `The networks that a feed had more and less at one moment than at another, as far as ${inWords(RULES_KEPT)} back`,
     description:
-      'Made from the rules as they were then, by what is set of the feed, its lists, the workspace and the geo data now: settings_changed tells what of that was set since.',
+      'Made from the rules and the settings as they were then; the geo data, and what the service protects, are those of now. settings_changed tells what was set since. What cannot be made again is 409.',
     query: Type.Object({
       feed: textField(200, "UUID or name of a list or feed; the workspace's when absent."),
       since: Type.String({ maxLength: 40, description: 'The first moment: an instant, or how long ago, such as 2h.' }),
@@ -50,6 +53,7 @@ export const DIFFERENCE_OPERATIONS: readonly Operation[] = [
     refusals: {
       404: 'there is no list or feed "edge"',
       409: 'what the feed had then is not known any more: changes of rules are kept since …',
+      413: 'comparing the feed takes longer than 60 s',
     },
     isLong: true,
     async run({ store, workspaceId, now, difference }, { query: { feed, since, until, family, action, limit = 1000 } }) {

@@ -1,5 +1,8 @@
 /** Batches of the last seven days, and undoing them (SPEC D15.37). */
+
 import { answerOf, type Fields, listOf, nullable, objectOf, Type, textField } from '../../../json/schema.ts';
+import { RULES_KEPT } from '../../../ports/stored/account-store.ts';
+import { inWords } from '../../../text/duration.ts';
 import { batchJson, knownBatch, planUndo, previewJson, undoBatches } from '../../batches.ts';
 import { allLanded } from '../../operate.ts';
 import { fieldFault, type Operation, operation } from '../../operation.ts';
@@ -47,7 +50,7 @@ const EFFECT = {
   keeps: [0, 'Rules that another batch has changed since: they stay.'],
   sample: [['remove block 8.8.8.8'], Type.Array(Type.String())],
 } as const satisfies Fields;
-const UNKNOWN = `there is no batch "${ID}" of the last seven days`;
+const UNKNOWN = `there is no batch "${ID}" of the last ${inWords(RULES_KEPT)}`;
 /** Batches of a page at most: each is asked for by itself. */
 const MOST = 200;
 /** Batches that one request undoes at most. */
@@ -63,7 +66,7 @@ interface Undone extends Change {
 
 export const BATCH_OPERATIONS: readonly Operation[] = [
   operation('listBatches', 'GET /batches', 'rules:read', {
-    summary: 'The batches that have landed in the last seven days, newest first',
+    summary: `The batches that have landed in the last ${inWords(RULES_KEPT)}, newest first`,
     query: Type.Object({
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MOST, description: 'Items of the page; 50 when absent.' })),
       after: textField(40, 'The value of next in the page before.'),

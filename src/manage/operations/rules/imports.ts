@@ -3,9 +3,11 @@
 import { hasCode } from '../../../errors.ts';
 import { answerOf, flagField, listOf, nullable, Type, textField, wordField } from '../../../json/schema.ts';
 import { throwRefusal } from '../../../signal/refusal.ts';
-import { LIST_ACTIONS, type ListDefaults } from '../../../source/readers/entry.ts';
-import { FORMS, type Form } from '../../../source/readers/form.ts';
+import type { ListDefaults } from '../../../source/readers/entry.ts';
+import { COLUMN_HELP, FORMS, type Form, MOST_SKIPPED, SKIP_HELP } from '../../../source/readers/form.ts';
 import { readCondition, readPath } from '../../../source/readers/paths.ts';
+import { LIST_ACTIONS } from '../../../source/readers/verdict.ts';
+import { FIRST_TOLD } from '../../../source/sync.ts';
 import { readDuration } from '../../../text/duration.ts';
 import { MOST_IMPORTED } from '../../imports/import-content.ts';
 import { type Imported, importFile } from '../../imports/imports.ts';
@@ -13,6 +15,7 @@ import { fieldFault, type Operation, operation } from '../../operation.ts';
 import { STILL_BLOCKED_OF } from '../../remaining-blocks.ts';
 import { type Change, changeFields, changeOutcome, landed, PREVIEW } from '../../rules/rule-changes.ts';
 import { FEED_FIELDS } from '../feed-fields.ts';
+import { ADDRESSES } from './addresses.ts';
 import { labelOf } from './rule-schema.ts';
 
 const BODY = 4 * 1024 * 1024;
@@ -23,6 +26,8 @@ const QUERY = Type.Object({
   file: textField(300, 'The name of the file, whose end may tell its format.'),
   path: textField(1000, 'Where in JSON the entries stand: prefixes[].ip_prefix; several with commas.'),
   where: textField(300, 'With `path`: only entries of objects that say so, such as service=CLOUDFRONT.'),
+  column: textField(200, COLUMN_HELP, { minLength: 1 }),
+  skip: Type.Optional(Type.Integer({ minimum: 0, maximum: MOST_SKIPPED, description: SKIP_HELP })),
   action: wordField(LIST_ACTIONS, 'Of entries that name none; block when absent.'),
   expires_in: textField(20, 'Of entries that name none: 3600, 12h, 7d.'),
   reason: Type.Optional(Type.String({ maxLength: 2048 })),
@@ -32,7 +37,9 @@ const QUERY = Type.Object({
     ['keep', 'skip'],
     'With `replace`: entries that guard rails refuse hold back every removal (keep, when absent), or count as absent (skip).',
   ),
-  confirmed: flagField('true: `replace` may take away more than half of the list, and the file may be about whole countries and ASNs.'),
+  confirmed: flagField(
+    'true: `replace` may remove more than half of the list or of its addresses, or add as much, and the file may be about whole countries and ASNs, or networks that are more than half of the addresses of the list.',
+  ),
   preview: PREVIEW,
 });
 
@@ -73,7 +80,7 @@ export const IMPORT_OPERATIONS: readonly Operation[] = [
         passed: [
           [],
           Type.Array(Type.Object({ reason: Type.String(), rows: Type.Integer() }), {
-            description: 'Rows that ask for nothing, such as those of MISP whose to_ids is 0.',
+            description: 'Rows that are skipped: those of another verdict, of a type that is no address, or of MISP with to_ids 0.',
           }),
         ],
         wide: [
@@ -89,9 +96,16 @@ export const IMPORT_OPERATIONS: readonly Operation[] = [
             ),
           ),
         ],
-        errors: listOf({ place: 'line 3', message: 'there is no address' }, { description: 'The first 1,000.' }),
+        addresses: [undefined, Type.Optional(ADDRESSES)],
+        errors: listOf({ place: 'line 3', message: 'there is no address' }, { description: FIRST_TOLD }),
         errors_left_out: 0,
-        warnings: [[], Type.Array(Type.String(), { description: 'What agents would silently ignore; previews only.' })],
+        warnings: [
+          [],
+          Type.Array(Type.String(), {
+            description:
+              'Parts of descriptions that were cut or left out, and probable mistakes; in previews also what agents would silently ignore.',
+          }),
+        ],
         replaced: [
           undefined,
           Type.Optional(
@@ -105,7 +119,7 @@ export const IMPORT_OPERATIONS: readonly Operation[] = [
                 refused: Type.Integer({ description: 'Entries that guard rails refuse.' }),
                 kept: Type.Integer({ description: 'Rules with a rule_ref that the file does not have: they stay.' }),
                 needs_confirmation: Type.Boolean({
-                  description: 'More than half of the list would be removed, or more added than it has.',
+                  description: `More than half of the list would be removed, more added than it has, or more than half of its addresses changed (\`addresses\`).`,
                 }),
               },
               { description: 'With `replace` only.' },
@@ -122,11 +136,23 @@ export const IMPORT_OPERATIONS: readonly Operation[] = [
     isLong: true,
     refusals: {
       404: 'No such access-rules list',
-      409: 'Most of the list would be removed, or whole countries and ASNs are meant',
+      409: 'Most of the list would be removed, most of its addresses changed, or whole countries and ASNs are meant',
       413: `The file has more than an import takes: ${MOST_IMPORTED} entries`,
     },
     async run(context, { query, bytes }): Promise<ImportAnswer> {
-      const { list, format, path, where, file = '', preview = false, replace = false, confirmed: isSure = false, refused = 'keep' } = query;
+      const {
+        list,
+        format,
+        path,
+        where,
+        column,
+        skip,
+        file = '',
+        preview = false,
+        replace = false,
+        confirmed: isSure = false,
+        refused = 'keep',
+      } = query;
       const { caller } = context;
       const request = {
         caller,
@@ -135,6 +161,8 @@ export const IMPORT_OPERATIONS: readonly Operation[] = [
           file,
           format: format as Form | undefined,
           paths: path?.split(',').map((each) => atField('path', () => readPath(each.trim()))),
+          column,
+          skip,
           condition: where === undefined ? undefined : atField('where', () => readCondition(where)),
         },
         list,

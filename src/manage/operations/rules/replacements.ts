@@ -1,14 +1,16 @@
 /** Making a list equal to a content of any size, which comes in parts (SPEC D11.4, D15.42). */
+import { managedBySource } from '../../../account/managed-list.ts';
 import { isoTime } from '../../../clock.ts';
 import { WeirError } from '../../../errors.ts';
 import { answerOf, nullable, Type, textField, wordField } from '../../../json/schema.ts';
 import type { Replacement } from '../../../ports/stored/replacement-store.ts';
-import { needsConfirmation } from '../../../source/sync.ts';
+import { FIRST_TOLD, needsConfirmation } from '../../../source/sync.ts';
 import type { ManageContext } from '../../context.ts';
 import { findList } from '../../find.ts';
 import { keepPart, MOST_LINES, MOST_PARTS, partsOf } from '../../imports/replacement-content.ts';
 import { headOf, openReplacement, planReplacement, type ReplacementHead, runReplacement, syncPorts } from '../../imports/replacements.ts';
 import { type Operation, operation } from '../../operation.ts';
+import { ADDRESSES } from './addresses.ts';
 
 const BODY = 1024 * 1024;
 const ID = '0199f3c2-8a51-7c3e-9d0b-4f1e2a6b7001';
@@ -21,12 +23,14 @@ const PLAN = Type.Object(
     removed: count('Rules that are removed. None where an entry failed.'),
     unchanged: count('Rules that stay as they are.'),
     kept: count('Rules with a rule_ref that the content does not have: they stay.'),
+    listed: count('Rules that the list has afterwards.'),
+    addresses: ADDRESSES,
     failed: count('Entries that cannot be read or taken.'),
     refused: count('Entries that guard rails refuse.'),
     expired: count('Entries that have expired, which are left out.'),
     wide: count('Whole countries and ASNs among what is added, which have to be confirmed.'),
     passed: Type.Object({}, { additionalProperties: true, description: 'Rows that ask for nothing, by the reason.' }),
-    errors: Type.Array(Type.Object({ place: Type.String(), message: Type.String() }), { description: 'The first 1,000.' }),
+    errors: Type.Array(Type.Object({ place: Type.String(), message: Type.String() }), { description: FIRST_TOLD }),
   },
   { description: 'null until it is compared.' },
 );
@@ -43,7 +47,10 @@ const REPLACEMENT = answerOf('Replacement', {
   created_at: '2026-11-20T10:00:00.000Z',
   reason: [null, nullable(Type.String({ description: 'Why it failed.' }))],
   plan: [null, nullable(PLAN)],
-  needs_confirmation: [false, 'More than half of the list would be removed, more added than it has, or whole countries or ASNs.'],
+  needs_confirmation: [
+    false,
+    'More than half of the list would be removed, more added than it has, more than half of its addresses changed, or whole countries or ASNs.',
+  ],
   batches: [[], Type.Array(Type.String(), { description: 'The batches that it is.' })],
   steps: 0,
   steps_published: 0,
@@ -93,7 +100,7 @@ export const REPLACEMENT_OPERATIONS: readonly Operation[] = [
       ),
     }),
     answer: REPLACEMENT,
-    refusals: { 404: 'No such access-rules list' },
+    refusals: { 404: 'No such access-rules list', 409: managedBySource('spamhaus-drop') },
     examples: [{ list: 'default' }],
     async run(context, { body: { list, action = 'block', refused = 'keep' } }) {
       const { store, workspaceId, caller } = context;
@@ -106,7 +113,8 @@ export const REPLACEMENT_OPERATIONS: readonly Operation[] = [
         await openReplacement(context, caller, found, { action: action as 'block', refused: refused as 'keep' }, 'open'),
       );
     },
-    show: (body) => ({ status: 201, body, location: `/replacements/${body.id}` }),
+    status: 201,
+    show: (body) => ({ body, location: `/replacements/${body.id}` }),
   }),
   operation('getReplacement', 'GET /replacements/{replacement}', 'signal:write', {
     bound: true,
@@ -168,7 +176,8 @@ export const REPLACEMENT_OPERATIONS: readonly Operation[] = [
       inBackground(planned({ ...context, pause }, found, head, { parts, lines }, confirmed));
       return shown(context, id);
     },
-    show: (body) => ({ status: 202, body, location: `/replacements/${body.id}` }),
+    status: 202,
+    show: (body) => ({ body, location: `/replacements/${body.id}` }),
   }),
 ];
 

@@ -1,10 +1,9 @@
 /** What management shows of rules, and how requests name those that they mean. */
 import type { TSchema } from 'typebox';
-import { readInstant } from '../../../clock.ts';
 import { answerOf, exampleOf, type Fields, nullable, type Static, Type, wordField } from '../../../json/schema.ts';
 import { KINDS, type Kind, LEVELS, type Level, RULE_TYPES, readLabel } from '../../../rule.ts';
 import { targetNamed } from '../../../signal/target.ts';
-import { readSince } from '../../../text/duration.ts';
+import { readSince, readUntil } from '../../../text/duration.ts';
 import { knownBatch } from '../../batches.ts';
 import type { ManageContext } from '../../context.ts';
 import { findKeyNamed, findList } from '../../find.ts';
@@ -79,8 +78,8 @@ export const CONDITIONS = {
   key: Type.Optional(short('Written last by this key: id or name.')),
   person: Type.Optional(short('Written last by this person: his name, or PROVIDER:SUBJECT.')),
   since: Type.Optional(time('Made or changed since. Also how long ago, such as 2h.')),
-  expires_before: Type.Optional(time('Expiring before.')),
-  expires_from: Type.Optional(time('Expiring then or later, or never.')),
+  expires_before: Type.Optional(time('Expiring before. Also how long from now, such as 7d.')),
+  expires_from: Type.Optional(time('Expiring then or later, or never. Also how long from now.')),
 };
 const Conditions = Type.Object(CONDITIONS);
 
@@ -103,8 +102,8 @@ export async function readConditions(context: ManageContext, given: Static<typeo
     key: key === undefined ? undefined : (await findKeyNamed(store, workspaceId, key)).id,
     person: given.person,
     since: since === undefined ? undefined : instantOf('since', readSince(since, context.now())),
-    expiresBefore: before === undefined ? undefined : instantOf('expires_before', readInstant(before)),
-    expiresFrom: from === undefined ? undefined : instantOf('expires_from', readInstant(from)),
+    expiresBefore: before === undefined ? undefined : instantOf('expires_before', readUntil(before, context.now())),
+    expiresFrom: from === undefined ? undefined : instantOf('expires_from', readUntil(from, context.now())),
   };
   for (const field of kind === 'access_rule' ? OF_EXPRESSIONS : OF_TARGETS) {
     if (given[field] !== undefined) throw fieldFault(field, `is for ${kind === 'access_rule' ? 'expression' : 'access'} rules only`);
@@ -136,6 +135,6 @@ export function labelOf(text: string): [string, string] {
 }
 
 function instantOf(field: string, at: number | undefined): number {
-  if (at === undefined) throw fieldFault(field, 'must be an instant such as 2026-11-22T08:00:00Z');
+  if (at === undefined) throw fieldFault(field, 'must be an instant such as 2026-11-22T08:00:00Z, or a duration such as 2h');
   return at;
 }

@@ -1,14 +1,15 @@
 /** Rules: found, made, removed (SPEC D15.31 to D15.35). */
 
-import { answerOf, Type, textField, wordField } from '../../../json/schema.ts';
+import { answerOf, durationOf, Type, textField, wordField } from '../../../json/schema.ts';
 import { EXPRESSION_KINDS, RULE_TYPES } from '../../../rule.ts';
 import type { Batch } from '../../../signal/accept.ts';
 import type { EntryFault } from '../../../signal/faults.ts';
 import { throwRefusal } from '../../../signal/refusal.ts';
 import type { FieldFault } from '../../../signal/validate.ts';
-import { canSayName, entryOf, LIST_ACTIONS, type ListAction, signalOf } from '../../../source/readers/entry.ts';
+import { canSayName, entryOf, signalOf } from '../../../source/readers/entry.ts';
 import { arrayOf } from '../../../source/readers/items.ts';
 import { rowOf } from '../../../source/readers/row.ts';
+import { LIST_ACTIONS, type ListAction } from '../../../source/readers/verdict.ts';
 import type { ManageContext } from '../../context.ts';
 import { fieldFault, fieldFaults, type Operation, operation } from '../../operation.ts';
 import { previewBatches } from '../../preview.ts';
@@ -27,7 +28,9 @@ const CHANGED = answerOf(
   'RuleChange',
   { ...changeFields(RULE.batch_id[0]), preview: false },
   {
-    warnings: Type.Optional(Type.Array(Type.String(), { description: 'What agents would silently ignore; previews only.' })),
+    warnings: Type.Optional(
+      Type.Array(Type.String(), { description: 'What was probably not meant; of previews also what agents would silently ignore.' }),
+    ),
     ...FEED_FIELDS,
     ...STILL_BLOCKED,
   },
@@ -113,7 +116,7 @@ const EXPRESSION = {
   order: Type.Optional(Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER })),
   short_description: Type.Optional(text(2048)),
   phase: Type.Optional(text(16)),
-  expires_in: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'Seconds.' })),
+  expires_in: Type.Optional(durationOf('s', 'Seconds', { minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
   ...COMMON,
 };
 const NO_DEFAULTS = { action: 'block' as ListAction, expiresIn: undefined, reason: undefined, labels: {} };

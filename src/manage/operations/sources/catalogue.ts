@@ -14,7 +14,8 @@ const Row = Type.Object({
   least: Type.Integer({ description: 'How often its host may be asked at most, seconds.' }),
   terms: Type.String({ description: 'What its maker allows and asks for.' }),
   may_be_empty: Type.Boolean(),
-  min_prefix_v4: nullable(Type.Integer({ description: 'The shortest prefix that it is known to have, where it is a very short one.' })),
+  min_prefix_v4: Type.Integer({ description: 'The shortest prefix of an IPv4 network that it may bring unless something else is set.' }),
+  min_prefix_v6: Type.Integer({ description: 'The same of an IPv6 network.' }),
   note: nullable(Type.String({ description: 'What to know before it is added.' })),
 });
 
@@ -30,7 +31,8 @@ export const catalogueJson = (row: CatalogueRow) => ({
   least: row.least,
   terms: row.terms,
   may_be_empty: row.mayBeEmpty ?? false,
-  min_prefix_v4: row.minPrefixV4 ?? null,
+  min_prefix_v4: row.minPrefixV4,
+  min_prefix_v6: row.minPrefixV6,
   note: row.note ?? null,
 });
 

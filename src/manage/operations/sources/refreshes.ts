@@ -1,12 +1,15 @@
 /** Refreshes of sources: asked for, accepted, discarded, and told (SPEC D23.17, D23.22). */
-import type { SourceAsk } from '../../../account/source.ts';
+
+import type { SourceAsk } from '../../../account/source-run.ts';
 import { isoTime } from '../../../clock.ts';
 import { answerOf, nullable, Type, textField } from '../../../json/schema.ts';
+import { FIRST_TOLD } from '../../../source/sync.ts';
 import { type Operation, operation } from '../../operation.ts';
 import { askSource, heldDifference, runJson } from '../../sources/refreshes.ts';
 import { Source } from '../../sources/source-json.ts';
 import { findSource } from '../../sources/sources.ts';
 import { FEED_FIELDS } from '../feed-fields.ts';
+import { ADDRESSES } from '../rules/addresses.ts';
 import { shown, UNKNOWN } from './sources.ts';
 
 const REPLACEMENT = '0195a3c0-0000-7000-8000-000000000006';
@@ -46,7 +49,8 @@ const asking = (what: SourceAsk['what'], summary: string, audit: string, refused
       context.refreshSources?.();
       return record;
     },
-    show: (record, context) => ({ ...shown(record, context), status: 202 }),
+    status: 202,
+    show: shown,
   });
 
 export const SOURCE_REFRESH_OPERATIONS: readonly Operation[] = [
@@ -97,7 +101,8 @@ export const SOURCE_REFRESH_OPERATIONS: readonly Operation[] = [
         changed: 0,
         unchanged: 488,
         failed: count(0, 'Entries that could not be read or taken.'),
-        errors: [[], Type.Array(Type.Object({ place: Type.String(), message: Type.String() }), { description: 'The first 1,000.' })],
+        addresses: [[], ADDRESSES],
+        errors: [[], Type.Array(Type.Object({ place: Type.String(), message: Type.String() }), { description: FIRST_TOLD })],
       },
       FEED_FIELDS,
     ),
@@ -106,9 +111,9 @@ export const SOURCE_REFRESH_OPERATIONS: readonly Operation[] = [
       const record = await findSource(context.store, context.workspaceId, params.source!);
       const { caller, workspaceId, inTurn } = context;
       const { plan, feeds, since, ...told } = await inTurn(() => heldDifference(context, caller, record), `held ${workspaceId}`);
-      const { present, added, removed, changed, unchanged, refused, failed, faults } = plan;
+      const { present, added, removed, changed, unchanged, refused, failed, addresses, faults } = plan;
       const { replacement, reason } = told;
-      const counts = { present, added, removed, refused, changed, unchanged, failed, errors: faults };
+      const counts = { present, added, removed, refused, changed, unchanged, failed, addresses, errors: faults };
       return { replacement, since: isoTime(since), reason, ...counts, ...feeds };
     },
   }),

@@ -66,7 +66,8 @@ export const SOURCE_OPERATIONS: readonly Operation[] = [
     ],
     run: (context, { body: { name, catalogue, ...body } }) =>
       createSource(context, { ...wantedOf(body), name, ...(catalogue !== undefined && { catalogue }) }),
-    show: (record, context) => ({ ...shown(record, context), status: 201, location: `/sources/${record.source.id}` }),
+    status: 201,
+    show: (record, context) => ({ ...shown(record, context), location: `/sources/${record.source.id}` }),
   }),
   operation('changeSource', 'PATCH /sources/{source}', 'manage', {
     summary: 'Change what is set of a source; null unsets, what is not named stays',

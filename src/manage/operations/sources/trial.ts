@@ -28,6 +28,7 @@ const CONTENT: Fields = {
   doubled: [0, 'Entries that stand there again.'],
   expired: 0,
   passed: [{}, Type.Record(Type.String(), Type.Integer(), { description: 'Rows that ask for nothing, by the reason.' })],
+  warnings: [[], Type.Array(Type.String(), { description: 'What is cut or left out of the descriptions of entries.' })],
   faults: told('line 7', '"192.0.2.999": an octet must be 0 to 255'),
   refused: told('line 9', '10.0.0.0/8 overlaps the protected network 10.0.0.0/8 (private)'),
   protected: [['10.0.0.0/8 (private)'], Type.Array(Type.String(), { description: 'Protected networks that it would block.' })],

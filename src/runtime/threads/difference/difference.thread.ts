@@ -5,4 +5,4 @@ import { reading } from '../reading.ts';
 import type { DifferenceData } from './difference.ts';
 
 const { workspaceId, asked, ...data } = workerData as DifferenceData;
-reading(data, async ({ guarded, ...parts }) => feedDifference(workspaceId, asked, { ...parts, guard: (await guarded(workspaceId)).guard }));
+reading(data, (parts) => feedDifference(workspaceId, asked, parts));

@@ -1,0 +1,68 @@
+/** A feed as it was set at an earlier moment: what is set now, with the changes since then taken back (SPEC D42.7). Pure. */
+import { workspaceProfile } from '../../../account/feed.ts';
+import { settingsJson, settingsOf } from '../../../account/list.ts';
+import { WeirError } from '../../../errors.ts';
+import type { SnapshotHead, SnapshotList, WorkspaceDirectory } from '../../../ports/snapshot.ts';
+
+/** What a change at an instant (ms since 1970) replaced, as the audit log has it. */
+export type Replaced = { readonly at: number } & (
+  | { readonly of: 'feed' | 'workspace'; readonly before: State }
+  /** A list was deleted or restored. */
+  | { readonly of: 'list'; readonly id: string; readonly wasThere: boolean }
+);
+
+type State = Readonly<Record<string, unknown>>;
+
+/**
+ * `head` with what was set at the moment `at` (ms); `replaced` comes newest first. Rejects with REFUSED where that cannot be made again:
+ * how lists agree depends on their sources, and the rules of a deleted list are not read.
+ */
+export function headThen(
+  head: SnapshotHead,
+  directory: Pick<WorkspaceDirectory, 'lists'>,
+  replaced: readonly Replaced[],
+  at: number,
+): SnapshotHead {
+  const later = replaced.filter((each) => each.at > at);
+  // The oldest of them is what was there.
+  const then = (of: 'feed' | 'workspace'): State => Object.assign({}, ...later.map((each) => (each.of === of ? each.before : {})));
+  const wasThere = new Map(later.flatMap((each) => (each.of === 'list' ? [[each.id, each.wasThere] as const] : [])));
+  const [feed, workspace] = [then('feed'), then('workspace')];
+  const { name, subtractAllow } = head.profile;
+  const isOn = (workspace.subtract_allow ?? subtractAllow) === 'on';
+  return {
+    ...head,
+    guardRails: { ...head.guardRails, protect: (workspace.protect as readonly string[] | undefined) ?? head.guardRails.protect },
+    profile:
+      head.kind === 'workspace'
+        ? workspaceProfile({ name, subtractAllow: isOn ? 'on' : 'off' })
+        : { ...head.profile, ...settingsOf({ ...settingsJson(head.profile), ...feed }) },
+    lists: listsThen(head, directory, feed, wasThere),
+  };
+}
+
+function listsThen(
+  head: SnapshotHead,
+  { lists }: Pick<WorkspaceDirectory, 'lists'>,
+  feed: State,
+  wasThere: ReadonlyMap<string, boolean>,
+): readonly SnapshotList[] {
+  const gone = [...wasThere].find(([id, was]) => was && !lists.some((list) => list.id === id));
+  if (gone !== undefined)
+    throw new WeirError('REFUSED', `the list ${gone[0]} was deleted, and its rules of then are not known: ask from then on`);
+  const present = (of: readonly SnapshotList[]) => of.filter(({ id }) => wasThere.get(id) !== false);
+  if (!['lists', 'all_lists', 'min_sources', 'fit', 'always'].some((field) => field in feed)) return agreeing(head, present(head.lists));
+  if (head.quorum !== undefined || ['min_sources', 'fit', 'always'].some((field) => field in feed))
+    throw new WeirError('REFUSED', 'how the lists of the feed had to agree then cannot be made again: ask from its last change on');
+  const ids = feed.all_lists === true ? lists.map(({ id }) => id) : ((feed.lists ?? []) as readonly string[]);
+  const known = ids.flatMap((id) => lists.filter((each) => each.id === id));
+  if (known.length < ids.length) throw new WeirError('REFUSED', 'the feed had a list then that was deleted: ask from its last change on');
+  return present(known.map(({ id, name }) => ({ id, name, key: id, levels: 0 })));
+}
+
+/** The lists of a feed, where fewer do not agree otherwise. */
+function agreeing({ quorum, lists }: SnapshotHead, then: readonly SnapshotList[]): readonly SnapshotList[] {
+  if (quorum !== undefined && then.length < lists.length)
+    throw new WeirError('REFUSED', 'how the lists of the feed had to agree then cannot be made again: ask from its last change on');
+  return then;
+}

@@ -1,0 +1,112 @@
+/** Pulls a feed of MISP and says what list it is (SPEC D41.16): its manifest, and the events that are new or changed since the last pull. */
+import { formatNetwork } from '@weir/network/format.ts';
+import { hasCode, WeirError } from '../../errors.ts';
+import { isObject } from '../../signal/normalize.ts';
+import { type ListDefaults, readRow } from '../readers/entry.ts';
+import { rowOf } from '../readers/row.ts';
+import { type Ask, asker, isRefused, MISP_ANSWERS, type Refused, type TaxiiAnswer, type TaxiiServer } from '../taxii/ask.ts';
+import type { KnownObject } from '../taxii/indicator.ts';
+import { type KnownCollection, listOf, objectKeeper } from '../taxii/known.ts';
+import { digestOf, pulledOf, type TaxiiPulled } from '../taxii/pull.ts';
+
+/** Events of a feed at most, and those that one pull fetches: the next one goes on. */
+const MOST_EVENTS = 10_000;
+const MOST_FETCHED = 500;
+/** Attributes that are read before other work gets its turn. */
+const TURN = 1000;
+const MOST_NAME = 200;
+
+const BLOCK: ListDefaults = { action: 'block', expiresIn: undefined, reason: undefined, labels: {} };
+
+/** Pulls. Rejects with FETCH and a sentence where an answer cannot be read: what was known stays as it was. */
+export async function pullMisp({
+  server,
+  known,
+  now,
+}: {
+  readonly server: TaxiiServer;
+  readonly known: KnownCollection | undefined;
+  readonly now: () => number;
+}): Promise<TaxiiPulled | Refused> {
+  const { ask, bytes } = asker(server, now, MISP_ANSWERS);
+  const of = pulledOf(server.url, undefined);
+  const manifestUrl = new URL(
+    /\.json$/.test(new URL(server.url).pathname) ? server.url : `${server.url.replace(/\/*$/, '/')}manifest.json`,
+  );
+  const manifest = await ask(manifestUrl);
+  if (isRefused(manifest)) return manifest;
+  const versions = versionsOf(manifest.json, manifestUrl);
+  const before = known?.of === of ? known.objects : new Map<string, KnownObject>();
+  const keeper = objectKeeper(before.values().filter(({ id, modified }) => versions.get(id) === modified));
+  const wanted = [...versions].filter(([id]) => !keeper.objects.has(id));
+  let fault: string | undefined;
+  for (const [id, modified] of wanted.slice(0, MOST_FETCHED)) {
+    const event = await readEvent(ask, new URL(`${id}.json`, manifestUrl), server.pause);
+    if (typeof event !== 'string') keeper.take({ id, modified, ...event });
+    else {
+      fault = event;
+      break;
+    }
+  }
+  const list = listOf(keeper.objects.values(), now());
+  const isComplete = keeper.objects.size === versions.size;
+  return {
+    known: { of, cursor: undefined, completeAt: now(), objects: keeper.objects },
+    list,
+    digest: await digestOf(list, server.pause),
+    pages: Math.min(wanted.length, MOST_FETCHED) + 1,
+    bytes: bytes(),
+    note: undefined,
+    ...(!isComplete && {
+      partial: `${keeper.objects.size} of ${versions.size} events are read, and the next fetch goes on${fault ? `: ${fault}` : ''}`,
+    }),
+  };
+}
+
+/** The events of a manifest, newest first, and what tells one version of each from another. */
+function versionsOf(manifest: unknown, { origin, pathname }: URL): Map<string, string> {
+  const rows = isObject(manifest) ? Object.entries(manifest) : [];
+  const versions = rows.map(([id, event]) => [id.toLowerCase(), isObject(event) ? String(event.timestamp ?? '') : ''] as const);
+  if (
+    versions.some(([id, timestamp]) => !/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(id) || !/^\d{1,12}$/.test(timestamp)) ||
+    versions.length === 0
+  )
+    throw new WeirError('FETCH', `${origin}${pathname}: this is no manifest of a MISP feed`);
+  if (versions.length > MOST_EVENTS) throw new WeirError('FETCH', `the feed has more than ${MOST_EVENTS} events`);
+  return new Map(versions.sort(([, one], [, other]) => Number(other) - Number(one)));
+}
+
+/** The networks of an event: those of its attributes, and of its objects'; or why it cannot be read. */
+async function readEvent(
+  ask: Ask,
+  url: URL,
+  pause: () => Promise<void>,
+): Promise<Pick<KnownObject, 'networks' | 'passed' | 'name'> | string> {
+  const answer = await answerOf(ask, url);
+  if (typeof answer === 'string') return answer;
+  const event = isObject(answer.json) ? answer.json.Event : undefined;
+  if (!isObject(event)) return `${url.pathname} is no event of MISP`;
+  const networks = new Set<string>();
+  const passed = new Set<string>();
+  const objects = [event.Object ?? []].flat().map((each) => (isObject(each) ? each.Attribute : []));
+  const attributes = [event.Attribute ?? [], ...objects].flat(2);
+  for (const [i, attribute] of attributes.entries()) {
+    if (i % TURN === TURN - 1) await pause();
+    const read = isObject(attribute) ? readRow(rowOf(attribute), BLOCK) : { fault: '' };
+    if ('passed' in read) passed.add(read.passed);
+    else if ('fault' in read) passed.add('an attribute that cannot be read');
+    else for (const { target } of read.entries) if (target.kind === 'ip') networks.add(formatNetwork(target.network));
+  }
+  const name = typeof event.info === 'string' && event.info !== '' ? { name: event.info.slice(0, MOST_NAME) } : {};
+  return { networks: [...networks], passed: [...passed], ...name };
+}
+
+async function answerOf(ask: Ask, url: URL): Promise<TaxiiAnswer | string> {
+  try {
+    const answer = await ask(url);
+    return isRefused(answer) ? `the server answers ${answer.status} for ${url.pathname}` : answer;
+  } catch (error) {
+    if (hasCode(error, 'FETCH')) return error.message;
+    throw error;
+  }
+}

@@ -1,0 +1,82 @@
+/** Whether a row is one to import: its verdict, the sort of its target, and marks that it is not enforced (SPEC D40.3, D40.8). */
+import type { Target } from '../../rule.ts';
+import type { Column, Role } from './columns.ts';
+import { cellFault, isGiven, type Row, shown, textOf } from './row.ts';
+import { lastSortOf, type Sort, sortOf } from './sorts.ts';
+import { clearVerdictOf, LIST_ACTIONS, type ListAction, type Verdict, verdictOf } from './verdict.ts';
+
+/** What a row says of itself: the action of a row of our own export, the sort of its target; or why it is not imported. */
+export interface Judged {
+  readonly action?: ListAction;
+  readonly sorts?: readonly Sort[];
+  readonly passed?: string | undefined;
+}
+
+interface JudgedCell {
+  readonly column: Column;
+  readonly text: string;
+  readonly row: Row;
+  /** The action that the import asks for. */
+  readonly asked: ListAction;
+}
+
+const JUDGES: Readonly<Partial<Record<Role, (cell: JudgedCell) => Judged | undefined>>> = {
+  detection: (cell) => ((booleanOf(cell) ?? unknown(cell, 'is neither 1 nor 0')) ? undefined : { passed: 'to_ids is 0: no detection' }),
+  simulated: (cell) => ((booleanOf(cell) ?? unknown(cell, 'is neither 1 nor 0')) ? { passed: 'simulated' } : undefined),
+  deleted: (cell) => (booleanOf(cell) === true ? { passed: cell.column.base } : undefined),
+  allowed: (cell) => (booleanOf(cell) === true ? ofVerdict(cell, 'allow', cell.column.name) : undefined),
+  action: (cell) => ownAction(cell) ?? ofVerdict(cell, verdictOf(cell.text) ?? unknown(cell, NO_VERDICT)),
+  verdict: (cell) => ofVerdict(cell, verdictOf(cell.text) ?? unknown(cell, NO_VERDICT)),
+  status: (cell) => ofVerdict(cell, clearVerdictOf(cell.text)),
+  aside: (cell) => ofVerdict(cell, clearVerdictOf(cell.text)),
+  type: (cell) => ofSort(cell, lastSortOf(cell.text) ?? unknown(cell, 'is no known type of an indicator')),
+  // Attributes of MISP have sorts that nobody else has.
+  sort: (cell) =>
+    ofSort(cell, sortOf(cell.text) ?? (isOfMisp(cell.row) ? 'other' : undefined)) ?? ofVerdict(cell, clearVerdictOf(cell.text)),
+};
+const NO_VERDICT = `is no known verdict, such as ${LIST_ACTIONS.join(', ')}`;
+
+/** Judges a row. Throws USAGE at a cell that has to be understood and is not. */
+export function judge(row: Row, asked: ListAction): Judged {
+  let action = asked;
+  const sorts: Sort[] = [];
+  for (const [column, value] of row) {
+    const read = JUDGES[column.role];
+    const text = read !== undefined && isGiven(value) ? textOf(value) : '';
+    const judged = /^-*$/.test(text) ? undefined : read?.({ column, text, row, asked });
+    if (judged?.passed !== undefined) return judged;
+    if (judged?.action !== undefined) action = judged.action;
+    sorts.push(...(judged?.sorts ?? []));
+  }
+  return { action, sorts };
+}
+
+/** Refuses targets that are of another sort than their row says. */
+export function requireSorts(sorts: readonly Sort[], targets: readonly Target[]): void {
+  for (const sort of sorts)
+    if (targets.some((target) => sort !== target.kind && !(target.kind === 'ip' && sort === target.network.family)))
+      throw cellFault('type', `the type is ${typeof sort === 'number' ? `IPv${sort}` : sort}, and the target is another`);
+}
+
+function unknown({ column, text }: JudgedCell, why: string): never {
+  throw cellFault(column.base, `${shown(text)} in "${column.name}" ${why}`);
+}
+
+const booleanOf = ({ text }: JudgedCell): boolean | undefined => BOOLEANS[text.toLowerCase()];
+const BOOLEANS: Readonly<Record<string, boolean | undefined>> = { '1': true, true: true, yes: true, '0': false, false: false, no: false };
+
+const isOfMisp = (row: Row): boolean => row.some(([{ role }, value]) => role === 'detection' && isGiven(value));
+
+const ofSort = ({ text }: JudgedCell, sort: Sort | undefined): Judged | undefined =>
+  sort === 'other' ? { passed: `the type ${text.slice(0, 40)} is no address` } : sort && { sorts: [sort] };
+
+/** A row of `weir rule export` names its target `value` and its action `action`, in our words: it is as it was exported. */
+function ownAction({ text, row }: JudgedCell): Judged | undefined {
+  const action = LIST_ACTIONS.find((each) => each === text.toLowerCase());
+  return action !== undefined && row.some(([{ base }, value]) => base === 'value' && isGiven(value)) ? { action } : undefined;
+}
+
+const ofVerdict = ({ text, asked }: JudgedCell, verdict: Verdict | undefined, said = text): Judged | undefined =>
+  verdict === undefined || verdict === asked
+    ? undefined
+    : { passed: `its verdict is ${said.toLowerCase().slice(0, 40)}, and the import is for ${asked}` };

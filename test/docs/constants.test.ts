@@ -1,0 +1,242 @@
+/** Numbers that the code has and texts repeat: docs, the contract, the console and the API documents say what the constants are. */
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { LEAST_PATIENCE } from '../../src/account/device.ts';
+import { ENDS_SOON, IN_USE } from '../../src/account/key.ts';
+import { LIST_SETTINGS } from '../../src/account/list.ts';
+import { LONGEST_SNOOZE } from '../../src/account/snooze.ts';
+import { readConfig } from '../../src/config.ts';
+import { LONGEST_OUTAGE } from '../../src/feed/serve/served-document.ts';
+import { DEFAULT_ENTRY_LIMIT } from '../../src/feed/variant.ts';
+import { LATE_KEPT } from '../../src/manage/async-operations.ts';
+import { LATELY } from '../../src/manage/devices/recent-use.ts';
+import { MOST_IMPORTED } from '../../src/manage/imports/import-content.ts';
+import { ANSWER_KEPT, AUDIT_KEPT, DELETED_KEPT, RULES_KEPT } from '../../src/ports/stored/account-store.ts';
+import { DEFAULT_EXPIRY, LEAST_EXPIRY } from '../../src/signal/expiry.ts';
+import { LIMITS } from '../../src/signal/limits.ts';
+import { docsApp } from '../support/docs-app.ts';
+import { inject } from '../support/inject.ts';
+
+const { config } = readConfig({}) as Extract<ReturnType<typeof readConfig>, { config: unknown }>;
+const { most: MOST_ENTRIES } = LIST_SETTINGS.maxEntries as { readonly most: number };
+const seconds = (ms: number) => ms / 1000;
+
+/** Constants (seconds, bytes or a count), each with the sentences that say it: `{}` is the value. Every match has to say that. */
+const SAID: Readonly<Record<string, readonly [value: number, ...sentences: string[]]>> = {
+  'expiry of a block that names none': [
+    DEFAULT_EXPIRY,
+    ...['default for blocks: {}', 'block without expiry gets {}', 'of a block that names none | {} |', 'absent: {} for a block'],
+    ...['absent or 0 means {}', 'A block without it lasts {}', '0 or omitted means {},', 'block of an access rule {};', "? '{}, as usual'"],
+  ],
+  'least expiry of an access rule': [
+    LEAST_EXPIRY,
+    ...[
+      '| expiry | {} to',
+      'a positive value below {} counts',
+      'below 60 counts as {}.',
+      'shortest expiry of an access rule | {} |',
+      'The floor of {} is',
+    ],
+    ...['1 to 59 mean {}', 'access rules live at least {}.', 'rules at least {} after'],
+  ],
+  'longest expiry': [
+    LIMITS.expirySeconds,
+    '60 seconds to {};',
+    '"expiration": {}`',
+    'integers from 0 to {} (',
+    '"expires_in"`): {}, the largest',
+  ],
+  'entries of a batch': [
+    LIMITS.batchEntries,
+    ...[
+      'envelopes): batches of up to {} entries,',
+      '| a batch | 1 to {} entries',
+      'has no entry or more than {};',
+      'A batch of more than {} entries',
+    ],
+    ...[
+      'JSON arrays of 1 to {} entries',
+      'A file of more than {} entries is tried',
+      'sends a large file in batches of {} entries',
+      'is taken, in batches of {}.',
+    ],
+  ],
+  'bytes of a batch': [
+    LIMITS.batchBytes,
+    'a batch | 1 to 1000 entries, {} |',
+    'not an array, over {},',
+    'a batch of {} takes no more memory',
+  ],
+  'bytes of an entry': [LIMITS.entryBytes, '| an entry | {};', 'the entry over {} (of JSON'],
+  'characters of an expression': [
+    LIMITS.expression,
+    'an expression {} characters',
+    '`expression` over {} or',
+    'No expression of at most {} characters',
+  ],
+  'regular expressions of an expression': [LIMITS.regexes, 'more than {} regular expressions'],
+  'characters of a name': [LIMITS.name, '`name` over {} characters'],
+  'characters of a text': [LIMITS.text, '`short_description` over {};'],
+  'bytes of labels': [LIMITS.labelsBytes, '`labels` over {} and'],
+  'bytes of config': [LIMITS.configBytes, '`config` over {} as JSON'],
+  'entries of a feed': [
+    DEFAULT_ENTRY_LIMIT,
+    ...[
+      '| a feed | {} networks',
+      'The cap is {} networks a feed',
+      'networks of a feed | {},',
+      'its cap is always {}.',
+      'default cap of {} entries',
+    ],
+    ...['document of rules holds {} rules', 'More than {} rules of a kind are', 'what the device takes, else {}.'],
+  ],
+  'most entries of a list': [MOST_ENTRIES, 'a list up to {} (', '`max_entries` is 1 to {}.', '`--max-entries`, 1 to {})'],
+  'what was deleted comes back': [
+    seconds(DELETED_KEPT),
+    ...[
+      'For {} a list or feed that was deleted',
+      'For {} restoring the list',
+      'For {} `weir list restore`',
+      'brings it back for {}',
+      'keeps its rules for {}, and they count',
+    ],
+    ...[
+      'can be brought back for {}',
+      'come back](management.md#lists) for {}',
+      '`deleted_members` | lists and feeds that were deleted | {},',
+    ],
+    ...[
+      'that were deleted in the last {} and',
+      'that was deleted in the last {}',
+      'For {} it can be brought',
+      'For {} all of it can be',
+      'For {} its list can be',
+      'settings and keys, for {}.',
+    ],
+  ],
+  'expired rules, batches and what they replaced': [
+    seconds(RULES_KEPT),
+    ...[
+      'rules {} after their expiry',
+      'For {} the store knows each batch',
+      'expired rules are (D4.9): {},',
+      'For {} weir knows what each batch did',
+    ],
+    ...[
+      'kept as it was, for {};',
+      'swept away, {} after',
+      'who sent what in the last {},',
+      'can be undone for {}',
+      'have landed in the last {},',
+      'as far as {} back',
+    ],
+    ...[
+      'changes of rules for {},',
+      'included for the {} that they are kept',
+      'What was sent in the last {},',
+      'No batch in the last {}"',
+      'What lists lost is known for {} (',
+    ],
+  ],
+  'audit log, dead letters, devices, people': [
+    seconds(AUDIT_KEPT),
+    ...[
+      'ho changed what in the last {}',
+      'dead letters and audit rows {}',
+      'Kept for {}.',
+      'newest first; kept for {}',
+      'kept for {} after the last pull',
+    ],
+    ...['| audit log | {};', '| what pulls | {};', 'could not land | {};', 'seen in the workspace in the last {},', 'Seen in the last {}"'],
+  ],
+  'who has used a key lately': [
+    seconds(LATELY),
+    ...[
+      'has used the key in the last {},',
+      'has pulled it in the last {}',
+      'pulled with the key in the last {} ',
+      'who pulled in the last {} ',
+      'ulled in the last {}',
+    ],
+    ...['has used it in the last {},', 'pulled with it in the last {},'],
+  ],
+  'late answers': [
+    seconds(LATE_KEPT),
+    'would have been answered, for {},',
+    'was asked knows it, for {}.',
+    'errors included, for {} and',
+    'is older than {}, or was',
+  ],
+  'keys that end soon': [
+    seconds(ENDS_SOON),
+    'end within {} and were used',
+    'within 30 days ends within {}',
+    'within 30 days end within {}',
+  ],
+  'keys in use': [seconds(IN_USE), 'used within {} ends within', 'were used within {} end within'],
+  'answers to what is done once': [
+    seconds(ANSWER_KEPT),
+    'characters: for {} the same request',
+    'is done once in {} and',
+    'and answered the same for {}.',
+  ],
+  'longest snooze': [LONGEST_SNOOZE, 'for a minute to {},', 'for a minute to {} and', 'Seconds, {} at most'],
+  'least patience with a device': [seconds(LEAST_PATIENCE), 'After ten of these, and {}, without', '({} at least) has a line'],
+  'a feed without a store': [
+    seconds(LONGEST_OUTAGE),
+    'last good feed for up to {}.',
+    'up to {}, with `X-Feed-Stale-Since`',
+    '`X-Feed-Stale-Since`, for up to {} ',
+  ],
+  'entries of an import': [MOST_IMPORTED, 'is the file, {} entries at most'],
+  'requests a minute': [config.rateLimitSignals, '| requests | {} a minute and key'],
+  'entries a minute': [config.rateLimitEntries, '; {} entries a minute and key'],
+  'rebuild of a feed': [config.feedRebuildSeconds, 'from the store at most every {}, so', 'at most once every {}.'],
+  'waiting for a long answer': [
+    config.manageAnswerSeconds,
+    'takes longer than {} (`MANAGE_ANSWER_SECONDS`)',
+    '`MANAGE_ANSWER_SECONDS` ({})',
+  ],
+};
+
+const NUMBERS = ['no', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
+const DAY = 86_400;
+const UNITS = { second: 1, minute: 60, hour: 3600, day: DAY, week: 7 * DAY, year: 365.25 * DAY, s: 1, KiB: 1024, MiB: 1024 ** 2 };
+const VALUE = `((?:[\\d,]*\\d|an?|${NUMBERS.join('|')})(?: (?:(?:second|minute|hour|day|week|year)s?|s\\b|KiB|MiB))?)`;
+
+/** The numbers that a text may mean: `seven days`, `131,072`, `64 KiB`; days, where it says no unit. */
+function meant(text: string): number[] {
+  const [count, unit] = text.split(' ');
+  const number = /^an?$/.test(count!) ? 1 : NUMBERS.includes(count!) ? NUMBERS.indexOf(count!) : Number(count!.replaceAll(',', ''));
+  return unit === undefined ? [number, number * DAY] : [number * UNITS[unit.replace(/(?<=.)s$/, '') as keyof typeof UNITS]];
+}
+
+/** All texts, each with where it stands. A line break of a paragraph is a blank. */
+async function texts(): Promise<(readonly [place: string, text: string])[]> {
+  const root = fileURLToPath(new URL('../../', import.meta.url));
+  const files = globSync(['README.md', 'SPEC.md', 'spec/*.md', 'docs/**/*.md', 'packages/console/**/*.js'], { cwd: root });
+  const app = docsApp();
+  const groups = ['signal', 'feeds', 'rules', 'agent', 'bouncer', 'manage'];
+  const apis = groups.map(async (group) => [`API of ${group}`, (await inject(app, `/docs/${group}/swagger/json`)).body] as const);
+  const read = files.map((file) => [file, readFileSync(join(root, file), 'utf8')] as const);
+  return [...read, ...(await Promise.all(apis))].map(([place, text]) => [place, text.replaceAll(/\s*\n\s*/g, ' ')] as const);
+}
+
+test('D42.13 what texts say of a constant is what it is', async () => {
+  const all = await texts();
+  const wrong: string[] = [];
+  for (const [name, [value, ...sentences]] of Object.entries(SAID)) {
+    for (const sentence of sentences) {
+      const [before, behind] = sentence.split('{}').map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+      const pattern = new RegExp(before + VALUE + behind, 'g');
+      const found = all.flatMap(([place, text]) => [...text.matchAll(pattern)].map(([said, told]) => ({ place, said, told: told! })));
+      if (found.length === 0) wrong.push(`${name}: no text says ${sentence}`);
+      for (const { place, said, told } of found)
+        if (!meant(told).includes(value)) wrong.push(`${name} is ${value}, but ${place} says: ${said}`);
+    }
+  }
+  assert.deepEqual(wrong, []);
+});
