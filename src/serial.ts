@@ -1,4 +1,5 @@
 /** Work that several ask for at once: one piece after the other, one for all who ask, or many in one call. */
+import { WeirError } from './errors.ts';
 
 /**
  * Begins each piece of work when the one before of the same name has ended, however that ended. With `wait` it may begin before that: it is
@@ -18,13 +19,13 @@ export function oneByOne(wait: (last: Promise<unknown>) => Promise<unknown> = (l
   };
 }
 
-/** Does so many pieces of work of a name at a time, in the order in which they were asked for. */
+/** Does so many pieces of work of a name at a time, in the order in which they were asked for. Work that cannot begin within `patience` (ms) is rejected with LIMITED. */
 export function fewAtOnce(most: number) {
   const lines = new Map<string, { running: number; readonly waiting: (() => void)[] }>();
-  return async <T>(work: () => Promise<T>, name = ''): Promise<T> => {
+  return async <T>(work: () => Promise<T>, name = '', patience?: number): Promise<T> => {
     const line = lines.get(name) ?? { running: 0, waiting: [] };
     lines.set(name, line);
-    if (line.running === most) await new Promise<void>((begin) => line.waiting.push(begin));
+    if (line.running === most) await turnIn(line.waiting, patience);
     else line.running += 1;
     try {
       return await work();
@@ -37,6 +38,22 @@ export function fewAtOnce(most: number) {
       }
     }
   };
+}
+
+function turnIn(waiting: (() => void)[], patience: number | undefined): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const begin = () => {
+    clearTimeout(timer);
+    resolve();
+  };
+  const giveUp = () => {
+    waiting.splice(waiting.indexOf(begin), 1);
+    const text = 'too many requests of the workspace wait for their turn: try again later';
+    reject(new WeirError('LIMITED', text, { cause: { retryAfter: 10 } }));
+  };
+  const timer = patience === undefined ? undefined : setTimeout(giveUp, Math.max(0, patience));
+  waiting.push(begin);
+  return promise;
 }
 
 /** Lets others have the turn of a piece of work while it waits for something. */

@@ -46,7 +46,16 @@ export const afresh = (state: SourceState, now: number, isElsewhere: boolean): S
   undone: state.undone,
   equalSeq: state.equalSeq,
   expired: state.expired,
+  askedAt: isElsewhere ? null : state.askedAt,
+  until: isElsewhere ? null : state.until,
 });
 
-/** The state of one that is resumed: it is fetched at once, whatever stopped it. */
-export const resumed = (state: SourceState, now: number): SourceState => ({ ...state, nextAt: now, failures: 0, fault: null, stop: null });
+/** The state of one that is resumed: it is fetched as soon as its host and its server allow it, whatever stopped it. */
+export const resumed = (state: SourceState, now: number): SourceState => ({
+  ...state,
+  nextAt: now,
+  failures: 0,
+  fault: null,
+  stop: null,
+  waits: null,
+});

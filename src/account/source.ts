@@ -233,6 +233,12 @@ export interface SourceState {
   readonly expired: boolean;
   /** Where a TAXII collection goes on. */
   readonly cursor: string | null;
+  /** The instant of its last download, also one that failed. */
+  readonly askedAt: number | null;
+  /** The end of its server's `Retry-After`. */
+  readonly until: number | null;
+  /** What keeps a source that is due from being fetched, and until when; null: unknown. */
+  readonly waits: { readonly for: string; readonly until: number | null } | null;
 }
 
 /** A source that was never fetched, to be fetched at once. */
@@ -260,4 +266,7 @@ export const newState = (now: number): SourceState => ({
   equalSeq: 0,
   expired: false,
   cursor: null,
+  askedAt: null,
+  until: null,
+  waits: null,
 });

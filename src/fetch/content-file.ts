@@ -6,6 +6,7 @@ import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import about from '../../package.json' with { type: 'json' };
 import { WeirError } from '../errors.ts';
+import type { Before } from './exchange.ts';
 import { type FetchLimits, fetchInto, type Validators } from './fetch.ts';
 import type { Reach } from './reach.ts';
 import { type CollectionForm, KNOWN_END, taxiiFile } from './taxii.ts';
@@ -33,6 +34,7 @@ export interface SourceRequest {
   readonly known: Validators | undefined;
   /** It is of several answers. */
   readonly taxii?: CollectionForm | undefined;
+  readonly before?: Before | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -53,7 +55,7 @@ export type SourceAnswer =
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'refused'; readonly status: number; readonly retryAfter: number | undefined };
 
-/** Rejects with FETCH and a sentence unless the download is complete. */
+/** Rejects with FETCH and a sentence where nothing whole came, and with LIMITED as `before` does. */
 export type SourceFetch = (request: SourceRequest) => Promise<SourceAnswer>;
 
 /** Lifetime of a collection's state after its last fetch, ms. */
@@ -74,9 +76,9 @@ const HEAD = 1024;
 /** What fetches. */
 export function sourceFetch({ folder, reach, via, ca, contact, limits, now }: SourceFetching): SourceFetch {
   const userAgent = `weir/${about.version}${contact === undefined ? '' : ` (+${contact})`}`;
-  return async ({ url, credentials, known, taxii, signal }) => {
+  return async ({ url, credentials, known, taxii, before, signal }) => {
     const path = join(folder, `${randomUUID()}.part`);
-    const request = { url, credentials, signal, userAgent, reach: reach(), via, ca, limits };
+    const request = { url, credentials, before, signal, userAgent, reach: reach(), via, ca, limits };
     const hash = createHash('sha256');
     let [bytes, last, head] = [0, LF, Buffer.alloc(0)];
     await mkdir(folder, { recursive: true, mode: 0o700 });

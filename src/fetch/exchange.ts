@@ -10,6 +10,12 @@ import { proxyFor, tunnel, type Via } from './via.ts';
 const MOST_REDIRECTS = 5;
 const REDIRECTS = [301, 302, 303, 307, 308];
 
+/**
+ * Called before each request with the headers of its credentials: the first one, one that follows a redirect, each page of a collection. Rejects
+ * with LIMITED where the place may not be asked yet.
+ */
+export type Before = (url: URL, credentials: Readonly<Record<string, string>>) => Promise<void>;
+
 export interface Exchange {
   readonly url: URL;
   /** Sent to every server, including redirect targets. */
@@ -22,7 +28,8 @@ export interface Exchange {
   /** Opens one connection per request; undefined: Node's default, with environment proxies and connection reuse. */
   readonly via: Via | undefined;
   readonly signal: AbortSignal;
-  /** Makes the request a POST, without following redirects. */
+  readonly before?: Before | undefined;
+  /** What is sent, as POST: its answer is what the server says, also where that sends us elsewhere. Absent: a GET. */
   readonly body?: string;
 }
 
@@ -30,7 +37,9 @@ export interface Exchange {
 export async function exchange(request: Exchange): Promise<IncomingMessage> {
   let at = request.url;
   for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects++) {
-    const response = await ask(at, request);
+    const own = at.origin === request.url.origin ? request.credentials : {};
+    await request.before?.(at, own);
+    const response = await ask(at, own, request);
     const { location } = response.headers;
     if (request.body !== undefined || !REDIRECTS.includes(response.statusCode!) || location === undefined) return response;
     response.destroy();
@@ -43,16 +52,19 @@ export async function exchange(request: Exchange): Promise<IncomingMessage> {
   throw new WeirError('FETCH', `it redirects more than ${MOST_REDIRECTS} times`);
 }
 
-async function ask(url: URL, { url: first, headers, credentials, reach, ca, via, signal, body }: Exchange): Promise<IncomingMessage> {
+async function ask(
+  url: URL,
+  credentials: Exchange['credentials'],
+  { headers, reach, ca, via, signal, body }: Exchange,
+): Promise<IncomingMessage> {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   // Node does not call the lookup hook for IP addresses in the URL.
   const fault = isIP(host) === 0 ? undefined : reach(host);
   if (fault !== undefined) throw new WeirError('FETCH', `${host} ${fault}`);
   const { promise, resolve: answered, reject } = Promise.withResolvers<IncomingMessage>();
-  const own = url.origin === first.origin ? credentials : {};
   const options = {
     method: body === undefined ? 'GET' : 'POST',
-    headers: { ...headers, ...own },
+    headers: { ...headers, ...credentials },
     lookup: judged(reach, via?.lookup),
     signal,
     ...(ca !== undefined && { ca: ca as string[] }),

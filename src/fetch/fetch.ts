@@ -2,8 +2,8 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { WeirError } from '../errors.ts';
-import { exchange } from './exchange.ts';
+import { hasCode, WeirError } from '../errors.ts';
+import { type Before, exchange } from './exchange.ts';
 import type { Reach } from './reach.ts';
 import type { Via } from './via.ts';
 
@@ -37,7 +37,8 @@ export interface FetchRequest {
   readonly ca?: string | readonly string[] | undefined;
   /** Undefined: Node's default, with environment proxies. */
   readonly via?: Via | undefined;
-  /** Aborts the download. */
+  readonly before?: Before | undefined;
+  /** Ends the download. */
   readonly signal: AbortSignal;
 }
 
@@ -58,11 +59,11 @@ export type Fetched =
 export type Write = (piece: Uint8Array) => Promise<unknown>;
 
 /**
- * Streams the body to `write`. Rejects with FETCH and a sentence if the server does not respond, the body is incomplete or exceeds a limit,
- * or the address is not allowed; discard the written bytes then. `now`: ms since 1970.
+ * Hands the body to `write`. Rejects with FETCH and a sentence when the server does not answer, the body is cut short or passes a
+ * limit, or the place may not be reached; what was written until then is of no use. Rejects with LIMITED as `before` does. `now`: ms since 1970.
  */
 export async function fetchInto(request: FetchRequest, write: Write, now: () => number): Promise<Fetched> {
-  const { url, limits, known } = request;
+  const { url, limits, known, before } = request;
   using deadlines = startDeadlines(limits, request.signal);
   try {
     const response = await exchange({
@@ -79,6 +80,7 @@ export async function fetchInto(request: FetchRequest, write: Write, now: () => 
       ca: request.ca,
       via: request.via,
       signal: deadlines.signal,
+      before: before && ((...place) => deadlines.resting(before(...place))),
     });
     const status = response.statusCode!;
     if (status !== 200) {
@@ -92,6 +94,7 @@ export async function fetchInto(request: FetchRequest, write: Write, now: () => 
     const validators = { ...(etag && { etag }), ...(lastModified && { lastModified }) };
     return { kind: 'fetched', validators, contentType, wireBytes, headers };
   } catch (error) {
+    if (hasCode(error, 'LIMITED')) throw error;
     const reason = deadlines.signal.aborted ? deadlines.signal.reason : error;
     throw new WeirError('FETCH', `${url}: ${reasonOf(reason)}`, { cause: reason });
   }
@@ -136,15 +139,33 @@ export function retryAfterOf({ 'retry-after': text }: IncomingHttpHeaders, now: 
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
-/** Aborts on timeout or by `stop`. */
+/** The `retryAfter` of a download whose turn has not come in time, s. */
+const LATER = 10;
+
+/** A signal that ends a download when its time is over or `stop` says so. */
 export function startDeadlines({ idleMs, totalMs }: Pick<FetchLimits, 'idleMs' | 'totalMs'>, stop: AbortSignal) {
   const controller = new AbortController();
   const end = (text: string) => controller.abort(new WeirError('FETCH', text));
   const total = setTimeout(end, totalMs, `it takes longer than ${totalMs / 1000} s`);
-  const idle = setTimeout(end, idleMs, `nothing has come for ${idleMs / 1000} s`);
+  const waitForByte = () => setTimeout(end, idleMs, `nothing has come for ${idleMs / 1000} s`);
+  let idle = waitForByte();
+  const signal = AbortSignal.any([controller.signal, stop]);
   return {
-    signal: AbortSignal.any([controller.signal, stop]),
-    /** Restarts the idle timer. */
+    signal,
+    /** Waits while no server is asked, which is no idle time. Rejects with LIMITED when the total time is over. */
+    async resting(wait: Promise<void>): Promise<void> {
+      clearTimeout(idle);
+      const { promise: over, reject } = Promise.withResolvers<never>();
+      const end = () => reject(new WeirError('LIMITED', 'its turn has not come', { cause: { retryAfter: LATER } }));
+      signal.addEventListener('abort', end, { once: true });
+      try {
+        await Promise.race([wait, over]);
+      } finally {
+        signal.removeEventListener('abort', end);
+        idle = waitForByte();
+      }
+    },
+    /** A piece has come. */
     heard: () => void idle.refresh(),
     [Symbol.dispose]() {
       clearTimeout(total);

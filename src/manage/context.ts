@@ -11,7 +11,7 @@ import type { ActivityReads } from '../ports/activity.ts';
 import type { StoreReads, StoreWrites } from '../ports/store.ts';
 import type { ChangeOptions, OnceOnly, UsedBytes } from '../ports/stored/account-store.ts';
 import type { Step } from '../ports/stored/rule-store.ts';
-import type { oneByOne } from '../serial.ts';
+import type { fewAtOnce } from '../serial.ts';
 import type { SourceTrier } from '../source/try-source.ts';
 import type { SendPorts } from '../webhook/send.ts';
 import type { AsyncOperations } from './async-operations.ts';
@@ -91,7 +91,9 @@ export interface ManagePorts extends RuleManagement {
   /** Answers that take longer than a client waits. */
   readonly late: AsyncOperations;
   /** Does work that must not be done twice at once: of each name one piece after the other. */
-  readonly inTurn: ReturnType<typeof oneByOne>;
+  readonly inTurn: ReturnType<typeof fewAtOnce>;
+  /** The longest wait of a request for its turn, ms; requests that may be late have no limit. */
+  readonly patience: number;
   /** What happened lately. */
   readonly activity?: ActivityReads | undefined;
 }

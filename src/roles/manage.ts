@@ -1,8 +1,10 @@
 /** The role `manage`: what operations of management work with. */
 
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { blockGuards } from '../account/guard-rails.ts';
 import { systemClock } from '../clock.ts';
+import { emptyFolder } from '../fetch/content-file.ts';
 import { sourceReach } from '../fetch/reach.ts';
 import { isCountry } from '../geo/iso3166.ts';
 import { locate } from '../geo/locate.ts';
@@ -14,7 +16,9 @@ import type { ManagePorts } from '../manage/context.ts';
 import { ruleSelections } from '../manage/rules/rule-selections.ts';
 import type { ProcessStatus } from '../manage/status.ts';
 import { processesOn } from '../runtime/ledgers/status-file.ts';
+import { type PoliteFetching, politeFetching } from '../runtime/sources/fetching.ts';
 import { removeTrialFolders } from '../runtime/sources/trial-folder.ts';
+import { recallAll } from '../runtime/sources/visits.ts';
 import { backtestJobs } from '../runtime/threads/backtest-jobs.ts';
 import { feedDiffer } from '../runtime/threads/difference/difference.ts';
 import { expressionTester } from '../runtime/threads/expression-test.ts';
@@ -23,7 +27,7 @@ import { overlapCounter } from '../runtime/threads/overlap.ts';
 import { sourceTrier } from '../runtime/threads/source-try.ts';
 import { sendPortsOf } from '../runtime/webhooks/sending.ts';
 import { fairSteps } from '../schedule/fair-steps.ts';
-import { oneByOne } from '../serial.ts';
+import { fewAtOnce } from '../serial.ts';
 import type { Config } from '../settings/settings.ts';
 import type { Base } from './base.ts';
 import type { Feeds } from './feeds.ts';
@@ -50,6 +54,7 @@ export function startManage(
   const guardOf = blockGuards(guardRails);
   const [steps, beginnings] = [fairSteps(), fairSteps()];
   const tests = rateLimiter(WEBHOOK_TESTS);
+  const fetching = sources?.fetching ?? ownFetching(config);
   removeTrialFolders();
   const files = fileThread(() => engine.feedSource(), fileSettings(config));
   onStop(() => files.close());
@@ -66,7 +71,13 @@ export function startManage(
     webhookReach: sourceReach(config.webhookNetworks, config.nat64Prefixes),
     sendWebhook: sendPortsOf(config, systemClock),
     takeWebhookTest: (workspaceId) => tests.take(workspaceId, systemClock.monotonic()),
-    trySource: sourceTrier({ settings: trySettings(config), guardRails, geo: () => geo.data() }),
+    trySource: sourceTrier({
+      ...{ settings: trySettings(config), guardRails, fetching, geo: () => geo.data() },
+      async recall() {
+        // A process that knows no source does not refresh them.
+        if ((sources?.known.size ?? 0) === 0) await recallAll(fetching.visits.politeness, store, systemClock);
+      },
+    }),
     files,
     worth: overlapCounter({
       ...{ store, guardRails, geo: () => geo.data() },
@@ -112,11 +123,20 @@ export function startManage(
         return { status: 500, body: errorFields({ status: 500 }) };
       },
     }),
-    inTurn: oneByOne(),
+    inTurn: fewAtOnce(1),
+    // Half of the time after which answers are late: the work itself takes some, too.
+    patience: config.manageAnswerSeconds * 500,
     selections: ruleSelections(),
   };
   onStop(recoverReplacements({ ...ports, pause: () => ports.stepsOf('')(async () => undefined) }, log));
   return ports;
+}
+
+/** Fetches for trials in a process that refreshes no sources, into a folder of its own. */
+function ownFetching(config: Config): PoliteFetching {
+  const folder = join(config.dataDir, 'tried');
+  emptyFolder(folder, systemClock.now());
+  return politeFetching(config, folder, systemClock);
 }
 
 /** What of the settings a thread that tries sources is given. */

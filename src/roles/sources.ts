@@ -10,13 +10,12 @@ import { emptyFolder } from '../fetch/content-file.ts';
 import type { ApplyPorts } from '../manage/sources/apply.ts';
 import { credentialHeaders } from '../manage/sources/source-secret.ts';
 import type { Store } from '../ports/store.ts';
-import { fetchOf } from '../runtime/sources/fetching.ts';
+import { type PoliteFetching, politeFetching } from '../runtime/sources/fetching.ts';
 import { holdLease } from '../runtime/sources/lease.ts';
 import { type Refresher, refresher } from '../runtime/sources/refresher.ts';
 import { fairSteps } from '../schedule/fair-steps.ts';
 import type { Config } from '../settings/settings.ts';
 import type { Accept } from '../signal/accept.ts';
-import { leastInterval } from '../source/catalogue.ts';
 import type { Base } from './base.ts';
 import { recoverReplacements } from './recovery.ts';
 import type { Signals } from './signals.ts';
@@ -26,25 +25,33 @@ const MEBIBYTE = 1024 * 1024;
 const TICK = 1000;
 
 /** What the role gives; undefined without it. */
-export type Sources = Pick<Refresher, 'known' | 'tick'>;
+export interface Sources extends Pick<Refresher, 'known' | 'tick'> {
+  readonly fetching: PoliteFetching;
+}
 
 const folderOf = ({ dataDir }: Config) => join(dataDir, 'sources');
 
 export function startSources(base: Base, { accept }: Signals): Sources | undefined {
   const { config, onStop } = base;
   if (accept === undefined || !config.roles.includes('sources')) return undefined;
-  const refreshing = refresherOf(base, accept, { ...systemClock, random: Math.random });
+  const fetching = politeFetching(config, folderOf(config), systemClock);
+  const refreshing = refresherOf(base, accept, { ...systemClock, random: Math.random }, fetching);
   void refreshing.tick();
   const timer = setInterval(() => void refreshing.tick(), TICK).unref();
   onStop(async () => {
     clearInterval(timer);
     await refreshing.stop();
   });
-  return refreshing;
+  return { ...refreshing, fetching };
 }
 
 /** What refreshes, by a clock. */
-export function refresherOf(base: Base, accept: Accept, { now, monotonic, random }: RefresherClock): Refresher {
+export function refresherOf(
+  base: Base,
+  accept: Accept,
+  { now, monotonic, random }: RefresherClock,
+  fetching = politeFetching(base.config, folderOf(base.config), { now, monotonic }),
+): Refresher {
   const { config, store, stream, untilLanded, geo, guardRails, log, onStop } = base;
   const guardOf = blockGuards(guardRails);
   const steps = fairSteps();
@@ -66,12 +73,11 @@ export function refresherOf(base: Base, accept: Accept, { now, monotonic, random
     apply,
     store,
     lease: holdLease(store, 'sources', `${process.pid}-${randomUUID()}`, monotonic),
-    fetch: fetchOf(config, folderOf(config), now),
+    ...fetching,
     credentials: (record) => credentialHeaders(config.secretsKey, record),
     callerOf: callerOf(store),
     // What is there was left by a process that has ended.
     begin: () => emptyFolder(folderOf(config), now()),
-    leastInterval: (url) => leastInterval(new URL(url).hostname) ?? 0,
     random,
     monotonic,
     log,

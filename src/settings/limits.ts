@@ -132,7 +132,7 @@ export const LIMITS_AND_SOURCES = {
     fallback: '20',
     parse: duration('s', 0, 29),
     meaning:
-      'how long a request of management that takes long (imports, undo, deleting rules) is waited for before it is answered with 202 and an address to ask for its answer; a connection on which nothing moves ends after 30 seconds',
+      'how long a request of management that takes long (imports, undo, deleting rules, trying a source) is waited for before it is answered with 202 and an address to ask for its answer; half of it is how long other requests wait for their turn before 429; a connection on which nothing moves ends after 30 seconds',
   },
   console: { fallback: 'on', parse: onOff, meaning: 'on: the role manage serves the web console at /console/ too' },
   accessLog: {

@@ -32,6 +32,11 @@ export const SOURCES = {
     parse: duration('s', 1, 3600),
     meaning: 'how long fetching a source may take; without a byte at most 30 seconds',
   },
+  sourceRefreshSeconds: {
+    fallback: '60',
+    parse: integer(0, 3600),
+    meaning: 'how long after a download an address is not fetched again, whoever asks for it; hosts of the catalogue set longer times',
+  },
   webhookNetworks: {
     unset: [],
     parse: commaList(cidr),

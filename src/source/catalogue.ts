@@ -2,6 +2,7 @@
  * Lists that are known well enough to be added by a name (SPEC D23.40): where they are, how they are read, how often their makers let them
  * be asked for, and what they allow. Data only: none is on unless somebody adds it, and nothing of a list is shipped.
  */
+import { hostName } from './host.ts';
 
 /** A row of the catalogue. */
 export interface CatalogueRow {
@@ -279,8 +280,12 @@ export const CATALOGUE: readonly CatalogueRow[] = [
 /** The row of this name; undefined where there is none. */
 export const findCatalogue = (name: string): CatalogueRow | undefined => CATALOGUE.find((row) => row.name === name);
 
-/** The least time between two downloads from a host, seconds, where a row of it says so. */
-export function leastInterval(host: string): number | undefined {
-  const rows = CATALOGUE.filter(({ url }) => new URL(url).host === host);
-  return rows.length === 0 ? undefined : Math.max(...rows.map(({ least }) => least));
-}
+const LEAST: ReadonlyMap<string, number> = new Map(
+  [...Map.groupBy(CATALOGUE, ({ url }) => hostName(new URL(url)))].map(([host, rows]) => [
+    host,
+    Math.max(...rows.map(({ least }) => least)),
+  ]),
+);
+
+/** The least interval between two downloads of an address of a host, seconds; undefined for hosts that the catalogue does not have. */
+export const leastInterval = (url: URL): number | undefined => LEAST.get(hostName(url));

@@ -249,6 +249,47 @@ export function sourceConformance(driver: StoreDriver): void {
     assert.equal((await store.source(workspace.id, two.id))!.state.etag, null);
   });
 
+  test(`D43.10 store ${name}: contents in parts, imports and sources have slots of their own, and an idle content gives its slot to whoever needs it`, async (t) => {
+    const { store, workspace } = await fixture(t, driver);
+    const lists = await Promise.all(Array.from({ length: 6 }, (_, n) => store.createList(workspace.id, `list ${n}`, NO_SETTINGS)));
+    const open = async (n: number, slot: 'parts' | 'import' | 'source', at: number, most = 4) => {
+      const id = randomUUID();
+      const state = slot === 'parts' ? 'open' : 'planning';
+      const one = { id, workspaceId: workspace.id, listId: lists[n]!.id, slot, createdAt: at, heldUntil: 0, state } as const;
+      await store.openReplacement({ ...one, head: JSON.stringify({ list: lists[n]!.name }) }, { most, idleBefore: at - 600_000 });
+      return id;
+    };
+    const told = async (id: string) => {
+      const found = (await store.replacement(workspace.id, id))!;
+      const { list, reason } = JSON.parse(found.head) as { list: string; reason?: string };
+      return [found.state, list, reason?.slice(0, 16)];
+    };
+    const parts = [await open(0, 'parts', 0), await open(1, 'parts', 0), await open(2, 'parts', 0), await open(3, 'parts', 0)];
+    await store.moveReplacement(parts[1]!, { from: 'open', to: 'planning', now: 1000, heldUntil: 0 });
+    await store.moveReplacement(parts[1]!, { from: 'planning', to: 'planned', now: 2000, heldUntil: 0 });
+    assert.ok(await store.keepReplacementPiece(parts[2]!, 'part', 0, Buffer.from('x'), 300_000));
+    await assert.rejects(open(4, 'parts', 599_999), { code: 'LIMITED' });
+    // Neither what imports nor what refreshes waits for them.
+    await open(4, 'import', 5000);
+    for (const n of [5, 0]) await open(n, 'source', 5000, 0);
+    assert.deepEqual(await told(parts[0]!), ['failed', 'list 0', 'another content ']);
+    const next = [await open(0, 'parts', 598_000), await open(4, 'parts', 602_000)];
+    assert.deepEqual(await Promise.all([...parts.slice(1), ...next].map(told)), [
+      ['failed', 'list 1', 'nothing came for'],
+      ['open', 'list 2', undefined],
+      ['failed', 'list 3', 'nothing came for'],
+      ['open', 'list 0', undefined],
+      ['open', 'list 4', undefined],
+    ]);
+    // A content in parts that is compared gives way to an import of the same list, and to no other content in parts.
+    await store.moveReplacement(parts[2]!, { from: 'open', to: 'planning', now: 603_000, heldUntil: 700_000 });
+    const again = await open(2, 'parts', 604_000);
+    await assert.rejects(store.moveReplacement(again, { from: 'open', to: 'planning', now: 604_000, heldUntil: 0 }), { code: 'REFUSED' });
+    await open(2, 'import', 605_000);
+    assert.deepEqual((await told(parts[2]!))[0], 'failed');
+    await assert.rejects(open(2, 'import', 605_000), { code: 'REFUSED' });
+  });
+
   test(`D44.10 store ${name}: what was undone of a source's list is told at once, until that is undone or the list is equal to a content; other lists are not`, async (t) => {
     const { store, again, workspace, land } = await fixture(t, driver);
     const [one, other] = [made('one'), made('other')];

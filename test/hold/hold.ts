@@ -20,6 +20,7 @@ import { hostileGeo } from './geo.ts';
 import { growthOfOne } from './growth.ts';
 import { importsOfLines } from './imports.ts';
 import { slowSignIns } from './sign-in.ts';
+import { politeSources, queuedReads } from './sources.ts';
 import { undoPreviews } from './undo.ts';
 import { hookSecrets } from './webhooks.ts';
 
@@ -68,6 +69,8 @@ const ofOneTenant = (engine: 'embedded' | 'PostgreSQL'): readonly Part[] => [
   check('slow sign-ins', engine, slowSignIns),
   check('secrets of webhooks', engine, hookSecrets),
   check('growth', engine, growthOfOne),
+  check('sources', engine, politeSources),
+  check('queued reads', engine, queuedReads),
   check('hostile geo data', engine, hostileGeo),
   check('addresses', engine, (settings) => addressFloods(settings)),
 ];

@@ -8,6 +8,7 @@ import { newKey, newTenant } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { smallGeo } from '../support/geo.ts';
 import { ask, bearer } from '../support/http.ts';
+import { list, listServer } from '../support/list-server.ts';
 import { eventually, startWeir, type Weir } from '../support/weir.ts';
 
 interface Body {
@@ -25,7 +26,7 @@ suite('late answers', () => {
   const folder = temporaryFolder({ after });
   const settings = {
     ...{ DATA_DIR: join(folder, 'data'), MANAGE_ANSWER_SECONDS: '0', RATE_LIMIT_MANAGE: '0', RATE_LIMIT_ENTRIES: '0' },
-    ...smallGeo(folder),
+    ...{ ...smallGeo(folder), SOURCE_NETWORKS: '127.0.0.1' },
   };
   let server: Weir;
   let mine: { key: string; workspaceId: string };
@@ -82,6 +83,22 @@ suite('late answers', () => {
     assert.match(refused.body.message, /has more than 10000 entries/);
     const deleted = await call('POST', '/rules/delete', JSON.stringify({ address: '20.0.0.1' }));
     assert.equal((await later(String(deleted.headers.location))).status, 200);
+  });
+
+  test('D43.9 a trial of a source that takes longer is 202, and so is what refuses it', async () => {
+    await using origin = await listServer();
+    const go = Promise.withResolvers<void>();
+    origin.set('/slow', (...given) => void go.promise.then(() => list('198.51.100.7\n')(...given)));
+    const body = JSON.stringify({ url: `${origin.url}/slow` });
+    const asked = await call('POST', '/sources/try', body);
+    assert.deepEqual([asked.status, typeof asked.body.answer], [202, 'string']);
+    const refused = await call('POST', '/sources/try', body);
+    assert.equal((refused.status === 202 ? await later(String(refused.headers.location)) : refused).status, 409);
+    assert.equal((await call('GET', `/answers/${asked.body.answer}`)).status, 202);
+    go.resolve();
+    const { status, body: trial } = await later(String(asked.headers.location));
+    const { fault, content } = trial as unknown as { fault: string | null; content: { entries: number } };
+    assert.deepEqual([status, fault, content?.entries], [200, null, 1]);
   });
 });
 

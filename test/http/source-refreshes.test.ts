@@ -1,7 +1,7 @@
 /** Refreshes of sources as people see them: asked for, held, accepted, discarded, undone, told (SPEC D23.18, D23.22, D23.23). */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
-import { command } from '../support/command.ts';
+import { command, newKey } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { smallGeo } from '../support/geo.ts';
 import { getFeed, readyz } from '../support/http.ts';
@@ -113,6 +113,26 @@ suite('refreshes of sources', () => {
     await call('POST', '/sources/other/pause', {});
     const paused = await cli('refresh', 'other');
     assert.deepEqual([paused.code, paused.stderr.trim()], [2, 'weir: the source "other" is paused: resume it']);
+  });
+
+  test('D43.10 contents in parts that nobody finishes stop neither refreshes nor imports', async () => {
+    const key = await newKey(settings, 'default', '--permission', 'signal:write');
+    const open = (of: string, list: string) => {
+      const options = { method: 'POST', headers: { authorization: `Bearer ${of}` }, body: JSON.stringify({ list }) };
+      return fetch(`${weir.url}/v1/manage/replacements`, options);
+    };
+    const names = ['a', 'b', 'c', 'd', 'e'];
+    for (const name of names) assert.equal((await call('POST', '/lists', { name })).status, 201);
+    for (const name of names.slice(0, 4)) assert.equal((await open(key, name)).status, 201);
+    const full = await open(key, 'e');
+    assert.deepEqual([full.status, full.headers.get('retry-after')], [429, '60']);
+    server.set('/beside', list(text(0, 30)));
+    assert.equal((await call('POST', '/sources', { name: 'beside', url: `${server.url}/beside` })).status, 201);
+    assert.match((await cli('refresh', 'beside', '--wait')).stdout, /^beside: (applied|unchanged), 30 entries/);
+    const imported = await fetch(`${weir.url}/v1/manage/imports?list=e&replace=1`, {
+      ...{ method: 'POST', headers: { authorization: `Bearer ${KEY}` }, body: '198.51.100.7\n' },
+    });
+    assert.equal(imported.status, 200, await imported.text());
   });
 
   test('D23.23 a source that fails is told by status, and makes no process unready', async () => {

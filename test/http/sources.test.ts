@@ -316,7 +316,7 @@ suite('sources', () => {
       [409, 'the workspace has 6 sources, as many as it may have: delete one, or raise MAX_SOURCES'],
     );
     const { stdout } = await weir('source', 'ls');
-    assert.match(stdout, /^NAME +STATE +ENTRIES +FOR +EVERY +CONFIRMED +NEXT +URL\nbotnets +paused +0 +block +1h +/);
+    assert.match(stdout, /^NAME +STATE +ENTRIES +FOR +EVERY +CONFIRMED +NEXT +WAITS FOR +URL\nbotnets +paused +0 +block +1h +/);
     assert.match(await commandText(['source', 'show', 'slow', '--workspace', workspace], settings), /^min prefix v4 +8$/m);
   });
 

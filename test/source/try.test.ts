@@ -6,17 +6,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { DEFAULT_GUARDS, PLAIN_READING } from '../../src/account/source.ts';
+import { systemClock } from '../../src/clock.ts';
 import { readConfig } from '../../src/config.ts';
 import { listOverlapJson, overlapJson } from '../../src/manage/overlap.ts';
+import { politeFetching } from '../../src/runtime/sources/fetching.ts';
 import { inTrialFolder, removeTrialFolders } from '../../src/runtime/sources/trial-folder.ts';
-import { runTrial } from '../../src/runtime/sources/try-job.ts';
+import { fetchTried, runTrial } from '../../src/runtime/sources/try-job.ts';
 import { overlapCounter } from '../../src/runtime/threads/overlap.ts';
 import { sourceTrier } from '../../src/runtime/threads/source-try.ts';
 import type { TryJob, TryReport } from '../../src/source/try-source.ts';
 import { command, commandJson } from '../support/command.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { smallGeo } from '../support/geo.ts';
-import { bare, list, listServer, silent, status } from '../support/list-server.ts';
+import { bare, list, listServer, redirect, silent, status } from '../support/list-server.ts';
 import { sourceWorld } from '../support/source-world.ts';
 import { testEnvironment } from '../support/weir.ts';
 
@@ -36,10 +38,16 @@ const read = readConfig(testEnvironment(settings) as Record<string, string>);
 assert.ok('config' in read);
 const { config } = read;
 const { guardRails, geo } = world.base;
-const tried = sourceTrier({ settings: config, guardRails, geo: () => geo.data() });
+const { store } = world.base;
+const fetching = politeFetching(config, join(DATA_DIR, 'tried'), systemClock);
+const trier = { settings: config, guardRails, fetching, recall: async () => undefined, geo: () => geo.data() };
+const tried = sourceTrier(trier);
 const here = (asked: TryJob) =>
   inTrialFolder((folder) =>
-    runTrial(asked, { folder, settings: config, store: world.base.store, geo: geo.database(), guardRails, onStep: () => {} }),
+    runTrial(asked, {
+      ...{ settings: config, store, geo: geo.database(), guardRails, onStep: () => {} },
+      fetch: () => fetchTried(asked, config, folder, async () => undefined),
+    }),
   );
 const job = (path: string, more: Partial<TryJob['content']> = {}, listId: string | null = null): TryJob => ({
   workspaceId: world.workspaceId,
@@ -202,20 +210,45 @@ test('D23.22 at the command line: a source is refreshed, what is held is accepte
 
 test('D23.41 who tries again and again is told to wait: a host must not shut the whole service out', async () => {
   let at = 1_000_000;
-  const patient = sourceTrier({
-    settings: { ...config, sourceProxy: 'http://127.0.0.1:9' },
-    guardRails,
-    geo: () => geo.data(),
-    now: () => at,
+  const closed = { ...config, sourceProxy: 'http://127.0.0.1:9' };
+  const others = politeFetching(closed, join(DATA_DIR, 'tried'), { now: () => at, monotonic: () => at });
+  const patient = sourceTrier({ ...trier, settings: closed, fetching: others, now: () => at });
+  const drop = (path: string, host = 'www.spamhaus.org') => patient(job('', { url: `https://${host}/drop/${path}` }));
+  const refused = (trial: Promise<unknown>, text: RegExp, seconds: number) =>
+    assert.rejects(trial, ({ message, cause }: Error) => {
+      assert.match(message, text);
+      return (cause as { retryAfter: number }).retryAfter === seconds;
+    });
+  for (const path of ['drop_v4.json', 'drop_v6.json', 'asndrop.json']) assert.match(String((await drop(path)).fault), /proxy/);
+  at += 60_000;
+  for (const host of ['www.spamhaus.org', 'spamhaus.org.', 'SPAMHAUS.org:443'])
+    await refused(drop('other.json', host), /^spamhaus\.org was asked 3 times for trials in the last hour$/, 3540);
+  at += 3_540_000;
+  assert.match(String((await drop('drop_v4.json')).fault), /proxy/);
+  // Nor is it asked for the same again, however it is written, until its interval is over.
+  at += 60_000;
+  const wait = /^it has to wait for the least interval of spamhaus\.org: 1h for an address: try again in 59m$/;
+  await refused(drop('drop_v4.json?again=1', 'spamhaus.org.'), wait, 3540);
+});
+
+test('D43.3, D43.8 a redirect of a trial is counted where it leads, and what a server has answered holds for trials, refreshes and whom it was for', async () => {
+  const patient = sourceTrier({ ...trier, now: () => 1 });
+  server.set('/moved', redirect('https://www.spamhaus.org./drop/drop_v4.json'));
+  const other = { workspaceId: 'other', key: '' };
+  fetching.visits.politeness.asked(new URL('https://spamhaus.org/drop/drop_v4.json'), other, systemClock.monotonic());
+  await assert.rejects(patient(job('/moved')), { code: 'LIMITED', message: /the least interval of spamhaus\.org/ });
+  server.set('/busy', status(429, { 'retry-after': '600' }));
+  assert.equal((await patient(job('/busy'))).fault, 'the server answers 429');
+  await assert.rejects(patient(job('/busy')), ({ message, cause }: Error) => {
+    assert.match(message, /the server of 127\.0\.0\.1:\d+, which has asked to be left alone: try again in 10m$/);
+    const { retryAfter } = cause as { retryAfter: number };
+    return retryAfter > 500 && retryAfter <= 600;
   });
-  const drop = job('', { url: 'https://www.spamhaus.org/drop/drop_v4.json' });
-  for (let i = 0; i < 3; i += 1) assert.match(String((await patient(drop)).fault), /proxy/);
-  await assert.rejects(patient(drop), (error: Error & { cause?: unknown }) => {
-    assert.match(error.message, /www\.spamhaus\.org was asked 3 times for trials in the last hour/);
-    return (error.cause as { retryAfter: number }).retryAfter === 3600;
-  });
-  at += 3_600_000;
-  assert.match(String((await patient(drop)).fault), /proxy/);
+  assert.equal((await patient({ ...job('/busy'), credentials: { authorization: 'Bearer other' } })).fault, 'the server answers 429');
+  assert.ok(server.asked.get('/busy') === 2);
+  // A refresh waits for it as well.
+  const { politeness } = fetching.visits;
+  assert.ok(politeness.wait(new URL(`${server.url}/busy`), other, systemClock.monotonic()) !== undefined);
 });
 
 test('D47.3 a trial whose thread is ended leaves no download behind, nor does a process that was killed', async (t) => {
@@ -235,21 +268,19 @@ test('D47.3 a trial whose thread is ended leaves no download behind, nor does a 
   assert.deepEqual([...left, running].map(existsSync), [false, false, true]);
 });
 
-test('D23.41 one of a workspace is tried at a time, and few in all', async () => {
+test('D23.41 one of a workspace is tried at a time, and two in all: the others wait for their turn', async () => {
   server.set('/silent', silent);
   const began = tried(job('/silent'));
   await assert.rejects(tried(job('/new')), { code: 'REFUSED', message: /is being tried already/ });
-  const others = ['00000000-0000-4000-8000-000000000001', '00000000-0000-4000-8000-000000000002'];
-  const [second, third] = others.map((workspaceId) => tried({ ...job('/new'), workspaceId }));
-  await assert.rejects(third!, { code: 'LIMITED' });
-  await assert.rejects(second!, { code: 'NOT_FOUND', message: 'the workspace is gone' });
+  const others = Array.from({ length: 3 }, (_, n) => `00000000-0000-4000-8000-00000000000${n}`);
+  const gone = others.map((workspaceId) => tried({ ...job('/new'), workspaceId }));
+  for (const each of gone) await assert.rejects(each, { code: 'NOT_FOUND', message: 'the workspace is gone' });
   while (!server.asked.has('/silent')) await new Promise(setImmediate);
   await server[Symbol.asyncDispose]();
   assert.match(String((await began).fault), /cut short|socket hang up|reset/);
 });
 
 test('D30.1, D30.4 what lists are worth, from a thread of its own and at the command line', async () => {
-  const { store } = world.base;
   const { workspaceId } = world;
   const count = overlapCounter({ store, settings: config, guardRails, geo: () => geo.data() });
   const all = await overlapJson(store, workspaceId, await count.lists(workspaceId));

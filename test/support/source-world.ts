@@ -18,6 +18,7 @@ import { readConfig } from '../../src/config.ts';
 import { activityCounter } from '../../src/http/activity.ts';
 import { newHttpCounts } from '../../src/http/counts.ts';
 import { type PlannedUndo, undoBatches } from '../../src/manage/batches.ts';
+import { keptSecret } from '../../src/manage/sources/source-secret.ts';
 import type { SourceRecord } from '../../src/ports/stored/source-store.ts';
 import { type Base, startBase } from '../../src/roles/base.ts';
 import type { Close } from '../../src/roles/component.ts';
@@ -26,6 +27,7 @@ import { startSignals } from '../../src/roles/signals.ts';
 import { refresherOf } from '../../src/roles/sources.ts';
 import type { AccessRule } from '../../src/rule.ts';
 import { createLogger } from '../../src/runtime/logging.ts';
+import { politeFetching } from '../../src/runtime/sources/fetching.ts';
 import type { Refresher } from '../../src/runtime/sources/refresher.ts';
 import type { Accept } from '../../src/signal/accept.ts';
 import { formatTarget } from '../../src/signal/target.ts';
@@ -51,10 +53,10 @@ export interface SourceWorld extends AsyncDisposable {
   pass(ms: number): void;
   /** Sets the wall clock only, as somebody does who sets the machine's. */
   setClock(ms: number): void;
-  /** `of`: another workspace than that of this world. */
+  /** `of`: another workspace than that of this world; `token`: a secret, sent as Bearer. */
   add(
     name: string,
-    settings: Partial<Omit<SourceSettings, 'guards'>> & { readonly guards?: Partial<SourceGuards> },
+    settings: Partial<Omit<SourceSettings, 'guards'>> & { readonly guards?: Partial<SourceGuards>; readonly token?: string },
     of?: string,
   ): Promise<Source>;
   /** Blocks addresses in the default list, as a detection of the workspace's own, and waits until that has landed. */
@@ -79,8 +81,11 @@ export interface SourceWorld extends AsyncDisposable {
 
 const BY = { keyId: null, actor: 'test' };
 
-/** `settings`: of a service, DATA_DIR among them. */
-export async function sourceWorld(settings: Readonly<Record<string, string>>): Promise<SourceWorld> {
+/** `settings`: of a service, DATA_DIR among them. `least`: the intervals of hosts, s, in place of those of the catalogue. */
+export async function sourceWorld(
+  settings: Readonly<Record<string, string>>,
+  least?: (url: URL) => number | undefined,
+): Promise<SourceWorld> {
   const environment = { ROLES: 'consumer,sources', SOURCE_NETWORKS: '127.0.0.1', RATE_LIMIT_ENTRIES: '0', LOG_LEVEL: 'warn' };
   const read = readConfig(testEnvironment({ ...environment, ...smallGeo(settings.DATA_DIR!), ...settings }) as Record<string, string>);
   assert('config' in read, JSON.stringify(read));
@@ -102,7 +107,7 @@ export async function sourceWorld(settings: Readonly<Record<string, string>>): P
       await holds.get(batch.caller.workspaceId)?.();
       return accept!(batch);
     };
-    const made = refresherOf(base, held, clock);
+    const made = refresherOf(base, held, clock, politeFetching(base.config, join(base.config.dataDir, 'sources'), clock, least));
     refreshers.push(made);
     return made;
   };
@@ -121,15 +126,17 @@ export async function sourceWorld(settings: Readonly<Record<string, string>>): P
     setClock(ms) {
       set += ms;
     },
-    async add(name, { guards, ...more }, of = workspace.id) {
+    async add(name, { guards, token, ...more }, of = workspace.id) {
+      const [id, url] = [randomUUID(), more.url ?? 'http://127.0.0.1:9/'];
+      const kept = token === undefined ? {} : keptSecret(read.config.secretsKey, { id, url }, { auth: 'bearer', secret: token });
       const { source } = await store.createSource(
         of,
         {
-          id: randomUUID(),
+          id,
           name,
           list: NO_SETTINGS,
           secret: null,
-          url: 'http://127.0.0.1:9/',
+          url,
           purpose: 'block',
           every: HOUR / 1000,
           reading: PLAIN_READING,
@@ -138,6 +145,7 @@ export async function sourceWorld(settings: Readonly<Record<string, string>>): P
           copies: [],
           catalogue: null,
           ...more,
+          ...kept,
         },
         { maxSources: 0, maxLists: 0 },
       );
@@ -229,7 +237,8 @@ export async function sourceWorld(settings: Readonly<Record<string, string>>): P
     isBusy,
     heldOffUntil,
   }: Parameters<Parameters<typeof refresher.known.forEach>[0]>[0]) {
-    if (source.isPaused || heldOffUntil > clock.monotonic()) return isBusy;
+    const waitsUntil = state.waits?.until ?? 0;
+    if (source.isPaused || heldOffUntil > clock.monotonic() || waitsUntil > clock.now()) return isBusy;
     return (
       isBusy || asked?.what === 'refresh' || (state.stop === null && isDueAt(state, { every: source.every * 1000, least: 0 }, clock.now()))
     );

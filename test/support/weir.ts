@@ -34,7 +34,9 @@ type Environment = Record<string, string | undefined>;
 /** The settings of a test process: no setting of the machine's environment gets in but where Node keeps what it has compiled. */
 export function testEnvironment(settings: Environment): NodeJS.ProcessEnv {
   const { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE = COMPILE_CACHE } = process.env;
-  return { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE, HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'warn', ...settings };
+  // Tests ask again at once.
+  const defaults = { HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'warn', SOURCE_REFRESH_SECONDS: '0' };
+  return { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE, ...defaults, ...settings };
 }
 
 /** Where the packaged geo data are kept as they were compiled once: to do it anew for each DATA_DIR is half of a start. */

@@ -59,11 +59,11 @@ const COLUMNS = [
 ];
 
 /** @param {{ source: Source }} props */
-const Next = ({ source: { next_at: at, asked } }) =>
+const Next = ({ source: { next_at: at, waits_for: waits, asked } }) =>
   asked !== null
-    ? html`<span>${asked} asked</span>`
+    ? html`<span title=${waits}>${asked} asked${waits === null ? '' : ', waits'}</span>`
     : at === null
       ? html`<span class="soft">none</span>`
       : Date.parse(at) <= Date.now()
-        ? html`<span>now</span>`
+        ? html`<span title=${waits}>${waits === null ? 'now' : 'waits'}</span>`
         : html`<span class="nowrap">in <${Countdown} until=${at} /></span>`;

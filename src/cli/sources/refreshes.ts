@@ -55,7 +55,10 @@ async function answered(store: StoreReads, workspace: string, id: string, at: nu
   for (const end = Date.now() + patience; Date.now() < end; await sleep(LOOK)) {
     const record = await store.source(workspace, id);
     if (record === undefined) throw new WeirError('NOT_FOUND', 'the source was deleted');
-    if (record.asked?.at !== at) return sourceJson(record, await store.ping());
+    const source = sourceJson(record, await store.ping());
+    if (record.asked?.at !== at) return source;
+    if ((record.state.waits?.until ?? 0) > end)
+      throw new WeirError('REFUSED', `it is asked for, and waits for ${source.waits_for} until ${source.waits_until}`);
   }
   throw new WeirError(
     'REFUSED',

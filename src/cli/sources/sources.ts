@@ -52,7 +52,7 @@ export function sourceCommands(add: AddCommand): void {
       return found.map((record) => sourceJson(record, now));
     },
     show: (rows) =>
-      table(['NAME', 'STATE', 'ENTRIES', 'FOR', 'EVERY', 'CONFIRMED', 'NEXT', 'URL'], rows, (row) => [
+      table(['NAME', 'STATE', 'ENTRIES', 'FOR', 'EVERY', 'CONFIRMED', 'NEXT', 'WAITS FOR', 'URL'], rows, (row) => [
         row.name,
         row.state,
         row.entries,
@@ -60,6 +60,7 @@ export function sourceCommands(add: AddCommand): void {
         durationText(row.every),
         row.confirmed_at,
         row.next_at,
+        row.waits_for,
         row.url,
       ]),
   });

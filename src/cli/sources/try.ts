@@ -1,12 +1,14 @@
 /** `weir source try`: what a source would do, before anything is kept (SPEC D23.41). */
-
+import { systemClock } from '../../clock.ts';
 import { hasCode, WeirError } from '../../errors.ts';
 import { sourceReach } from '../../fetch/reach.ts';
 import { findSource } from '../../manage/sources/sources.ts';
 import { trialOf } from '../../manage/sources/try-source.ts';
 import type { StoreReads } from '../../ports/store.ts';
+import { politeFetching } from '../../runtime/sources/fetching.ts';
 import { inTrialFolder } from '../../runtime/sources/trial-folder.ts';
-import { runTrial } from '../../runtime/sources/try-job.ts';
+import { fetchTried, runTrial, trialVisit } from '../../runtime/sources/try-job.ts';
+import { recallAll } from '../../runtime/sources/visits.ts';
 import { findCatalogue } from '../../source/catalogue.ts';
 import type { TryReport } from '../../source/try-source.ts';
 import { countText } from '../../text/count.ts';
@@ -29,8 +31,15 @@ export function tryCommand(add: AddCommand): void {
         const reach = sourceReach(sourceNetworks, nat64Prefixes);
         const job = await trialOf({ store, workspaceId: workspace, secretKeys, sourceReach: reach }, wanted);
         const { geo, guardRails } = await servedParts(context);
-        const onStep = (text: string) => void (stderr.isTTY === true ? stderr.write(`\r\x1b[K${printable(text)}`) : undefined);
-        const report = await inTrialFolder((folder) => runTrial(job, { folder, settings: config, store, geo, guardRails, onStep }));
+        const { visits } = politeFetching(config, config.dataDir, systemClock);
+        await recallAll(visits.politeness, store, systemClock);
+        using visit = trialVisit(visits, job);
+        const report = await inTrialFolder((folder) =>
+          runTrial(job, {
+            ...{ settings: config, store, geo, guardRails, fetch: () => fetchTried(job, config, folder, visit.before) },
+            onStep: (text) => void (stderr.isTTY === true ? stderr.write(`\r\x1b[K${printable(text)}`) : undefined),
+          }),
+        );
         if (stderr.isTTY === true) stderr.write('\r\x1b[K');
         if (report.fault !== null) context.exitCode = 1;
         return report;

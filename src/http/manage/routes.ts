@@ -72,7 +72,7 @@ const AT_ONCE = 2;
 export function done(operation: Operation, ports: ManagePorts): (asked: Asked) => Promise<Answer | HttpFault> {
   const isRead = operation.method === 'GET';
   const few = fewAtOnce(AT_ONCE);
-  const answered = async ({ given, about, takes }: Asked): Promise<Answer | HttpFault> => {
+  const answered = async ({ given, about, takes }: Asked, inTurn: ManagePorts['inTurn']): Promise<Answer | HttpFault> => {
     const { workspaceId, isGone } = about;
     const stay = () => {
       // What nobody waits for any more is not gone on with.
@@ -90,23 +90,30 @@ export function done(operation: Operation, ports: ManagePorts): (asked: Asked) =
       stay();
       return steps(work);
     };
-    const work = () => perform(operation, { ...ports, ...about, store, step, pause: () => step(async () => undefined) }, given);
+    const work = () => perform(operation, { ...ports, ...about, inTurn, store, step, pause: () => step(async () => undefined) }, given);
     const fairQueue = () =>
       few(async () => {
         stay();
         return work();
       }, workspaceId);
-    const outcome = operation.isLong ? await inTime(ports, about, isRead ? work : fairQueue) : await work();
+    const asOne = async () => asOutcome(await (isRead ? work() : fairQueue()));
+    const outcome = operation.isLong ? await ports.late.inTime(about.caller, asOne) : await work();
     return 'body' in outcome ? outcomeAnswer(outcome, takes, MANAGE) : outcome;
   };
-  // What reads for long refuses who asks for too much of it.
-  return isRead && !operation.isLong ? (asked) => few(() => answered(asked), asked.about.workspaceId) : answered;
+  if (operation.isLong) return (asked) => orFault(answered(asked, ports.inTurn));
+  return (asked) => {
+    // One limit for all waits of a request, well below the limit of an idle connection.
+    const until = performance.now() + ports.patience;
+    const left = () => until - performance.now();
+    const work = () => answered(asked, (each, name) => ports.inTurn(each, name, left()));
+    return orFault(isRead ? few(work, asked.about.workspaceId, left()) : work());
+  };
 }
 
-/** What work comes to, or that it is late. */
-async function inTime({ late }: ManagePorts, { caller }: About, work: () => Promise<Outcome | HttpFault>): Promise<Outcome | HttpFault> {
+/** Converts a rejection that the client can act on into its fault. */
+async function orFault(answer: Promise<Answer | HttpFault>): Promise<Answer | HttpFault> {
   try {
-    return await late.inTime(caller, async () => asOutcome(await work()));
+    return await answer;
   } catch (error) {
     const fault = faultOf(error);
     if (fault === undefined) throw error;

@@ -8,7 +8,7 @@ import type { AccessList } from '../../account/list.ts';
 import { requireOwnList } from '../../account/managed-list.ts';
 import { WeirError } from '../../errors.ts';
 import type { StoreReads, StoreWrites } from '../../ports/store.ts';
-import type { Replacement } from '../../ports/stored/replacement-store.ts';
+import type { Replacement, ReplacementSlot } from '../../ports/stored/replacement-store.ts';
 import type { Message } from '../../ports/stream.ts';
 import { batchReader } from '../../signal/message/signal-id.ts';
 import type { PassedRow, PlacedEntry } from '../../source/readers/content.ts';
@@ -20,8 +20,10 @@ import { pack, unpack } from './pack.ts';
 
 /** How long a process may be silent before another takes its work, ms. */
 const HOLD = 10_000;
-/** Lists of a workspace that are being replaced at once. */
-const MOST = 4;
+/** The slots of a workspace. Sources need no limit: one list of all of them is compared at a time. */
+const MOST: Readonly<Record<ReplacementSlot, number>> = { parts: 4, import: 4, source: 0 };
+/** An idle replacement gives its slot up after this time, ms, when another needs it. */
+const IDLE = 600_000;
 
 /** What replacing works with. */
 export interface ReplacementPorts extends Pick<RuleManagement, 'accept' | 'blockFaults' | 'geo' | 'publish' | 'untilLanded'> {
@@ -64,7 +66,9 @@ export async function openReplacement(
   const id = v7({ msecs: at });
   const head: ReplacementHead = { list: list.name, action, refused, steps: 0, batches: [] };
   const heldUntil = state === 'open' ? 0 : at + HOLD;
-  await store.openReplacement({ id, workspaceId, listId: list.id, state, createdAt: at, heldUntil, head: JSON.stringify(head) }, MOST);
+  const slot = state === 'open' ? 'parts' : sourceId === undefined ? 'import' : 'source';
+  const one = { id, workspaceId, listId: list.id, slot, state, createdAt: at, heldUntil, head: JSON.stringify(head) } as const;
+  await store.openReplacement(one, { most: MOST[slot], idleBefore: at - IDLE });
   return id;
 }
 

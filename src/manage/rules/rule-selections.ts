@@ -6,7 +6,7 @@ import { WeirError } from '../../errors.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import type { StoredRule } from '../../ports/stored/stored-rule.ts';
 import { chunkedSort } from '../../schedule/chunked-sort.ts';
-import type { oneByOne } from '../../serial.ts';
+import type { fewAtOnce } from '../../serial.ts';
 import { namesIn } from './rule-json.ts';
 import { meeting, type OriginRule, type RuleConditions, rulePage, withOrigins } from './rule-search.ts';
 import { compareKeys, type SortKey, type SortName, sortOf } from './rule-sort.ts';
@@ -49,7 +49,7 @@ export interface SelectionPorts {
   readonly workspaceId: string;
   readonly now: () => number;
   readonly pause: () => Promise<void>;
-  readonly inTurn: ReturnType<typeof oneByOne>;
+  readonly inTurn: ReturnType<typeof fewAtOnce>;
 }
 
 export interface RuleSelections {

@@ -13,6 +13,9 @@ import type { WantedSource } from './sources.ts';
 /** A source at `now` (ms). */
 export function sourceJson({ source, state, asked }: SourceRecord, now: number) {
   const { held } = state;
+  // A paused source waits for a person, and so does a stopped one unless a refresh was asked for.
+  const isWaiting = !source.isPaused && (state.stop === null || asked !== null);
+  const waits = isWaiting ? state.waits : null;
   return {
     id: source.id,
     workspace_id: source.workspaceId,
@@ -22,7 +25,9 @@ export function sourceJson({ source, state, asked }: SourceRecord, now: number) 
     paused: source.isPaused,
     ...sourceSettingsJson(source),
     entries: state.entries,
-    next_at: source.isPaused || state.stop !== null ? null : isoTime(state.nextAt),
+    next_at: source.isPaused || state.stop !== null ? null : isoTime(Math.max(state.nextAt, waits?.until ?? 0)),
+    waits_for: waits?.for ?? null,
+    waits_until: isoTime(waits?.until ?? null),
     fetched_at: isoTime(state.fetchedAt),
     confirmed_at: isoTime(state.confirmedAt),
     changed_at: isoTime(state.changedAt),
@@ -141,6 +146,8 @@ export const SOURCE: Fields = {
   catalogue: ['spamhaus-drop', nullable(Type.String(), { description: 'The row of the catalogue that it was made from.' })],
   entries: [1692, 'Rules of its list, when it was refreshed or an undo changed it last.'],
   next_at: ['2026-11-23T06:00:41.000Z', told('null: it is paused or stopped.')],
+  waits_for: [null, nullable(Type.String({ description: 'What a source that is due waits for, such as the least interval of its host.' }))],
+  waits_until: [null, told('Until when; null: until then it is not known, or it does not wait.')],
   fetched_at: ['2026-11-22T06:00:12.000Z', told('The last good answer, also one that said that nothing has changed.')],
   confirmed_at: ['2026-11-22T06:00:12.000Z', told('When its content was last known to be what its origin has.')],
   changed_at: ['2026-11-21T06:00:37.000Z', time],

@@ -89,7 +89,7 @@ export function urlFault(text: string, reach: Reach, setting = 'SOURCE_NETWORKS'
 }
 
 function everyFault(url: string, every: number): string | undefined {
-  const ofHost = (URL.canParse(url) ? leastInterval(new URL(url).hostname) : undefined) ?? 0;
+  const ofHost = (URL.canParse(url) ? leastInterval(new URL(url)) : undefined) ?? 0;
   if (every < ofHost) return `must be at least ${durationText(ofHost)}: more often is not allowed by ${new URL(url).hostname}`;
   if (every < EVERY.least || every > EVERY.most) return `must be from ${durationText(EVERY.least)} to ${durationText(EVERY.most)}`;
   return undefined;

@@ -7,6 +7,9 @@
  */
 export type ReplacementState = 'open' | 'planning' | 'planned' | 'held' | 'running' | 'done' | 'failed';
 
+/** The class of slots that a replacement takes: of contents in parts, of imports, or of sources. */
+export type ReplacementSlot = 'parts' | 'import' | 'source';
+
 /** What is kept of one: `part` is a piece of its content, `step` messages for the stream. */
 export type ReplacementPiece = 'part' | 'step';
 
@@ -50,10 +53,15 @@ export interface ReplacementReads {
 
 export interface ReplacementWrites {
   /**
-   * Keeps a new one; one of the same list that is `open` or `planned` fails. A list has one that is `held`, the newest. Rejects with LIMITED when the workspace has `most` that have not
-   * ended, with REFUSED when it begins to plan while another one of the list plans or runs.
+   * Stores a new one. One of the same list that is `open` or `planned` fails, and so does a content in parts that is `planning` when an import or
+   * a source begins to plan. A list has one that is `held`, the newest. Rejects with LIMITED when `most` slots of the workspace (0: no limit) are
+   * taken; before that, idle ones fail (`open` or `planned`, and not touched since `idleBefore`, ms). Rejects with REFUSED when it begins to plan
+   * while another one of the list plans or runs.
    */
-  openReplacement(one: Omit<Replacement, 'published' | 'touchedAt'>, most: number): Promise<void>;
+  openReplacement(
+    one: Omit<Replacement, 'published' | 'touchedAt'> & { readonly slot: ReplacementSlot },
+    limits: { readonly most: number; readonly idleBefore: number },
+  ): Promise<void>;
   /** Keeps a piece of one that is `open` or `planning`, once under each number; false when it is not. */
   keepReplacementPiece(id: string, piece: ReplacementPiece, n: number, body: Uint8Array, now: number): Promise<boolean>;
   /** Moves one on from a state; false when it is in another, or another process has moved it. Rejects with REFUSED as `openReplacement` does. */

@@ -1,14 +1,17 @@
-/** Which addresses are asked now (SPEC D23.12 to D23.14): one download for all who ask the same, one at a time of a host, few in all. */
-import { hash } from 'node:crypto';
+/** Chooses the addresses to ask now (SPEC D23.12 to D23.14, D43.4): sources share a download, and a host has one at a time. */
 import { collectionOf } from '../../account/source.ts';
 import { hasCode } from '../../errors.ts';
 import type { SourceAnswer } from '../../fetch/content-file.ts';
+import { hostOf } from '../../source/host.ts';
 import { knownContent, type Outcome } from '../../source/refresh/outcome.ts';
-import { goesAlong, isDueAt, leftAlone, stops } from '../../source/refresh/schedule.ts';
-import type { Known, KnownSources } from './known.ts';
-import { politeness } from './politeness.ts';
+import { goesAlong, isDueAt, stops } from '../../source/refresh/schedule.ts';
+import { durationText } from '../../text/duration.ts';
+import type { Candidate } from './host-queue.ts';
+import { type Known, type KnownSources, noteWait } from './known.ts';
+import type { Wait } from './politeness.ts';
 import type { RefresherPorts } from './ports.ts';
 import type { SourceSteps } from './steps.ts';
+import { credentialKey, type Postponed, recall, type Visit } from './visits.ts';
 
 /** Downloads that are under way in all. */
 const AT_ONCE = 16;
@@ -17,11 +20,18 @@ const AT_ONCE_OF_ONE = 2;
 /** Collections of TAXII, which are read in memory: in all, and for one workspace. */
 const COLLECTIONS = 2;
 const COLLECTIONS_OF_ONE = 1;
+/** The delay before a postponed download is considered again, ms. */
+const AGAIN = 5000;
+
+/** A source that may begin so soon keeps its turn against downloads that arrive at its host, ms: longer than the time between two looks. */
+const SOON = 3000;
 
 /** For whom a download is under way. */
 interface Served {
   readonly workspaceId: string;
   readonly isCollection: boolean;
+  /** It waits for its turn at a further host, and does not count meanwhile. */
+  isWaiting: boolean;
 }
 
 export interface DownloadPorts extends RefresherPorts {
@@ -33,107 +43,175 @@ export interface DownloadPorts extends RefresherPorts {
 
 type Credentials = Readonly<Record<string, string>>;
 
-export function downloads(ports: DownloadPorts): { begin(): void } {
-  const { apply, known, steps, work, leastInterval, monotonic, fetch, signal } = ports;
+export interface Downloads {
+  /** Takes over the last requests of sources that were read from the store. */
+  recall(sources: Iterable<Known>): void;
+  /** Begins downloads. Returns the sources whose wait is to be written now. */
+  begin(): readonly Known[];
+}
+
+export function downloads(ports: DownloadPorts): Downloads {
+  const { apply, known, steps, work, leastInterval, monotonic, cache, signal, visits } = ports;
+  const { politeness, queue, floor } = visits;
   const { now } = apply;
-  const hosts = new Set<string>();
+  const clocks = { now, monotonic };
   const served = new Set<Served>();
-  const hasRoom = ({ workspaceId, isCollection }: Served): boolean => {
+  const isFree = () => [...served].filter(({ isWaiting }) => !isWaiting).length < AT_ONCE;
+  const hasRoom = ({ workspaceId, isCollection }: Omit<Served, 'isWaiting'>): boolean => {
     const own = [...served].filter((each) => each.workspaceId === workspaceId);
     const collections = (of: Iterable<Served>) => [...of].filter((each) => each.isCollection).length;
     const fits = !isCollection || (collections(served) < COLLECTIONS && collections(own) < COLLECTIONS_OF_ONE);
-    return fits && own.length < AT_ONCE_OF_ONE;
+    return isFree() && fits && own.length < AT_ONCE_OF_ONE;
   };
-  const polite = politeness();
+  /** The host of a source, and its least interval, ms. */
+  const placeOf = memoized(({ source }: Known['record']) => {
+    const url = new URL(source.url);
+    return { url, host: hostOf(url), least: leastInterval(source.url) * 1000 };
+  });
+  /** The headers of a source's secret (undefined: it cannot be read), and their key. */
+  const credentialsOf = memoized((record: Known['record']) => {
+    const credentials = ports.credentials(record);
+    const { id, reading } = record.source;
+    return { credentials, key: credentials === undefined ? id : credentialKey(credentials, collectionOf(reading) !== undefined) };
+  });
 
-  /** What tells an address and who asks it. */
-  const addressOf = ({ record }: Known): string => {
-    const { url, id, reading } = record.source;
-    const what = `${url} ${JSON.stringify(collectionOf(reading) ?? null)}`;
-    if (record.secret === null) return what;
-    return `${what} ${hash('sha256', JSON.stringify(ports.credentials(record) ?? id))}`;
+  /** Sources with the same text share a download. */
+  const addressOf = (one: Known): string => {
+    const { url, reading } = one.record.source;
+    return `${url} ${JSON.stringify(collectionOf(reading) ?? null)} ${credentialsOf(one.record).key}`;
   };
 
   const isAsked = ({ record: { asked } }: Known) => asked?.what === 'refresh';
   const mayBeFetched = ({ record: { source }, state, isBusy, heldOffUntil }: Known): boolean =>
     !isBusy && !source.isPaused && state.applying === null && heldOffUntil <= monotonic();
-  const leastOf = (url: string) => leastInterval(url) * 1000;
   const isDue = (one: Known) => {
     const { record, state } = one;
-    const interval = { every: record.source.every * 1000, least: leastOf(record.source.url) };
+    const interval = { every: record.source.every * 1000, least: placeOf(record).least };
     return mayBeFetched(one) && (isAsked(one) || (state.stop === null && isDueAt(state, interval, now())));
   };
 
-  /** How long an address may not be asked yet, ms, also where another process has asked before. What was fetched later than now was so by a clock that was wrong. */
-  const waitOf = (url: string, same: readonly Known[]): number => {
-    const fetched = same.map(({ state }) => state.fetchedAt ?? 0).filter((at) => at <= now());
-    return Math.max(polite.earliest(url, leastOf(url)) - monotonic(), Math.max(0, ...fetched) + leastOf(url) - now());
-  };
+  /** Why a source that is due may not be fetched yet; undefined: it may. */
+  function waitOf(one: Known): Wait | undefined {
+    const { url, reading, workspaceId } = one.record.source;
+    const { credentials, key } = credentialsOf(one.record);
+    const own = one.askedAt + floor;
+    if (own > monotonic()) return { for: `the least time between two fetches of a source, ${durationText(floor / 1000)}`, until: own };
+    const isThere = cache.has({ url, credentials: credentials ?? {}, taxii: collectionOf(reading) });
+    if (isThere) return undefined;
+    const further = one.via && politeness.wait(one.via.url, { workspaceId, key: one.via.key }, monotonic());
+    return further ?? politeness.wait(placeOf(one.record).url, { workspaceId, key }, monotonic());
+  }
+
+  const servingOf = ({ record: { source } }: Known) => ({
+    workspaceId: source.workspaceId,
+    isCollection: collectionOf(source.reading) !== undefined,
+  });
 
   return {
+    recall(sources) {
+      // A key is needed for answers alone: secrets are not opened for nothing.
+      for (const { record } of sources) recall(politeness, record, record.state.until === null ? '' : credentialsOf(record).key, clocks);
+    },
     begin() {
-      const due = [...known.values()].filter(isDue).sort((a, b) => a.state.nextAt - b.state.nextAt);
-      for (const one of due) {
-        if (hosts.size >= AT_ONCE) return;
-        const { host } = new URL(one.record.source.url);
-        const { workspaceId, reading } = one.record.source;
-        const serving = { workspaceId, isCollection: collectionOf(reading) !== undefined };
-        if (one.isBusy || hosts.has(host) || !hasRoom(serving)) continue;
-        const credentials = ports.credentials(one.record);
-        if (credentials === undefined) {
+      const soon = monotonic() + SOON;
+      const due = [...known.values()].filter((one) => one.politeUntil <= soon && isDue(one));
+      for (const one of due)
+        if (credentialsOf(one.record).credentials === undefined)
           work([one], () => steps.finish(one, noSecret, steps.effort(monotonic()), one.record.asked?.at));
-          continue;
-        }
-        const address = addressOf(one);
-        const same = [...known.values()].filter((each) => each.record.source.url === one.record.source.url && addressOf(each) === address);
-        const wait = waitOf(one.record.source.url, same);
-        if (wait > 0) {
-          one.state = { ...one.state, nextAt: Math.max(one.state.nextAt, now() + wait) };
-          one.heldOffUntil = monotonic() + wait;
-          continue;
-        }
-        const along = same.filter(
-          (each) =>
-            isDue(each) ||
-            (mayBeFetched(each) && each.state.stop === null && goesAlong(each.state.nextAt, each.record.source.every * 1000, now())),
-        );
-        hosts.add(host);
-        served.add(serving);
-        const done = () => {
-          hosts.delete(host);
-          served.delete(serving);
-        };
-        work(along, () => download(along, credentials).finally(done));
-      }
+      queue.offer(due.map(candidateOf));
+      return due.filter((one) => {
+        if (one.isBusy) return false;
+        const wait = (queue.isBusy(hostFor(one)) ? undefined : waitOf(one)) ?? ITS_TURN;
+        one.politeUntil = wait === ITS_TURN ? 0 : wait.until;
+        return noteWait(one, wait, clocks);
+      });
     },
   };
 
-  async function download(sources: readonly Known[], credentials: Credentials): Promise<void> {
+  /** The host whose turn a source waits for: its first one, or the further one that postponed it. */
+  function hostFor({ record, via }: Known): string {
+    return via === undefined ? placeOf(record).host : hostOf(via.url);
+  }
+
+  function candidateOf(one: Known): Candidate {
+    const { workspaceId } = one.record.source;
+    return {
+      ...{ host: hostFor(one), workspaceId, order: one.askedAt },
+      mayBegin: () => isDue(one) && hasRoom(servingOf(one)) && waitOf(one) === undefined && !signal.aborted,
+      begin: (turn) => start(one, turn),
+    };
+  }
+
+  /** Begins a download for a source and for all that share it. */
+  function start(one: Known, turn: Disposable): void {
+    const { source } = one.record;
+    const address = addressOf(one);
+    const along = [...known.values()].filter(
+      (each) =>
+        each.record.source.url === source.url &&
+        addressOf(each) === address &&
+        (isDue(each) ||
+          (mayBeFetched(each) && each.state.stop === null && goesAlong(each.state.nextAt, each.record.source.every * 1000, now()))),
+    );
+    const serving: Served = { ...servingOf(one), isWaiting: false };
+    const visit = visits.begin(source.url, {
+      ...serving,
+      order: one.askedAt,
+      turn: { host: hostFor(one), turn },
+      mayBegin: isFree,
+      onWait(isWaiting) {
+        serving.isWaiting = isWaiting;
+      },
+    });
+    served.add(serving);
+    for (const each of along) {
+      each.askedAt = monotonic();
+      each.via = undefined;
+      each.state = { ...each.state, askedAt: now() };
+    }
+    work(along, () => download(along, credentialsOf(one.record).credentials!, visit).finally(() => served.delete(serving)));
+  }
+
+  async function download(sources: readonly Known[], credentials: Credentials, visit: Visit): Promise<void> {
     const began = monotonic();
     const [{ record }] = sources as readonly [Known];
-    const { url } = record.source;
     // What is asked for from here on is another refresh.
     const asked = new Map(sources.map((one) => [one, isAsked(one) ? one.record.asked!.at : undefined]));
-    polite.asked(url, leastOf(url), began);
     let answer: SourceAnswer;
     try {
-      answer = await fetch({
+      answer = await cache.fetch({
         url: record.source.url,
         credentials,
         known: validatorsOf(sources),
         taxii: collectionOf(record.source.reading),
+        before: visit.before,
         signal,
       });
     } catch (error) {
-      if (signal.aborted || !hasCode(error, 'FETCH')) throw error;
+      if (signal.aborted) throw error;
+      if (hasCode(error, 'LIMITED')) return await postpone(sources, error);
+      if (!hasCode(error, 'FETCH')) throw error;
       return await each(asked, async () => ({ kind: 'failed', text: error.message }), began, 0);
+    } finally {
+      // The host is free while the content is compared.
+      visit[Symbol.dispose]();
     }
-    if (answer.kind === 'refused') polite.leaveAlone(url, leastOf(url), monotonic() + leftAlone(answer.status, answer.retryAfter));
+    const alone = answer.kind === 'refused' ? visit.refused(answer.status, answer.retryAfter) : 0;
     try {
-      await each(asked, (one) => outcome(one, answer), began, answer.kind === 'fetched' ? answer.bytes : 0);
+      await each(asked, (one) => outcome(one, answer, alone), began, answer.kind === 'fetched' ? answer.bytes : 0);
     } finally {
       if (answer.kind === 'fetched') await answer[Symbol.asyncDispose]();
     }
+  }
+
+  /** Has sources wait for a further host. Nothing has failed. */
+  async function postpone(sources: readonly Known[], { cause }: Error): Promise<void> {
+    const { wait = ITS_TURN, url, key = '' } = cause as Partial<Postponed>;
+    for (const one of sources) {
+      one.via = url === undefined ? undefined : { url: new URL(url), key };
+      one.heldOffUntil = monotonic() + AGAIN;
+    }
+    await steps.wait(sources, wait);
   }
 
   /** One after the other: what goes wrong with one is no matter of the others. */
@@ -160,15 +238,30 @@ export function downloads(ports: DownloadPorts): { begin(): void } {
     if (failure !== undefined) throw failure.error;
   }
 
-  async function outcome(one: Known, answer: SourceAnswer): Promise<Outcome> {
+  async function outcome(one: Known, answer: SourceAnswer, alone: number): Promise<Outcome> {
     if (answer.kind === 'fetched') return await steps.take(one, answer);
     if (answer.kind === 'unchanged') return await steps.takeUnchanged(one);
     const text = `the server answers ${answer.status}`;
     return stops(answer.status)
-      ? { kind: 'stopped', stop: 'refused', text: `${text}: it is not asked again until somebody resumes the source` }
-      : { kind: 'failed', text, retryAfter: answer.retryAfter };
+      ? { kind: 'stopped', stop: 'refused', text: `${text}: it is not asked again until somebody resumes the source`, retryAfter: alone }
+      : { kind: 'failed', text, retryAfter: alone };
   }
 }
+
+/** Computes a value once for each record. */
+function memoized<T>(find: (record: Known['record']) => T): (record: Known['record']) => T {
+  const found = new WeakMap<Known['record'], T>();
+  return (record) => {
+    if (!found.has(record)) found.set(record, find(record));
+    return found.get(record)!;
+  };
+}
+
+/** The wait of a source that only others keep back. */
+const ITS_TURN: Wait = {
+  for: 'its turn: a host is asked by one download at a time, and two of a workspace are under way',
+  until: Number.POSITIVE_INFINITY,
+};
 
 const noSecret: Outcome = { kind: 'stopped', stop: 'secret', text: 'its secret cannot be read: set it again' };
 

@@ -1,10 +1,14 @@
 /** What fetches sources as the settings say. */
 import { readFileSync } from 'node:fs';
 import { getCACertificates } from 'node:tls';
+import type { Clocks } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import { ownAddresses, type SourceFetch, sourceFetch } from '../../fetch/content-file.ts';
 import { sourceReach } from '../../fetch/reach.ts';
 import type { Config } from '../../settings/settings.ts';
+import { leastInterval } from '../../source/catalogue.ts';
+import { type DownloadCache, downloadCache } from './download-cache.ts';
+import { type Visits, visits } from './visits.ts';
 
 const MEBIBYTE = 1024 * 1024;
 /** Without a byte, ms. */
@@ -23,6 +27,29 @@ export type FetchSettings = Pick<
   | 'sourceMaxMb'
   | 'sourceSeconds'
 >;
+
+/** Fetches sources, and tries them, for one process. */
+export interface PoliteFetching {
+  readonly cache: DownloadCache;
+  readonly visits: Visits;
+  /** The least interval of the host of a URL, seconds; 0: unknown. */
+  readonly leastInterval: (url: string) => number;
+}
+
+/** Throws as `fetchOf` does. `least`: the interval of a host, seconds. */
+export function politeFetching(
+  settings: FetchSettings & Pick<Config, 'sourceRefreshSeconds'>,
+  folder: string,
+  { now, monotonic }: Clocks,
+  least: (url: URL) => number | undefined = leastInterval,
+): PoliteFetching {
+  const ms = (url: URL) => (least(url) ?? 0) * 1000;
+  return {
+    cache: downloadCache(fetchOf(settings, folder, now), ms, monotonic),
+    visits: visits({ least: ms, floor: settings.sourceRefreshSeconds * 1000, monotonic }),
+    leastInterval: (url) => least(new URL(url)) ?? 0,
+  };
+}
 
 /** What fetches into a folder. Throws USAGE where a file of the settings cannot be read. */
 export function fetchOf(settings: FetchSettings, folder: string, now: () => number): SourceFetch {

@@ -2,8 +2,10 @@
 
 import type { SourceState, Undone } from '../../account/source.ts';
 import type { SourceRun } from '../../account/source-run.ts';
+import type { Clocks } from '../../clock.ts';
 import { everyItem } from '../../ports/stored/paginate.ts';
 import type { SourceReads, SourceUpdate, SourceWithSecret } from '../../ports/stored/source-store.ts';
+import type { Wait } from './politeness.ts';
 
 export interface Known {
   record: SourceWithSecret;
@@ -13,15 +15,22 @@ export interface Known {
   isBusy: boolean;
   /** Not before this instant of the monotonic clock, ms: what failed was not its own fault. */
   heldOffUntil: number;
+  /** The known end of a wait for its host, of the same clock: the source is not considered before. */
+  politeUntil: number;
+  /** The further place that postponed its last download, with the key of that request. */
+  via: { readonly url: URL; readonly key: string } | undefined;
+  /** The instant of its last download, whatever its address was then, ms of the monotonic clock. */
+  askedAt: number;
   /** What is to be written of it. */
   unwritten: SourceUpdate | undefined;
 }
 
 export type KnownSources = Map<string, Known>;
 
-/** Reads all of them. What is known of one that was not set since is newer than what the store has. */
-export async function readSources(store: Pick<SourceReads, 'allSources'>, known: KnownSources): Promise<void> {
+/** Reads all of them. What is known of one that was not set since is newer than what the store has. Returns the new ones and those that were set. */
+export async function readSources(store: Pick<SourceReads, 'allSources'>, known: KnownSources, clocks: Clocks): Promise<Known[]> {
   const there = new Set<string>();
+  const read: Known[] = [];
   for await (const record of everyItem((page) => store.allSources(page))) {
     const { id, revision, createdAt } = record.source;
     there.add(id);
@@ -30,10 +39,30 @@ export async function readSources(store: Pick<SourceReads, 'allSources'>, known:
     if (before?.record.source.revision === revision && before.record.source.createdAt === createdAt) {
       before.record = record;
       noteUndone(before, record.state.undone);
-    } else known.set(id, { record, state: record.state, isBusy: false, heldOffUntil: 0, unwritten: undefined });
+      continue;
+    }
+    const { state } = record;
+    const ago = state.askedAt === null ? Number.POSITIVE_INFINITY : clocks.now() - state.askedAt;
+    const askedAt = before?.askedAt ?? clocks.monotonic() - Math.max(0, ago);
+    const one = { record, state, isBusy: false, heldOffUntil: 0, politeUntil: 0, via: undefined, askedAt, unwritten: undefined };
+    known.set(id, one);
+    read.push(one);
   }
   for (const id of known.keys()) if (!there.has(id)) known.delete(id);
+  return read;
 }
+
+/** Notes what a source waits for. Returns whether to write it soon: it has changed, and somebody asked for a refresh, or its end is known. */
+export function noteWait(one: Known, { for: what, until }: Wait, { monotonic, now }: Clocks): boolean {
+  const at = until === Number.POSITIVE_INFINITY ? null : Math.round(now() + until - monotonic());
+  const { waits } = one.state;
+  if (waits?.for === what && Math.abs((waits.until ?? 0) - (at ?? 0)) < SAME) return false;
+  moveTo(one, { ...one.state, waits: { for: what, until: at } });
+  return one.record.asked !== null || at !== null;
+}
+
+/** The tolerance of instants that are converted from another clock, ms. */
+const SAME = 2000;
 
 /** Takes the next state of one over; it is to be written. */
 export function moveTo(one: Known, state: SourceState, run?: SourceRun, answered?: number): void {

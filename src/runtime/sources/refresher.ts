@@ -3,7 +3,7 @@
  * for all who ask for the same address. What goes wrong leaves a list as it is.
  */
 import { isCounted, isExpiring } from '../../account/source-state.ts';
-import { codeOf, hasCode } from '../../errors.ts';
+import { hasCode } from '../../errors.ts';
 import type { Lease } from '../../ports/stored/source-store.ts';
 import { inTurns, shared } from '../../serial.ts';
 import { downloads } from './downloads.ts';
@@ -47,7 +47,7 @@ export function refresher(ports: RefresherPorts): Refresher {
   function work(sources: readonly Known[], what: () => Promise<void>): void {
     for (const each of sources) each.isBusy = true;
     const done = what()
-      .catch((error: unknown) => holdOff(sources, error))
+      .catch((error: unknown) => holdOff(sources, error).catch(() => undefined))
       .finally(() => {
         for (const each of sources) each.isBusy = false;
         running.delete(done);
@@ -55,13 +55,18 @@ export function refresher(ports: RefresherPorts): Refresher {
     running.add(done);
   }
 
-  function holdOff(sources: readonly Known[], error: unknown): void {
+  async function holdOff(sources: readonly Known[], error: unknown): Promise<void> {
     if (stopping.signal.aborted) return;
     for (const each of sources) each.heldOffUntil = monotonic() + HOLD_OFF;
     // The source was set, or another process is at work: what is known is read again.
-    if (hasCode(error, 'CHANGED')) revision = -1;
-    else if (codeOf(error) !== 'REFUSED' && codeOf(error) !== 'LIMITED')
-      log('warn', `the source ${sources[0]!.record.source.name} could not be refreshed: ${(error as Error).message}`);
+    if (hasCode(error, 'CHANGED')) {
+      revision = -1;
+      return;
+    }
+    const isBusy = hasCode(error, 'REFUSED') || hasCode(error, 'LIMITED');
+    const wait = { for: isBusy ? `its list: ${error.message}` : 'the service, which could not do it', until: Number.POSITIVE_INFINITY };
+    await steps.wait(sources, wait);
+    if (!isBusy) log('warn', `the source ${sources[0]!.record.source.name} could not be refreshed: ${(error as Error).message}`);
   }
 
   /** Writes what is to be written of these; whether it was, of all of them. */
@@ -88,7 +93,7 @@ export function refresher(ports: RefresherPorts): Refresher {
     lookedAt = now();
     const found = await store.sourceRevision();
     if (found === revision) return;
-    await readSources(store, known);
+    fetching.recall(await readSources(store, known, { now, monotonic }));
     revision = found;
   }
 
@@ -110,7 +115,8 @@ export function refresher(ports: RefresherPorts): Refresher {
       const step = one.isBusy || one.heldOffUntil > monotonic() ? undefined : stepOf(one);
       if (step !== undefined) work([one], () => step(one));
     }
-    fetching.begin();
+    const waiting = fetching.begin();
+    if (waiting.length > 0) await write(waiting);
     if (now() - writtenAt < WRITTEN && now() >= writtenAt) return;
     writtenAt = now();
     await write([...known.values()].filter(({ isBusy, unwritten }) => !isBusy && unwritten !== undefined));

@@ -17,7 +17,8 @@ import type { inTurns } from '../../serial.ts';
 import { comparedPages } from '../../source/current-rules.ts';
 import { type Answered, applied, type Effort, knownContent, type Outcome, runOf, settled } from '../../source/refresh/outcome.ts';
 import { readPieces } from './content-pieces.ts';
-import { type Known, moveTo, noteUndone } from './known.ts';
+import { type Known, moveTo, noteUndone, noteWait } from './known.ts';
+import type { Wait } from './politeness.ts';
 import type { RefresherPorts } from './ports.ts';
 
 export interface StepPorts extends RefresherPorts {
@@ -61,10 +62,15 @@ export function sourceSteps(ports: StepPorts) {
   /** Takes over what became of a refresh. What does not change the list is written with the next minute's writes. */
   async function finish(one: Known, outcome: Outcome, effort: Effort, answers?: number): Promise<void> {
     const { source } = one.record;
-    const { failures, held } = one.state;
+    const { failures, held, waits } = one.state;
     const next = settled(one.state, outcome, { every: source.every, least: leastInterval(source.url), random: random() }, now());
     moveTo(one, next, runOf(outcome, effort), answers);
-    const isQuiet = (outcome.kind === 'unchanged' || outcome.kind === 'known') && answers === undefined && failures === 0 && held === null;
+    const isQuiet =
+      (outcome.kind === 'unchanged' || outcome.kind === 'known') &&
+      answers === undefined &&
+      failures === 0 &&
+      held === null &&
+      waits === null;
     if (!isQuiet) await write([one]);
     if (answers !== undefined) forget(one, answers);
   }
@@ -79,6 +85,11 @@ export function sourceSteps(ports: StepPorts) {
   return {
     finish,
     effort,
+
+    /** Notes what sources wait for. */
+    async wait(sources: readonly Known[], wait: Wait): Promise<void> {
+      await write(sources.filter((each) => noteWait(each, wait, { now, monotonic })));
+    },
 
     /** What a content makes of a source. */
     async take(one: Known, content: FetchedContent): Promise<Outcome> {

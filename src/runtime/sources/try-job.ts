@@ -3,43 +3,71 @@ import { blockGuards, type ServiceGuardRails } from '../../account/guard-rails.t
 import { collectionOf } from '../../account/source.ts';
 import { systemClock } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
+import type { SourceAnswer, SourceRequest } from '../../fetch/content-file.ts';
+import type { Before } from '../../fetch/exchange.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { type TryJob, type TryReport, trySource } from '../../source/try-source.ts';
 import { readPieces } from './content-pieces.ts';
 import { type FetchSettings, fetchOf } from './fetching.ts';
+import type { Visits } from './visits.ts';
 
 /** How long fetching may take, s, and comparing with lists and feeds, ms. */
 const FETCH_SECONDS = 30;
 const COMPARE = 20_000;
 
+/** The request of a trial. */
+export const trialRequest = ({ content, credentials }: TryJob): Omit<SourceRequest, 'signal'> => ({
+  ...{ url: content.url, credentials, known: undefined, taxii: collectionOf(content.reading) },
+});
+
+/** Begins the visit of a trial, which comes before the sources of its workspace. */
+export const trialVisit = (visits: Visits, { workspaceId, content }: TryJob) =>
+  visits.begin(content.url, {
+    ...{ workspaceId, order: Number.NEGATIVE_INFINITY, isCollection: collectionOf(content.reading) !== undefined },
+    ...{ isTrial: true, mayBegin: () => true },
+  });
+
+/** An answer that can be sent to another thread. */
+export type TriedAnswer =
+  | Omit<Extract<SourceAnswer, { kind: 'fetched' }>, keyof AsyncDisposable>
+  | Exclude<SourceAnswer, { kind: 'fetched' }>;
+
+/** Fetches into a folder. Rejects with FETCH and LIMITED. */
+export const fetchTried = (job: TryJob, settings: FetchSettings, folder: string, before: Before): Promise<SourceAnswer> =>
+  fetchOf(
+    { ...settings, sourceSeconds: Math.min(FETCH_SECONDS, settings.sourceSeconds) },
+    folder,
+    systemClock.now,
+  )({
+    ...{ ...trialRequest(job), before, signal: new AbortController().signal },
+  });
+
 export interface TryParts {
-  /** Where its download is; the caller removes it. */
-  readonly folder: string;
-  readonly settings: FetchSettings;
+  /** Bytes of a content at most, unpacked, MiB. */
+  readonly settings: Pick<FetchSettings, 'sourceMaxMb'>;
   readonly store: Pick<StoreReads, 'workspace' | 'snapshot' | 'directory' | 'feeds'>;
   readonly geo: GeoDatabase;
   readonly guardRails: ServiceGuardRails;
   readonly onStep: (text: string) => void;
+  /** Rejects with FETCH and LIMITED. */
+  readonly fetch: () => Promise<TriedAnswer>;
 }
 
-/** Tries. Rejects with NOT_FOUND where the workspace is gone, and when the store does not answer. */
-export async function runTrial(job: TryJob, { folder, settings, store, geo, guardRails, onStep }: TryParts): Promise<TryReport> {
-  const workspace = await store.workspace(job.workspaceId);
+/** Tries a source. Rejects with NOT_FOUND where the workspace is gone, with LIMITED where a host may not be asked yet, and when the store does not answer. */
+export async function runTrial(
+  { workspaceId, content, listId }: TryJob,
+  { settings, store, geo, guardRails, onStep, fetch }: TryParts,
+): Promise<TryReport> {
+  const workspace = await store.workspace(workspaceId);
   if (workspace === undefined) throw new WeirError('NOT_FOUND', 'the workspace is gone');
-  const { content, listId, credentials } = job;
-  const seconds = Math.min(FETCH_SECONDS, settings.sourceSeconds);
-  const fetch = fetchOf({ ...settings, sourceSeconds: seconds }, folder, systemClock.now);
   return await trySource(
     { workspace, content, listId },
     {
       ...{ store, geo, onStep, clock: systemClock, limit: COMPARE, mostBytes: settings.sourceMaxMb * 1024 * 1024 },
       guard: blockGuards(guardRails)(workspace),
       async fetch() {
-        const answer = await fetch({
-          ...{ url: content.url, credentials, known: undefined, signal: new AbortController().signal },
-          taxii: collectionOf(content.reading),
-        });
+        const answer = await fetch();
         if (answer.kind === 'unchanged') return { kind: 'refused', status: 304 };
         if (answer.kind === 'refused') return answer;
         const { file, bytes, validators, endsWithLineFeed } = answer;

@@ -1,4 +1,5 @@
 import { MessagePort, type Transferable, type Worker } from 'node:worker_threads';
+import { codeOf } from '../../errors.ts';
 
 type Methods = Record<string, (...args: never[]) => unknown>;
 
@@ -10,12 +11,12 @@ interface Call {
 interface Reply {
   readonly id: number;
   readonly value?: unknown;
-  readonly error?: { readonly message: string; readonly code: unknown };
+  readonly error?: { readonly message: string; readonly code: unknown; readonly cause: unknown };
 }
 
 /**
  * Answers the calls that arrive on a port with the methods of `target`. A method that throws rejects the call on the other side,
- * with its message and code. What `transfers` names of a value is handed over instead of copied.
+ * with its message and code, and with its cause unless that is an error. What `transfers` names of a value is handed over instead of copied.
  */
 export function serveCalls(port: MessagePort, target: object, transfers: (value: unknown) => readonly Transferable[] = () => []): void {
   port.on('message', (call: Call) => {
@@ -47,7 +48,8 @@ async function answer(target: Methods, call: Call): Promise<Reply> {
 function failure(id: number, cause: unknown): Reply {
   // Anything can be thrown, also undefined.
   const error = Object(cause) as Partial<Error> & { code?: unknown };
-  return { id, error: { message: error.message ?? String(cause), code: error.code } };
+  const data = codeOf(error) !== undefined && !(error.cause instanceof Error) ? error.cause : undefined;
+  return { id, error: { message: error.message ?? String(cause), code: error.code, cause: data } };
 }
 
 /** An object with every method of T, whose calls `call` makes, but for those that `own` has itself. Nobody lists them: the type does. */
@@ -83,7 +85,7 @@ export function remoteCalls<T extends object>(port: MessagePort | Worker): T {
     if (call === undefined) return;
     open.delete(reply.id);
     if (reply.error === undefined) call.resolve(reply.value);
-    else call.reject(Object.assign(new Error(reply.error.message), { code: reply.error.code }));
+    else call.reject(Object.assign(new Error(reply.error.message, { cause: reply.error.cause }), { code: reply.error.code }));
   });
   port.on('error', (error: Error) => die(error));
   port.on(isWorker(port) ? 'exit' : 'close', () => die(new Error('the thread has ended')));

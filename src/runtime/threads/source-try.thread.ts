@@ -1,9 +1,23 @@
 /** A thread that tries one source, from its address to the report. */
 import { workerData } from 'node:worker_threads';
-import { runTrial } from '../sources/try-job.ts';
+import { WeirError } from '../../errors.ts';
+import { fetchTried, runTrial } from '../sources/try-job.ts';
 import { reading } from './reading.ts';
-import type { TryData } from './source-try.ts';
+import { remoteCalls } from './rpc.ts';
+import type { RemoteVisit, TryData } from './source-try.ts';
 
-const { job, folder, ...data } = workerData as TryData;
+const { job, folder, visitPort, prefetched, ...data } = workerData as TryData;
 const { settings, guardRails } = data;
-reading(data, ({ store, geo }) => runTrial(job, { folder, settings, store, geo, guardRails, onStep: () => {} }));
+const visit = remoteCalls<RemoteVisit>(visitPort);
+
+async function fetch() {
+  if (prefetched !== undefined) {
+    if (prefetched.kind === 'failed') throw new WeirError('FETCH', prefetched.text);
+    return prefetched;
+  }
+  const answer = await fetchTried(job, settings, folder, (url, credentials) => visit.before(url.href, credentials));
+  if (answer.kind === 'refused') await visit.refused(answer.status, answer.retryAfter);
+  return answer;
+}
+
+reading(data, ({ store, geo }) => runTrial(job, { settings, store, geo, guardRails, onStep: () => {}, fetch }));

@@ -1,22 +1,38 @@
 /** Trials of sources as the main thread sees them: each on a thread of its own, which ends with it. */
-import { WeirError } from '../../errors.ts';
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import { hasCode, WeirError } from '../../errors.ts';
+import type { Before } from '../../fetch/exchange.ts';
 import type { GeoData } from '../../geo/data.ts';
-import { leastInterval } from '../../source/catalogue.ts';
+import { fairQueue } from '../../schedule/fair-queue.ts';
+import { hostOf } from '../../source/host.ts';
 import type { SourceTrier, TryJob, TryReport } from '../../source/try-source.ts';
-import type { FetchSettings } from '../sources/fetching.ts';
+import type { FetchSettings, PoliteFetching } from '../sources/fetching.ts';
 import { inTrialFolder } from '../sources/trial-folder.ts';
+import { type TriedAnswer, trialRequest, trialVisit } from '../sources/try-job.ts';
+import type { Visit } from '../sources/visits.ts';
 import type { ReadingData } from './reading.ts';
+import { serveCalls } from './rpc.ts';
 import { threadAnswer } from './thread-answer.ts';
 
 /** What the thread works with. */
 export interface TryData extends ReadingData {
   readonly job: TryJob;
-  readonly folder: string;
   readonly settings: FetchSettings & ReadingData['settings'];
+  /** A folder that it may write into. The main thread removes it. */
+  readonly folder: string;
+  /** Serves a `RemoteVisit`. */
+  readonly visitPort: MessagePort;
+  /** The answer that the main thread has fetched; undefined: the thread fetches. */
+  readonly prefetched: TriedAnswer | { readonly kind: 'failed'; readonly text: string } | undefined;
 }
 
-/** Trials in all. */
-const RUNNING = 2;
+/** A visit as another thread calls it. */
+export interface RemoteVisit extends Pick<Visit, 'refused'> {
+  before(url: string, credentials: Parameters<Before>[1]): Promise<void>;
+}
+
+/** Two trials run at once; other workspaces wait, each with one. */
+const LINE = { running: 2, asked: { inAll: 64, ofWorkspace: 1 }, refusal: 'too many sources are being tried' };
 const THREAD = { name: 'source-try', doing: 'trying it', time: 60_000, memory: 512 };
 
 /** Trials of a workspace from one host in an hour: of those that let themselves be asked now and then only, and of others. */
@@ -24,23 +40,29 @@ const PATIENT = 3;
 const USUAL = 60;
 const HOUR = 3_600_000;
 
-/** `geo`: the data in use; `now`: ms. */
-export function sourceTrier({
-  settings,
-  guardRails,
-  geo,
-  now = Date.now,
-}: Omit<TryData, 'job' | 'folder' | 'geo'> & { readonly geo: () => GeoData; readonly now?: () => number }): SourceTrier {
+interface TrierParts extends Pick<TryData, 'settings' | 'guardRails'> {
+  /** Takes over the requests of the process that refreshes sources, where that is another one. */
+  readonly recall: () => Promise<void>;
+  readonly fetching: PoliteFetching;
+  /** Returns the data in use. */
+  readonly geo: () => GeoData;
+  /** ms */
+  readonly now?: () => number;
+}
+
+export function sourceTrier({ settings, guardRails, recall, fetching, geo, now = Date.now }: TrierParts): SourceTrier {
+  const { cache, visits, leastInterval } = fetching;
   const running = new Set<string>();
+  const line = fairQueue(LINE);
   let lately: readonly { readonly who: string; readonly at: number }[] = [];
 
   /** Trials must not make a host shut the whole service out. */
-  function countTrial({ workspaceId, content: { url } }: TryJob): void {
-    const { host } = new URL(url);
+  function countTrial(workspaceId: string, url: URL): void {
+    const host = hostOf(url);
     const [who, at] = [`${workspaceId} ${host}`, now()];
     lately = lately.filter((each) => each.at > at - HOUR);
     const own = lately.filter((each) => each.who === who);
-    const most = leastInterval(host) === undefined ? USUAL : PATIENT;
+    const most = leastInterval(url.href) === 0 ? USUAL : PATIENT;
     if (own.length >= most) {
       const retryAfter = Math.ceil((own[0]!.at + HOUR - at) / 1000);
       throw new WeirError('LIMITED', `${host} was asked ${own.length} times for trials in the last hour`, { cause: { retryAfter } });
@@ -48,17 +70,48 @@ export function sourceTrier({
     lately = [...lately, { who, at }];
   }
 
+  /** Fetches an address of the catalogue here, where downloads are shared; undefined: another address. */
+  async function prefetch(job: TryJob, before: Before): Promise<(TryData['prefetched'] & Partial<AsyncDisposable>) | undefined> {
+    const request = trialRequest(job);
+    if (!cache.caches(request)) return undefined;
+    try {
+      return await cache.fetch({ ...request, before, signal: new AbortController().signal });
+    } catch (error) {
+      if (!hasCode(error, 'FETCH')) throw error;
+      return { kind: 'failed', text: error.message };
+    }
+  }
+
+  async function run(job: TryJob): Promise<TryReport> {
+    await recall();
+    const hosts = new Set<string>();
+    using visit = trialVisit(visits, job);
+    const before: Before = async (url, credentials) => {
+      if (!hosts.has(hostOf(url))) countTrial(job.workspaceId, url);
+      hosts.add(hostOf(url));
+      await visit.before(url, credentials);
+    };
+    const { port1, port2 } = new MessageChannel();
+    serveCalls(port1, { before: (url, credentials) => before(new URL(url), credentials), refused: visit.refused } satisfies RemoteVisit);
+    let content: Awaited<ReturnType<typeof prefetch>>;
+    try {
+      content = await prefetch(job, before);
+      const { [Symbol.asyncDispose]: _, ...plain } = content ?? {};
+      const data = { job, settings, guardRails, geo: geo(), visitPort: port2, prefetched: content && (plain as TryData['prefetched']) };
+      return await inTrialFolder((folder) =>
+        threadAnswer<TryReport>(new URL('./source-try.thread.ts', import.meta.url), { ...data, folder } satisfies TryData, THREAD, [port2]),
+      );
+    } finally {
+      port1.close();
+      await content?.[Symbol.asyncDispose]?.();
+    }
+  }
+
   return async (job) => {
     if (running.has(job.workspaceId)) throw new WeirError('REFUSED', 'a source of the workspace is being tried already');
-    if (running.size >= RUNNING)
-      throw new WeirError('LIMITED', 'too many sources are being tried at this time', { cause: { retryAfter: 10 } });
-    countTrial(job);
     running.add(job.workspaceId);
     try {
-      return await inTrialFolder((folder) => {
-        const data: TryData = { job, folder, settings, guardRails, geo: geo() };
-        return threadAnswer<TryReport>(new URL('./source-try.thread.ts', import.meta.url), data, THREAD);
-      });
+      return await line(job.workspaceId, () => run(job));
     } finally {
       running.delete(job.workspaceId);
     }

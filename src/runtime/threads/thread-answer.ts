@@ -1,6 +1,6 @@
 /** Work that has a thread of its own, which ends with it: both ends. */
 import { constants, setPriority } from 'node:os';
-import { type MessagePort, parentPort, Worker } from 'node:worker_threads';
+import { type MessagePort, parentPort, type Transferable, Worker } from 'node:worker_threads';
 import { WeirError } from '../../errors.ts';
 import { remoteCalls, serveCalls } from './rpc.ts';
 
@@ -18,9 +18,15 @@ interface ThreadMethods<T> {
   answer(): Promise<T>;
 }
 
-/** Has a file do its work, which `answering` does there. Rejects with TOO_LARGE where it takes too long or too much, and as the work does. */
-export async function threadAnswer<T>(file: URL, workerData: unknown, { name, doing, time, memory }: ThreadWork): Promise<T> {
-  const worker = new Worker(file, { name, workerData, resourceLimits: { maxYoungGenerationSizeMb: 12, maxOldGenerationSizeMb: memory } });
+/** Has a file do its work, which `answering` does there; `transferList` has the ports of its data. Rejects with TOO_LARGE where it takes too long or too much, and as the work does. */
+export async function threadAnswer<T>(
+  file: URL,
+  workerData: unknown,
+  { name, doing, time, memory }: ThreadWork,
+  transferList: Transferable[] = [],
+): Promise<T> {
+  const resourceLimits = { maxYoungGenerationSizeMb: 12, maxOldGenerationSizeMb: memory };
+  const worker = new Worker(file, { name, workerData, transferList, resourceLimits });
   worker.unref();
   try {
     return await inBounds(remoteCalls<ThreadMethods<T>>(worker).answer(), time, (what) => {

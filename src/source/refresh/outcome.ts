@@ -20,8 +20,15 @@ export type Outcome =
   | { readonly kind: 'known'; readonly text: string; readonly answered?: Answered }
   | { readonly kind: 'applied'; readonly applying: Applying; readonly plan: SyncPlan; readonly answered?: Answered }
   | { readonly kind: 'held'; readonly held: RefreshOnHold; readonly plan: SyncPlan; readonly answered?: Answered }
+  /** `retryAfter`: how long the server wants to be left alone, ms. */
   | { readonly kind: 'failed'; readonly text: string; readonly retryAfter?: number | undefined; readonly answered?: undefined }
-  | { readonly kind: 'stopped'; readonly stop: 'refused' | 'secret'; readonly text: string; readonly answered?: undefined }
+  | {
+      readonly kind: 'stopped';
+      readonly stop: 'refused' | 'secret';
+      readonly text: string;
+      readonly retryAfter?: number;
+      readonly answered?: undefined;
+    }
   | { readonly kind: 'discarded'; readonly answered?: undefined };
 
 /** How long a refresh took, and what came. */
@@ -53,7 +60,10 @@ export function settled(state: SourceState, outcome: Outcome, { every, least, ra
     stop: null,
     fetchedAt: now,
     nextAt: next(0),
+    until: null,
+    waits: null,
   };
+  const alone = (retryAfter = 0) => ({ applying: null, waits: null, until: retryAfter > 0 ? now + retryAfter : null });
   switch (outcome.kind) {
     case 'unchanged':
       // What was held is needless where its origin has what the list has.
@@ -68,13 +78,13 @@ export function settled(state: SourceState, outcome: Outcome, { every, least, ra
     case 'failed':
       return {
         ...state,
-        applying: null,
+        ...alone(outcome.retryAfter),
         failures: state.failures + 1,
         fault: outcome.text,
         nextAt: next(state.failures + 1, outcome.retryAfter),
       };
     case 'stopped':
-      return { ...state, applying: null, failures: state.failures + 1, fault: outcome.text, stop: outcome.stop };
+      return { ...state, ...alone(outcome.retryAfter), failures: state.failures + 1, fault: outcome.text, stop: outcome.stop };
     case 'discarded':
       return { ...state, held: null, discarded: state.held?.digest ?? state.discarded };
   }

@@ -6,7 +6,7 @@ const DAY = 86_400_000;
 /** Nothing is fetched more often, and what says "too many" without a time is left alone so long. */
 const LEAST = 5 * MINUTE;
 /** A server may ask to be left alone for so long. */
-const MOST = 7 * DAY;
+export const LONGEST_ALONE = 7 * DAY;
 /** The first failure is tried again after this part of the interval; each further one in a row after twice the time before. */
 const FIRST_TRY = 1 / 8;
 /** A wait is longer by up to this part of it, and by no more than `LONGEST`: sources do not all ask at once. */
@@ -20,7 +20,7 @@ export const stops = (status: number): boolean => STOPPING.includes(status);
 
 /** How long nobody asks what was answered so, whoever wants it. */
 export const leftAlone = (status: number, retryAfter: number | undefined): number =>
-  Math.min(retryAfter ?? (status === TOO_MANY ? LEAST : 0), MOST);
+  Math.min(retryAfter ?? (status === TOO_MANY ? LEAST : 0), LONGEST_ALONE);
 const TOO_MANY = 429;
 
 export interface Interval {
@@ -32,7 +32,7 @@ export interface Interval {
 /** How long to wait behind a fetch with which `failures` in a row have failed. `random`: at least 0 and under 1. */
 export function waitAfter({ every, least }: Interval, failures: number, retryAfter: number | undefined, random: number): number {
   const usual = failures === 0 ? every : Math.min(every, every * FIRST_TRY * 2 ** (failures - 1));
-  const wait = Math.max(usual, least, LEAST, Math.min(retryAfter ?? 0, MOST));
+  const wait = Math.max(usual, least, LEAST, Math.min(retryAfter ?? 0, LONGEST_ALONE));
   return Math.round(wait + random * Math.min(wait * SPREAD, LONGEST));
 }
 
@@ -45,7 +45,7 @@ export function isDueAt(
   { every, least }: Interval,
   now: number,
 ): boolean {
-  const most = Math.max(every, least, LEAST, failures === 0 ? 0 : MOST) + LONGEST;
+  const most = Math.max(every, least, LEAST, failures === 0 ? 0 : LONGEST_ALONE) + LONGEST;
   return nextAt <= now || nextAt - now > most;
 }
 

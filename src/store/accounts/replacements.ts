@@ -3,7 +3,7 @@ import { WeirError } from '../../errors.ts';
 import type { Replacement, ReplacementReads, ReplacementState, ReplacementWrites } from '../../ports/stored/replacement-store.ts';
 import { WORKSPACE_PK } from '../row-ids.ts';
 import type { Row } from '../rows.ts';
-import { all, type Changes, one, type Reads, run, type Work } from '../work.ts';
+import { all, type Changes, one, type Reads, run, type Value, type Work } from '../work.ts';
 
 const SELECT = `SELECT r.id, w.id AS workspace_id, r.list_id, r.state, r.created_at, r.touched_at, r.held_until, r.published, r.head
   FROM replacements r JOIN workspaces w ON w.pk = r.workspace_pk`;
@@ -43,24 +43,27 @@ export const replacementReads = {
 
 /** Each change as the work of its transaction. */
 export const replacementChanges = {
-  *openReplacement(_now, { id, workspaceId, listId, state, createdAt, heldUntil, head }, most) {
+  *openReplacement(_now, { id, workspaceId, listId, slot, state, createdAt, heldUntil, head }, { most, idleBefore }) {
     // Of those whose content comes in, or that wait, a list has the newest alone.
+    yield* fail(`list_id = $1 AND state IN ('open', 'planned')`, [listId], OTHER_CONTENT);
+    if (state === 'planning') {
+      // A key with signal:write alone must not keep the list by comparing for ever.
+      if (slot !== 'parts') yield* fail(`list_id = $1 AND state = 'planning' AND slot = 'parts'`, [listId], OTHER_CONTENT);
+      yield* requireFree(listId);
+    }
+    const slots = `workspace_pk = ${WORKSPACE_PK} AND slot = $2`;
+    const isFull = function* () {
+      const taken = `SELECT count(*) AS n FROM replacements WHERE ${slots} AND state IN ('open', 'planning', 'planned', 'running')`;
+      return most > 0 && Number((yield* one(taken, workspaceId, slot))?.n) >= most;
+    };
+    if (yield* isFull()) {
+      yield* fail(`${slots} AND state IN ('open', 'planned') AND touched_at <= $3`, [workspaceId, slot, idleBefore], IDLE);
+      const text = `${most} lists of this workspace are being replaced: try again when one of them is done`;
+      if (yield* isFull()) throw new WeirError('LIMITED', text, { cause: { retryAfter: 60 } });
+    }
     yield* run(
-      `UPDATE replacements SET state = 'failed', head = $3 WHERE workspace_pk = ${WORKSPACE_PK} AND list_id = $2 AND state IN ('open', 'planned')`,
-      workspaceId,
-      listId,
-      givenUp(head),
-    );
-    if (state === 'planning') yield* requireFree(listId);
-    const row = yield* one(
-      `SELECT count(*) AS n FROM replacements WHERE workspace_pk = ${WORKSPACE_PK} AND state IN ('open', 'planning', 'planned', 'running')`,
-      workspaceId,
-    );
-    if (Number(row?.n) >= most)
-      throw new WeirError('LIMITED', `${most} lists of this workspace are being replaced: try again when one of them is done`);
-    yield* run(
-      `INSERT INTO replacements (id, workspace_pk, list_id, state, created_at, touched_at, held_until, published, head)
-       VALUES ($2, ${WORKSPACE_PK}, $3, $4, $5, $5, $6, 0, $7)`,
+      `INSERT INTO replacements (id, workspace_pk, list_id, state, created_at, touched_at, held_until, published, head, slot)
+       VALUES ($2, ${WORKSPACE_PK}, $3, $4, $5, $5, $6, 0, $7, $8)`,
       workspaceId,
       id,
       listId,
@@ -68,6 +71,7 @@ export const replacementChanges = {
       createdAt,
       heldUntil,
       head,
+      slot,
     );
   },
   *keepReplacementPiece(_now, id, piece, n, body, now) {
@@ -107,14 +111,22 @@ export const replacementChanges = {
   },
 } satisfies Changes<ReplacementWrites>;
 
+/** Sets the replacements that meet a condition to failed, with a reason. */
+function* fail(condition: string, values: readonly Value[], reason: string): Work<void> {
+  for (const { pk, state, head } of yield* all(`SELECT pk, state, head FROM replacements WHERE ${condition}`, ...values)) {
+    const failed = JSON.stringify({ ...(JSON.parse(String(head)) as object), reason });
+    yield* run(`UPDATE replacements SET state = 'failed', head = $3 WHERE pk = $1 AND state = $2`, Number(pk), String(state), failed);
+  }
+}
+
 /** Refuses a list that is being made equal to another content. */
 function* requireFree(listId: string): Work<void> {
   const other = yield* one(`SELECT id FROM replacements WHERE list_id = $1 AND state IN ('planning', 'running')`, listId);
   if (other !== undefined) throw new WeirError('REFUSED', 'the list is being replaced: try again when that is done');
 }
 
-const givenUp = (head: string): string =>
-  JSON.stringify({ ...(JSON.parse(head) as object), reason: 'another content came for the same list' });
+const OTHER_CONTENT = 'another content came for the same list';
+const IDLE = 'nothing came for it for ten minutes, and another replacement needed its slot: send it again';
 
 /** How long one is known once it has ended, ms, and one whose content stopped coming. */
 const KEPT = 7 * 86_400_000;

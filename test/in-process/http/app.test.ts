@@ -15,7 +15,7 @@ import { inRestingSlices, inSlices } from '../../../src/http/signals/slices.ts';
 import { signalSubmission } from '../../../src/http/signals/submit.ts';
 import type { Message } from '../../../src/ports/stream.ts';
 import { createLogger } from '../../../src/runtime/logging.ts';
-import { oneByOne } from '../../../src/serial.ts';
+import { fewAtOnce } from '../../../src/serial.ts';
 import { acceptance } from '../../../src/signal/accept.ts';
 import { landingList } from '../../../src/signal/landing-list.ts';
 import { ruleQuota } from '../../../src/signal/rule-quota.ts';
@@ -324,7 +324,7 @@ test('D36.11 the bytes that a request has sent are let go of with its answer', a
 test('D36.10 of what one workspace reads at one address two requests are at work, and nothing is read for who has gone', async () => {
   const open: (() => void)[] = [];
   const store = { workspace: () => new Promise<void>((resolve) => open.push(resolve)) };
-  const ports = { store, stepsOf: () => (work: () => unknown) => work(), turnOf: async () => undefined };
+  const ports = { store, patience: 60_000, stepsOf: () => (work: () => unknown) => work(), turnOf: async () => undefined };
   const { app } = world({ manage: ports as unknown as AppParts['manage'] });
   const gone = new AbortController();
   const read = (signal?: AbortSignal) => inject(app, { url: '/v1/manage/whoami', headers: HEADERS, signal });
@@ -358,8 +358,8 @@ test('D36.9 of changes of one workspace one at a time is with the store', async 
     createList: () => new Promise((_, reject) => open.push(() => reject(new WeirError('REFUSED', 'no')))),
   };
   const ports = {
-    ...{ store, room: { audit: 0, answers: 0 }, inTurn: oneByOne(), stepsOf: () => (work: () => unknown) => work() },
-    ...{ turnOf: async () => undefined },
+    ...{ store, room: { audit: 0, answers: 0 }, inTurn: fewAtOnce(1), stepsOf: () => (work: () => unknown) => work() },
+    ...{ turnOf: async () => undefined, patience: 60_000 },
   };
   const { app } = world({ manage: ports as unknown as AppParts['manage'], permissions: ['manage'] });
   const make = (name: string) =>
@@ -369,6 +369,46 @@ test('D36.9 of changes of one workspace one at a time is with the store', async 
     await eventually(() => assert.equal(open.length, 1));
     open.shift()!();
     assert.equal((await answer).statusCode, 409);
+  }
+});
+
+test('D43.12 reads and changes of a workspace that do not get their turn soon are 429, and not begun; what may be late waits', async () => {
+  const open: (() => void)[] = [];
+  const answered = <T>(value: T) => new Promise<T>((resolve) => open.push(() => resolve(value)));
+  const store = {
+    usedBytesOf: async () => ({ audit: 0, answers: 0 }),
+    workspace: () => answered(undefined),
+    createList: () => answered({}),
+  };
+  const ports = {
+    ...{ store, patience: 0, room: { audit: 0, answers: 0 }, inTurn: fewAtOnce(1), untilLanded: () => answered(1) },
+    ...{ late: { inTime: (_: unknown, work: () => unknown) => work() } },
+    ...{ stepsOf: () => (work: () => unknown) => work(), turnOf: async () => undefined },
+  };
+  const { app } = world({ manage: ports as unknown as AppParts['manage'], permissions: ['manage', 'rules:write'] });
+  const post = (url: string, payload: object) =>
+    inject(app, { method: 'POST', url: `/v1/manage${url}`, headers: HEADERS, payload: JSON.stringify(payload) });
+  const asked = {
+    read: () => inject(app, { url: '/v1/manage/whoami', headers: HEADERS }),
+    change: () => post('/lists', { name: 'edge' }),
+    long: () => post('/rules/delete', { list: 'edge', preview: true }),
+  };
+  for (const [kind, atOnce] of [
+    ['read', 2],
+    ['change', 1],
+  ] as const) {
+    const atWork = Array.from({ length: atOnce }, asked[kind]);
+    await eventually(() => assert.equal(open.length, atOnce));
+    const { statusCode, headers } = await asked[kind]();
+    assert.deepEqual([kind, statusCode, headers['retry-after'], open.length], [kind, 429, '10', atOnce]);
+    for (const go of open.splice(0)) go();
+    await Promise.all(atWork);
+  }
+  const long = Array.from({ length: 3 }, asked.long);
+  for (const each of long) {
+    await eventually(() => assert.ok(open.length > 0));
+    open.shift()!();
+    assert.equal((await each).statusCode, 409);
   }
 });
 

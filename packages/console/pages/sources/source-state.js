@@ -22,6 +22,8 @@ import { link } from '../../router.js';
  * @property {string | null} catalogue
  * @property {number} entries
  * @property {string | null} next_at
+ * @property {string | null} waits_for
+ * @property {string | null} waits_until
  * @property {string | null} fetched_at
  * @property {string | null} confirmed_at
  * @property {string | null} changed_at

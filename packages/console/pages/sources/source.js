@@ -93,6 +93,10 @@ function One({ source, tag, session, refresh }) {
         ['Content changed', html`<${Ago} at=${source.changed_at} />`],
         ['Last good fetch', html`<${Ago} at=${source.fetched_at} />`],
         ['Every', everyText(source.every)],
+        [
+          'Waits for',
+          source.waits_for && `${source.waits_for}${source.waits_until === null ? '' : `, until ${dateTime(source.waits_until)}`}`,
+        ],
         ['Next', source.asked !== null ? `${source.asked} was asked for` : source.next_at === null ? 'none' : dateTime(source.next_at)],
         source.expires_at === null || Date.parse(source.expires_at) > Date.now()
           ? ['List is emptied', source.expires_at && `${dateTime(source.expires_at)}, unless its content is confirmed before`]

@@ -90,7 +90,7 @@ export const REPLACEMENT_OPERATIONS: readonly Operation[] = [
     bound: true,
     summary: 'Begin to make a list equal to a content of any size',
     description:
-      'Its parts follow; nothing of the list changes before they are all there and it is started. What is not started within a day is given up.',
+      'Its parts follow; nothing of the list changes before they are all there and it is started. What is not started within a day is given up, and what is idle for ten minutes once others need its slot: four of a workspace at once.',
     body: Type.Object({
       list: textField(200, 'UUID or name; the default list when absent.', { minLength: 1 }),
       action: wordField(['block', 'allow'], 'Of the rules that are concerned, besides those of the entries; block when absent.'),
@@ -164,7 +164,8 @@ export const REPLACEMENT_OPERATIONS: readonly Operation[] = [
       const { id } = found;
       const head = headOf(found);
       const from = found.state;
-      if (from !== 'open' && from !== 'planned') throw new WeirError('REFUSED', NOT_OPEN);
+      if (from !== 'open' && from !== 'planned')
+        throw new WeirError('REFUSED', head.reason === undefined ? NOT_OPEN : `${NOT_OPEN}: ${head.reason}`);
       if (from === 'planned' && !confirmed) throw new WeirError('REFUSED', 'it needs confirmation: start it with confirmed');
       // Whoever comes first compares it. What waited for somebody to be sure is compared again: its list may have changed.
       if (!(await store.moveReplacement(id, { from, to: 'planning', now: now(), heldUntil: now() + FIRST_HOLD })))

@@ -14,7 +14,8 @@ import { shown, UNKNOWN } from './sources.ts';
 
 const REPLACEMENT = '0195a3c0-0000-7000-8000-000000000006';
 const NOTHING_HELD = 'nothing of the source "spamhaus-drop" is held back';
-const WITHIN = 'Answered at once (202); the process that refreshes sources does it within seconds, and `asked` is null again.';
+const WITHIN =
+  'Answered at once (202); the process that refreshes sources does it within seconds, or when its host lets itself be asked (`waits_for`, `waits_until`), and `asked` is null again.';
 
 const count = (example: number, description: string) => [example, description] as const;
 /** What a refresh does, or would do. */

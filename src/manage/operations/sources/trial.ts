@@ -76,9 +76,10 @@ export const SOURCE_TRIAL: readonly Operation[] = [
   operation('trySource', 'POST /sources/try', 'manage', {
     summary: 'Try a source before anything is kept: what is there, and what it would do',
     description:
-      'By an address (`url`), a row of the catalogue, or the name of a source, with settings as for a new one. It is fetched once, within 30 seconds. One of a workspace is tried at a time.',
+      'By an address (`url`), a row of the catalogue, or the name of a source, with settings as for a new one. It is fetched once, within 30 seconds, as its host lets itself be asked: else 429 with `Retry-After`. One of a workspace is tried at a time.',
     body: Type.Object({ source: ref('One that there is.'), catalogue: ref('One of the catalogue.'), ...SOURCE_BODY }),
     answer: Trial,
+    isLong: true,
     refusals: {
       404: 'there is no source "spamhaus-drop"',
       409: 'a source of the workspace is being tried already',
