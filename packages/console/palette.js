@@ -73,10 +73,10 @@ async function readNamed(session) {
     ...sources.map(({ id, name }) => ({ kind: 'Source', label: name, href: link('/sources', id) })),
     ...keys.map(({ name, prefix }) => ({ kind: 'Key', label: name ?? prefix, href: link('/keys') })),
     ...devices.map(({ address, user_agent: agent }) => ({ kind: 'Device', label: address, note: agent, href: link('/devices') })),
-    ...batches.map((/** @type {any} */ { id, actor, received_at: at, entries }) => ({
+    ...batches.map((/** @type {any} */ { id, what, actor, received_at: at, entries }) => ({
       kind: 'Batch',
       label: `${dateTime(at)}${actor ? `, ${actor}` : ''}`,
-      note: `${entries} entries ${id}`,
+      note: `${what === 'sent' || what === 'refreshed' || what === null ? counted(entries, 'entry', 'entries') : what} ${id}`,
       href: link('/batches', id),
     })),
   ];

@@ -34,7 +34,7 @@ export const SOURCES = {
   },
   sourceRefreshSeconds: {
     fallback: '60',
-    parse: integer(0, 3600),
+    parse: duration('s', 0, 3600),
     meaning: 'how long after a download an address is not fetched again, whoever asks for it; hosts of the catalogue set longer times',
   },
   webhookNetworks: {

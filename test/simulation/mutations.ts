@@ -81,7 +81,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   'who has lost a partition tells what waits on it': {
     in: 'landing',
     file: 'stream/consumer.ts',
-    from: 'running.delete(partition);\n              // Whoever owns it now tells what waits.\n              oldest.delete(partition);',
+    from: 'running.delete(partition);\n              // The new owner reports its lag.\n              oldest.delete(partition);',
     to: 'running.delete(partition);',
   },
   'after a fault nothing is tried again': {

@@ -28,7 +28,7 @@ interface PulledBy {
   readonly told: readonly { readonly user_agent: string; readonly state: 'has' | 'behind' | 'unknown' }[];
 }
 
-test('D10.24, D10.25 property: the path of 1,000 addresses agrees with explain, the bytes of feeds and what each device has', async (t) => {
+test('D10.24, D10.25 property: the path of 1,000 addresses agrees with explain, the bytes of feeds and what each device has, also after undos', async (t) => {
   const random = seededRandom(28);
   const clock = new ManualClock();
   const store = await openSqliteStore(temporaryFolder(t), () => clock.now());
@@ -81,6 +81,7 @@ test('D10.24, D10.25 property: the path of 1,000 addresses agrees with explain, 
 
   let offset = 0;
   const targets: Target[] = [];
+  const batches: { readonly batchId: string; readonly listId: string }[] = [];
   const land = async () => {
     const items = Array.from({ length: 12 }, (): LandingItem => {
       const again = targets.length > 0 && random.below(3) === 0;
@@ -94,12 +95,17 @@ test('D10.24, D10.25 property: the path of 1,000 addresses agrees with explain, 
       };
       offset += 1;
       const record = { offset: offset - 1, timestamp: clock.now(), key: workspaceId, headers: {}, value: '{}' };
+      const batchId = crypto.randomUUID();
+      const undone = batches.length > 0 && random.below(4) === 0 ? random.pick(batches.slice(-30)) : undefined;
       const change =
-        random.below(3) === 0
-          ? { change: 'delete_by_value', kind: 'access_rule', action, target }
-          : { change: 'upsert', kind: 'access_rule', rule };
-      const listId = random.pick(lists);
-      return { record, workspaceId, listId, receivedAt: clock.now(), batchId: crypto.randomUUID(), keyId: null, change } as LandingItem;
+        undone !== undefined
+          ? { change: 'undo', batchId: undone.batchId }
+          : random.below(3) === 0
+            ? { change: 'delete_by_value', kind: 'access_rule', action, target }
+            : { change: 'upsert', kind: 'access_rule', rule };
+      const listId = undone?.listId ?? random.pick(lists);
+      batches.push({ batchId, listId });
+      return { record, workspaceId, listId, receivedAt: clock.now(), batchId, keyId: null, change } as LandingItem;
     });
     const from = offset === items.length ? null : offset - items.length;
     await store.apply({ streamId: 's', partition: 0, from, to: offset, items, poison: [], now: clock.now() });

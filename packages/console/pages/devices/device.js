@@ -77,7 +77,7 @@ const refusalColumns = (names) => [
     label: 'Refused',
     cell({ feed_id: id, feed_name: name, format }) {
       if (format !== null && !isFeed({ format })) return documentText({ format, family: '', action: '' });
-      if (id === null && name !== null) return html`<bdi>${name}</bdi>`;
+      if (id === null && name !== null) return /^[0-9a-f-]{36}$/i.test(name) ? 'a feed that is gone' : html`<bdi>${name}</bdi>`;
       const feed = names.feedOf(id);
       return html`<a class="text" href=${linkToFeed(feed)}>${feed.name}</a>`;
     },
