@@ -37,9 +37,10 @@ function settingsOf(row: Row): SourceSettings {
   const settings = JSON.parse(String(row.settings)) as SourceSettings;
   return { ...settings, reading: { ...PLAIN_READING, ...settings.reading } };
 }
-/** What an older weir did not know of a state is as it is for a new one. */
+/** What an older weir did not know of a state is as it is for a new one, but for whether its entries were counted (`isCounted`). */
+const { countedFor: _, ...UNKNOWN } = newState(0);
 const stateOf = (row: Row): SourceState => ({
-  ...newState(0),
+  ...UNKNOWN,
   ...(JSON.parse(String(row.state)) as Partial<SourceState>),
   equalSeq: Number(row.equal_seq),
   undone: row.undone_by === null ? null : { batch: String(row.undone_by), seq: Number(row.undone_seq), at: Number(row.undone_at) },
