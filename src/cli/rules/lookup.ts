@@ -125,9 +125,9 @@ function feedLine(feed: FeedJson): string {
 }
 
 /** How many lists have it, where lists have to agree. */
-function agreementLines({ quorum }: FeedJson): string[] {
-  if (quorum === null) return [];
-  const { min_sources: least, found, lists } = quorum;
+function agreementLines({ agreement }: FeedJson): string[] {
+  if (agreement === null) return [];
+  const { min_sources: least, found, lists } = agreement;
   const named = lists.map(({ name, always, copies }) => {
     const note = always ? 'is enough by itself' : copies.length > 0 ? `copies ${copies.join(', ')}` : '';
     return note === '' ? name : `${name} (${note})`;

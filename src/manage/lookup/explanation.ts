@@ -50,7 +50,7 @@ export interface FeedJson {
   readonly rules: readonly RuleJson[];
   readonly protected_by: readonly string[];
   /** How many lists have it where lists have to agree (SPEC D29); null: they do not have to, or none has it. */
-  readonly quorum: { readonly min_sources: number; readonly found: number; readonly lists: FoundQuorum['lists'] } | null;
+  readonly agreement: { readonly min_sources: number; readonly found: number; readonly lists: FoundQuorum['lists'] } | null;
   readonly unblock: { readonly removes: readonly number[]; readonly verdict: Verdict };
   /** What cutting never-block rules out would do; null: no such rule concerns what the feed has of it. */
   readonly subtract_allow: Subtraction | null;
@@ -85,7 +85,7 @@ function feedJson({ source, explanation, size }: Explained, names: Names, origin
       } as RuleJson;
     }),
     protected_by: protectedBy,
-    quorum: quorum && { min_sources: quorum.minSources, found: quorum.found, lists: quorum.lists },
+    agreement: quorum && { min_sources: quorum.minSources, found: quorum.found, lists: quorum.lists },
     unblock: { removes: unblock.removes.map(({ id }) => id), verdict: unblock.verdict },
     subtract_allow: subtract,
   };

@@ -48,7 +48,7 @@ const EXPLAINED = answerOf(
         ],
         rules_left_out: 0,
         protected_by: [[], Type.Array(Type.String())],
-        quorum: [
+        agreement: [
           null,
           nullable(
             objectOf({
