@@ -71,7 +71,7 @@ export const WORTH_OPERATIONS: readonly Operation[] = [
   }),
   operation('listWorth', 'GET /lists/{list}/worth', 'rules:read', {
     summary: 'The same of one list, with its days, what it must not block, and what it costs each feed',
-    answer: answerOf('ListOverlap', {
+    answer: answerOf('ListWorth', {
       at: ALL.at,
       detected: ALL.detections,
       dropped: ALL.dropped,

@@ -91,7 +91,7 @@ export const SOURCE_REFRESH_OPERATIONS: readonly Operation[] = [
   operation('getHeldRefresh', 'GET /sources/{source}/held', 'rules:read', {
     summary: 'What the refresh that is held back would do to the list and to feeds, as they are now',
     answer: answerOf(
-      'RefreshOnHold',
+      'HeldRefresh',
       {
         replacement: REPLACEMENT,
         since: '2026-11-20T10:00:00.000Z',
