@@ -1,11 +1,11 @@
-/** Goes on with lists that were being replaced when a process ended. */
+/** Resumes list replacements after the end of a process. */
 import { type ReplacementPorts, resumeReplacements } from '../manage/imports/replacements.ts';
 import type { Log } from '../ports/log.ts';
 
-/** How often what processes have left behind that ended is looked for, ms. */
+/** Interval of the check for work of ended processes, ms. */
 const LOOK = 5000;
 
-/** Begins to look. Returns what ends this. */
+/** Returns a function that stops it. */
 export function recoverReplacements(ports: ReplacementPorts, log: Log): () => Promise<void> {
   let going: Promise<void> = Promise.resolve();
   let isOver = false;
