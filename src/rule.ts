@@ -66,10 +66,8 @@ interface KindRow {
   readonly holds: 'target' | 'expression';
   /** Owner of the rules. A key bound to a list cannot write to the workspace. */
   readonly scope: 'list' | 'workspace';
-  /** In both stores. */
   readonly table: string;
   readonly actions: readonly string[];
-  /** In the API documents. */
   readonly called: string;
 }
 interface TargetKindRow extends KindRow {
@@ -81,7 +79,6 @@ interface ExpressionKindRow extends KindRow {
   readonly scope: 'workspace';
   /** Whether rules belong to the request or response phase. */
   readonly hasPhase: boolean;
-  /** For the API documents. */
   readonly example: Pick<ExpressionRule, 'ruleRef' | 'type' | 'expression' | 'action'> & Partial<Pick<ExpressionRule, 'name' | 'order'>>;
 }
 

@@ -30,12 +30,10 @@ import { watchAppends } from './stream/append-watch.ts';
 export interface ServiceOptions {
   /** Receives the first key and the ready line. */
   readonly stdout: NodeJS.WritableStream;
-  /** If already started. */
   readonly writer?: WaitingThread<WriterData> | undefined;
 }
 
 export interface Service {
-  /** For clients on this machine. */
   readonly url: string;
   /** Reloads the operator's files: certificate, OIDC_FILE, geo data (SIGHUP). */
   reload(): Promise<void>;

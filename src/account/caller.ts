@@ -10,11 +10,9 @@ export interface Caller {
   readonly organizationId: string;
   readonly subscription: Subscription;
   readonly permissions: readonly Permission[];
-  /** The list that the key is bound to. */
   readonly listId: string | null;
   /** The source that manages that list. */
   readonly listSourceId?: string | null;
-  /** The composed feed that the key is bound to. */
   readonly feedId: string | null;
   /** Of the workspace; the service's apply in addition. */
   readonly guardRails: GuardRails;
@@ -37,7 +35,6 @@ export interface Author {
   readonly actor: string | null;
   /** A person from a provider (`personId`). */
   readonly personId?: string | null | undefined;
-  /** Groups changes made together. */
   readonly act?: string | undefined;
 }
 
@@ -45,7 +42,6 @@ export interface Author {
 export const authorOf = ({ keyId, personId }: Pick<Caller, 'keyId' | 'personId'>, actor: string | null): Author =>
   personId === undefined ? { keyId, actor } : { keyId: null, actor, personId };
 
-/** The sender in messages. */
 export interface Sender {
   readonly keyId?: string | undefined;
   readonly actor?: string | undefined;

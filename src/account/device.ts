@@ -7,7 +7,7 @@ export interface DeviceName {
   readonly address: string;
 }
 
-/** The last content of a document that a device received; names as in `feed/document.ts`. */
+/** Names as in `feed/document.ts`. */
 export interface DeviceDocument {
   /** A list or composed feed; null: the workspace's feed. */
   readonly feedId: string | null;
@@ -17,7 +17,7 @@ export interface DeviceDocument {
   readonly etag: string;
   /** First appearance of the content, whole seconds. */
   readonly lastModified: number;
-  /** Last sent or confirmed, ms. */
+  /** ms. */
   readonly at: number;
 }
 
@@ -35,15 +35,10 @@ export interface DeviceRefusal {
   readonly count: number;
 }
 
-/** Responses by status class. */
 export interface PullCounts {
-  /** 200. */
   readonly ok: number;
-  /** 304. */
   readonly notModified: number;
-  /** 4xx. */
   readonly refused: number;
-  /** 5xx. */
   readonly failed: number;
 }
 
@@ -61,7 +56,7 @@ interface Pulls extends PullCounts {
   readonly refusals: readonly DeviceRefusal[];
 }
 
-/** What a process saw of a device since its last write. */
+/** Since the last write of this process. */
 export interface SeenDevice extends DeviceName, Pulls {
   readonly workspaceId: string;
 }
@@ -75,7 +70,6 @@ export interface DeviceState extends DeviceName, Pulls {
   readonly stoppedAt: number | null;
 }
 
-/** Limit of documents, and of refusals, per device. */
 export const MOST_DOCUMENTS = 16;
 /** A refusal expires if the device polls for this long without another, ms. */
 const REFUSED_LATELY = 3_600_000;
@@ -94,7 +88,6 @@ const TRIED = { pulls: 100, time: 3_600_000 };
 const isTrial = ({ userAgent, pulls, firstPull, lastPull }: Pick<DeviceState, 'userAgent' | 'pulls' | 'firstPull' | 'lastPull'>) =>
   BY_HAND.test(userAgent) && (pulls < TRIED.pulls || lastPull - firstPull < TRIED.time);
 
-/** The same in every process and store. */
 export const deviceId = ({ keyId, userAgent, address }: DeviceName): string =>
   createHash('sha256').update([keyId, address, userAgent].join('\n')).digest('base64url').slice(0, 16);
 
@@ -151,7 +144,6 @@ function countedIntervals(before: DeviceState, seen: Pulls, lastPull: number): P
   return { countedFrom: Math.round(lastPull - ((lastPull - countedFrom) / counted) * half), counted: half };
 }
 
-/** Latest state of each document; newest documents. */
 function newestDocuments(documents: readonly DeviceDocument[]): DeviceDocument[] {
   const sorted = documents.toSorted((a, b) => b.at - a.at);
   return [...new Map(sorted.toReversed().map((document) => [documentKey(document), document])).values()]
@@ -159,7 +151,6 @@ function newestDocuments(documents: readonly DeviceDocument[]): DeviceDocument[]
     .slice(0, MOST_DOCUMENTS);
 }
 
-/** Refusals that no later response has ended, by document and status. */
 function standingRefusals(
   refusals: readonly DeviceRefusal[],
   documents: readonly DeviceDocument[],
@@ -182,7 +173,6 @@ const joinedRefusal = (a: DeviceRefusal, b: DeviceRefusal): DeviceRefusal => ({
   count: a.count + b.count,
 });
 
-/** Whether the document was received after the refusal. */
 export const endsRefusal = (document: DeviceDocument, refusal: DeviceRefusal): boolean =>
   document.at > refusal.at &&
   (refusal.format === null ? document.feedId === refusal.feedId : documentKey(document) === documentKey(refusal));

@@ -34,9 +34,7 @@ export function openSecret(keys: SecretKeys, owner: SecretOwner, sealed: Uint8Ar
     const decipher = createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG }).setAAD(bindingOf(owner)).setAuthTag(tag);
     try {
       return Buffer.concat([decipher.update(body), decipher.final()]).toString('utf8');
-    } catch {
-      // Try the next key.
-    }
+    } catch {}
   }
   return undefined;
 }

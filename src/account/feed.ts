@@ -4,7 +4,6 @@ import type { WorkspaceSettings } from './workspace.ts';
 
 export type FeedKind = 'workspace' | 'list' | 'composed';
 
-/** A feed's description and default settings. */
 export interface FeedProfile extends ListSettings {
   readonly name: string;
 }

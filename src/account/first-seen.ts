@@ -8,7 +8,6 @@ export class FirstSeen<T> {
   readonly #ofWorkspace = new Map<string, number>();
   #waiting: T[] = [];
   #all = 0;
-  /** Called when the queue becomes non-empty. */
   onFirst: () => void = () => {};
 
   note(workspaceId: string, who: T): void {
@@ -20,7 +19,6 @@ export class FirstSeen<T> {
     if (this.#waiting.length === 1) this.onFirst();
   }
 
-  /** Empties the queue. */
   take(): T[] {
     const taken = this.#waiting;
     this.#waiting = [];

@@ -27,12 +27,10 @@ export const NO_GUARD_RAILS: GuardRails = { protect: [], minPrefixV4: 0, minPref
 export const areOff = ({ protect, minPrefixV4, minPrefixV6 }: GuardRails): boolean =>
   protect.length === 0 && minPrefixV4 === 0 && minPrefixV6 === 0;
 
-/** Limit per workspace. */
 export const MOST_PROTECTED = 1000;
 
 export const PROTECT_RULE = `a list of networks such as 10.0.0.0/8 and of the names ${NETWORK_SETS.join(', ')}, separated by commas`;
 
-/** Canonical form; undefined: neither a network nor a name. */
 export function protectedWord(text: string): string | undefined {
   if (isNetworkSet(text)) return text;
   const network = parseNetwork(text);
@@ -125,6 +123,5 @@ const nameIn = (part: Part, network: Network): string =>
     part.networks.find((each) => overlaps(addressSet([each]), network)),
   );
 
-/** Such as `10.0.0.0/8 (private)`. */
 const named = ({ name }: Part, network: Network | undefined): string =>
   `${network === undefined ? '' : formatNetwork(network)}${name === undefined ? '' : ` (${name})`}`;

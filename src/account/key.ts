@@ -29,7 +29,6 @@ export const ENDS_SOON = 14 * DAY;
 export const IN_USE = 30 * DAY;
 export const ENDING_WORDS = `Keys that end within ${inWords(ENDS_SOON)} and were used within ${IN_USE / DAY}`;
 
-/** `now`: ms. */
 export const isEnding = ({ revokedAt, expiresAt, lastUsedAt }: KeyInfo, now: number): boolean =>
   revokedAt === null &&
   expiresAt !== null &&
@@ -50,10 +49,8 @@ export type KeyPatch = Partial<Pick<KeyInfo, 'name' | 'networks'>>;
 /** The editable fields as JSON; the entity tag covers them. */
 export const keyState = ({ name, networks }: Pick<KeyInfo, 'name' | 'networks'>) => ({ name, from: networks });
 
-/** Limit per key. */
 export const MOST_NETWORKS = 100;
 
-/** Canonical form; undefined: invalid. */
 export function keyNetwork(text: string): string | undefined {
   const network = parseNetwork(text);
   return typeof network === 'string' ? undefined : formatNetwork(network);
@@ -67,7 +64,6 @@ export function isWithin(networks: readonly string[], own: readonly string[]): b
 
 /** For `weir export` and `weir import`. */
 export interface SavedKey extends Omit<KeyInfo, 'workspaceId'> {
-  /** SHA-256 of the key text. */
   readonly hash: Uint8Array;
 }
 
@@ -109,7 +105,6 @@ export function newKeyText(): string {
   return `weir_${randomBytes(32).toString('base64url')}`;
 }
 
-/** A store's first key. */
 export const BOOTSTRAP_KEY_NAME = 'bootstrap';
 /** Shorter key texts can be guessed, characters. */
 export const SAFE_KEY_LENGTH = 24;

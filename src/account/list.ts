@@ -25,7 +25,7 @@ export interface ListSettings {
   readonly singleAddresses: number | null;
   /** Device that enforces the feed; sets defaults of format, family, host style and cap (SPEC D25.1). */
   readonly target: TargetName | null;
-  /** In text formats (SPEC D25.3). */
+  /** SPEC D25.3. */
   readonly hostStyle: HostStyle | null;
   /** Whether bouncers receive the list of each network, for counts by list (SPEC D31.1). */
   readonly origins: Origins | null;
@@ -40,7 +40,6 @@ type Range =
 export type ListSetting = Range & {
   /** Column in the store and name in JSON; with dashes, the command line option. */
   readonly field: string;
-  /** Placeholder in help texts. */
   readonly value: string;
   readonly help: string;
 };
@@ -106,13 +105,11 @@ export const NO_SETTINGS: ListSettings = settingsOf({});
 export const settingsJson = (settings: ListSettings): Record<string, string | number | null> =>
   Object.fromEntries(SETTING_NAMES.map((name) => [LIST_SETTINGS[name].field, settings[name]]));
 
-/** The editable fields as JSON. */
 export const listState = ({ name, ...settings }: ListSettings & Pick<AccessList, 'name'>) => ({ name, ...settingsJson(settings) });
 
 export const textFault = (text: string, longest: number): string | null =>
   [...text].length > longest ? `has at most ${longest} characters` : null;
 
-/** Fields with texts over their limit. */
 export const settingFaults = (settings: ListSettings): [field: string, fault: string][] =>
   SETTING_NAMES.flatMap((name) => {
     const [setting, value] = [LIST_SETTINGS[name], settings[name]];
@@ -137,7 +134,6 @@ export interface AccessList extends ListSettings {
 /** For `weir export` and `weir import`. */
 export type SavedList = Omit<AccessList, 'workspaceId' | 'revision' | 'sourceId'>;
 
-/** Ids listed for an ambiguous name. */
 const SHOWN_IDS = 20;
 
 export function idsText(lists: readonly { readonly id: string }[]): string {

@@ -7,7 +7,6 @@ const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
 
 export const NAME_RULE = `1 to ${MOST} characters, none of them a control character or invisible`;
 
-/** For a new name; null: valid. */
 export const nameFault = (name: string): string | null => faultOf(name, UNSEEN);
 
 /** For an existing name: older versions allowed invisible characters. */

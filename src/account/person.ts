@@ -3,7 +3,6 @@ import { ROLE_NAMES, type RoleName } from './role.ts';
 
 /** Stored only in the session. */
 export interface Person {
-  /** Provider id in the settings. */
   readonly provider: string;
   /** Permanent id at the provider. */
   readonly subject: string;
@@ -11,7 +10,6 @@ export interface Person {
   readonly groups: readonly string[];
 }
 
-/** Id of a person in the audit log and elsewhere. */
 export const personId = ({ provider, subject }: Pick<Person, 'provider' | 'subject'>): string => `${provider}:${subject}`;
 
 export interface GroupRole {
@@ -39,7 +37,6 @@ export const LONGEST_GROUP = 256;
 /** `operator@keycloak=soc` with a provider, `operator=soc` without. A group may contain any characters. */
 const WRITTEN = /^(\w+)(?:@([a-z0-9-]{1,32}))?=(.+)$/s;
 
-/** undefined: invalid. */
 export function readGroupRole(text: string): GroupRole | undefined {
   const [, role, provider = null, group] = WRITTEN.exec(text) ?? [];
   const known = ROLE_NAMES.find((each) => each === role);

@@ -1,7 +1,6 @@
 /** A role is a set of permissions (SPEC D24.1). */
 import { allows, PERMISSIONS, type Permission } from './permission.ts';
 
-/** Ascending. */
 export const ROLE_NAMES = ['viewer', 'operator', 'admin'] as const;
 export type RoleName = (typeof ROLE_NAMES)[number];
 

@@ -10,10 +10,8 @@ export interface SampleLimit {
 }
 
 export interface SampleInfo extends SampleLimit {
-  /** Changes with the requests. */
   readonly revision: number;
   readonly requests: number;
-  /** Of the requests as text. */
   readonly bytes: number;
   /** ms since 1970. */
   readonly readAt: number;
@@ -25,11 +23,9 @@ export const MOST_SAMPLE_BYTES = 64 * 1024 * 1024;
 
 export const NO_SAMPLE: SampleInfo = { revision: 0, maxShare: null, rules: 'generated', requests: 0, bytes: 0, readAt: 0 };
 
-/** Requests that a rule may block. */
 export const mostBlocked = ({ maxShare, requests }: Pick<SampleInfo, 'maxShare' | 'requests'>): number =>
   maxShare === null ? Number.POSITIVE_INFINITY : Math.floor(maxShare * requests);
 
-/** The editable fields as JSON. */
 export const sampleLimit = ({ maxShare, rules }: SampleLimit) => ({ max_sample_share: maxShare, sample_rules: rules });
 
 export const sampleJson = (sample: SampleInfo) => ({

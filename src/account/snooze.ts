@@ -4,10 +4,8 @@ import type { Author } from './caller.ts';
 
 /** An alert in its current state; another state alerts again. */
 export interface SnoozeOf {
-  /** Of `Alert`. */
   readonly key: string;
   readonly state: string;
-  /** Text of the alert. */
   readonly text: string;
   readonly reason: string;
   /** ms since 1970. */
@@ -21,7 +19,6 @@ export interface Snooze extends SnoozeOf {
   readonly since: number;
 }
 
-/** Limit per workspace. */
 export const MOST_SNOOZES = 200;
 /** Seconds. */
 export const LONGEST_SNOOZE = 30 * 86_400;
@@ -30,7 +27,6 @@ export const SHORTEST_SNOOZE = 60;
 export const LONGEST_REASON = 200;
 export const LONGEST_TEXT = 500;
 
-/** `keys`: names of keys. */
 export const snoozeJson = ({ id, reason, since, until, by }: Snooze, keys: ReadonlyMap<string, string>) => ({
   id,
   reason,

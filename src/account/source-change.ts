@@ -5,7 +5,6 @@ const flat = ({ paths, condition, format, collection, column, skip }: SourceRead
   ...{ format, paths, where: condition, collection, column, skip },
 });
 
-/** The editable fields as JSON. */
 export const sourceSettingsJson = ({ url, purpose, every, reading, guards, credential, copies, catalogue }: SourceSettings) => ({
   url,
   purpose,

@@ -1,12 +1,10 @@
 /** Requests to a source, and its past refreshes (SPEC D23.22). */
 import type { Author } from './caller.ts';
 
-/** A pending request of a person. */
 export interface SourceAsk {
   readonly what: 'refresh' | 'accept' | 'discard';
   readonly at: number;
   readonly by: Author;
-  /** The replacement to accept or discard. */
   readonly replacement?: string;
   /** An earlier refresh request, done afterwards. */
   readonly next?: SourceAsk;
@@ -30,5 +28,4 @@ export interface SourceRun {
   readonly text: string;
 }
 
-/** Stored runs per source. */
 export const RUNS_KEPT = 20;

@@ -12,7 +12,6 @@ export interface SourceReading {
   readonly paths: readonly string[];
   /** `name=value` */
   readonly condition: string | null;
-  /** Of a TAXII server. */
   readonly collection: string | null;
   /** Name or number of the target column; null: detected. */
   readonly column: string | null;
@@ -24,7 +23,6 @@ export interface SourceReading {
 export const collectionOf = ({ format, collection }: SourceReading) =>
   format === 'taxii' || format === 'misp-feed' ? { form: format, collection: collection ?? undefined } : undefined;
 
-/** Detects everything. */
 export const PLAIN_READING: SourceReading = { format: null, paths: [], condition: null, collection: null, column: null, skip: 0 };
 
 /** Limits that put a refresh on hold (SPEC D23.10 and following). */
@@ -135,7 +133,6 @@ export interface SourceSettings {
   readonly credential: Credential | null;
   /** Lists and feeds that this one partly copies; its list value counts only what it adds to them. */
   readonly copies: readonly string[];
-  /** The catalogue row that it was created from. */
   readonly catalogue: string | null;
 }
 
@@ -143,7 +140,6 @@ export interface Source extends SourceSettings {
   readonly id: string;
   readonly workspaceId: string;
   readonly listId: string;
-  /** Of its list. */
   readonly name: string;
   readonly isPaused: boolean;
   /** Changes when settings change or it is paused or resumed. A state of another revision is not written. */
@@ -157,7 +153,6 @@ export interface RefreshOnHold {
   readonly replacement: string;
   readonly since: number;
   readonly reason: string;
-  /** SHA-256 of the content. */
   readonly digest: string;
   readonly difference: Readonly<Record<string, unknown>> | null;
 }
@@ -165,11 +160,9 @@ export interface RefreshOnHold {
 /** Content being applied, perhaps interrupted by the end of a process. */
 export interface Applying {
   readonly replacement: string;
-  /** Time of the fetch. */
   readonly at: number;
   /** null: empties the list, because its content was not confirmed. */
   readonly digest: string | null;
-  /** Whether a person has accepted it. */
   readonly isAccepted: boolean;
   readonly hasBroad: boolean;
   readonly hasEnds?: boolean;
@@ -182,14 +175,12 @@ export interface Applying {
 /** Since this undo, the list differs from its origin. */
 export interface Undone {
   readonly batch: string;
-  /** Stream number. */
   readonly seq: number;
   readonly at: number;
 }
 
 /** Written by the refresh, and reset by changes of the settings. */
 export interface SourceState {
-  /** Next fetch. */
   readonly nextAt: number;
   /** Last valid response, unchanged ones included. */
   readonly fetchedAt: number | null;
@@ -206,15 +197,11 @@ export interface SourceState {
   readonly endsWithLineFeed: boolean;
   /** Whether it had countries or ASNs that were accepted. */
   readonly hasBroad: boolean;
-  /** Whether entries have their own expiry. */
   readonly hasEnds?: boolean;
-  /** Of its list. */
   readonly entries: number;
   /** The undo current when `entries` was counted; another value: count again. */
   readonly countedFor?: string | null;
-  /** Consecutive. */
   readonly failures: number;
-  /** Last failure, a sentence. */
   readonly fault: string | null;
   /** No fetches until resumed: the origin refused it, or its secret is missing. */
   readonly stop: 'refused' | 'secret' | null;
@@ -222,7 +209,6 @@ export interface SourceState {
   /** SHA-256 of a content that a person discarded. */
   readonly discarded: string | null;
   readonly applying: Applying | null;
-  /** Last applied replacement. */
   readonly replacement: string | null;
   /** Undone refreshes since the list last matched a content; null: none. */
   readonly undone: Undone | null;
@@ -240,7 +226,6 @@ export interface SourceState {
   readonly waits: { readonly for: string; readonly until: number | null } | null;
 }
 
-/** Due immediately. */
 export const newState = (now: number): SourceState => ({
   nextAt: now,
   fetchedAt: null,

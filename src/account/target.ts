@@ -13,9 +13,7 @@ export interface Target {
   readonly maxEntries: number | null;
   /** Whether the capacity is per list or for all lists of the device. */
   readonly counts: 'list' | 'device';
-  /** Behaviour above the capacity. */
   readonly beyond: string;
-  /** Behaviour with an empty feed. */
   readonly empty: string;
   /** Source of the numbers, and the date read (YYYY-MM-DD). */
   readonly source: string;

@@ -4,13 +4,11 @@
 export const WEBHOOK_STYLES = ['weir', 'teams', 'pagerduty'] as const;
 export type WebhookStyle = (typeof WEBHOOK_STYLES)[number];
 
-/** Per workspace. */
 export const MOST_WEBHOOKS = 10;
 
 /** Id of the webhook from the service's settings, which has no workspace. */
 export const SERVICE_WEBHOOK = 'service';
 
-/** Without the secret. */
 export interface WebhookSettings {
   readonly name: string;
   readonly url: string;
@@ -73,9 +71,7 @@ export interface WebhookChange {
   readonly at: number;
 }
 
-/** Stored until the receiver accepts it. */
 export interface WebhookMessage {
-  /** Equal for all attempts. */
   readonly id: string;
   readonly at: number;
   readonly changes: readonly WebhookChange[];
@@ -87,7 +83,6 @@ export interface WebhookMessage {
   readonly isTest?: true;
 }
 
-/** An alert as last announced to a webhook. */
 export interface ReportedItem {
   readonly state: string;
   readonly text: string;
@@ -106,17 +101,14 @@ export interface Told {
   readonly seq: number;
 }
 
-/** A past attempt. */
 export interface WebhookDelivery {
   readonly message: string;
   readonly at: number;
   readonly ms: number;
-  /** HTTP status; null: no response. */
   readonly status: number | null;
   readonly outcome: 'delivered' | 'failed' | 'given up';
   /** The message, or the error. */
   readonly text: string;
 }
 
-/** Stored attempts per webhook. */
 export const DELIVERIES_KEPT = 20;

@@ -11,9 +11,7 @@ import type { Identity } from './manage/identify.ts';
 /** GET also answers HEAD unless HEAD has a row of its own. */
 export type Method = 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE';
 
-/** The result of each gate. */
 export interface Askers {
-  /** An API key. */
   readonly key: Caller;
   /** An API key or a console session. */
   readonly person: Identity;
@@ -33,9 +31,7 @@ export interface AddressRow<G extends GateName, T> {
   readonly group: Group | undefined;
   readonly gate: G;
   readonly needs?: Permission | null;
-  /** Further checks before the body is read. */
   may?(who: Askers[G]): HttpFault | undefined;
-  /** Absent: the body is not read. */
   readonly body?: BodyLimit;
   readonly isPolled?: true;
   /** A page for people: other methods get 404 instead of 405. */

@@ -45,12 +45,10 @@ export interface AppParts extends Omit<Served, 'console' | 'docs' | 'renderMetri
     readonly rateLimitSignals: number;
     readonly rateLimitFeeds: number;
     readonly rateLimitManage: number;
-    /** MiB. */
     readonly bodyBudgetMb: number;
     /** In total and per address. */
     readonly maxConnections: number;
     readonly maxConnectionsPerAddress: number;
-    /** Public address, for the API documentation. */
     readonly baseUrl: string | undefined;
     readonly console: boolean;
   };
@@ -147,7 +145,6 @@ export function createApp(parts: AppParts): App {
   return appOf(server, tls === undefined ? 'http' : 'https');
 }
 
-/** Metrics only, on a port of its own. */
 export const metricsApp = (page: MetricsPage, draining: () => boolean, report: (error: unknown) => void): App =>
   appOn({ renderMetrics: page.render }, [METRICS], { reader: readers(page), draining, report });
 
@@ -157,7 +154,6 @@ interface OpenParts {
   readonly report?: (error: unknown) => void;
 }
 
-/** An application without keys. */
 export function appOn(served: Served, addresses: readonly Address[], { reader, draining, report }: OpenParts = {}): App {
   const nobody = () => ({ status: 401 });
   const handler = requestServer({

@@ -3,14 +3,11 @@ import type { Instant } from '../clock.ts';
 import type { Answer } from './answer.ts';
 import type { HttpFault } from './errors.ts';
 
-/** A routed request. */
 export interface Call {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Time of arrival. */
   readonly at: Instant;
   readonly ip: string;
-  /** Decoded path parameters. */
   readonly params: Readonly<Record<string, string>>;
   /** The path cannot be decoded; ignore `params`. */
   readonly isMalformed: boolean;

@@ -7,9 +7,7 @@ import { GROUP_NAMES } from './groups.ts';
 
 /** Bounds of request times, s. A 304 from memory is below the first; the body of a slow client may be above the last. */
 const SECONDS = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10];
-/** Lists with a count of their own. */
 const MOST_LISTS = 1000;
-/** Label of all further lists. */
 const OTHER = 'other';
 
 const noEntries = (): Record<EntryOutcome, number> => ({ accepted: 0, failed: 0, refused: 0, not_published: 0, dry_run: 0 });

@@ -15,7 +15,6 @@ export interface Poll {
   readonly status: number;
   /** Whether it was conditional. */
   readonly validates: boolean;
-  /** Content sent or confirmed, if any. */
   readonly content: AnsweredContent | undefined;
   readonly refused?: RefusedDocument | undefined;
 }
@@ -98,7 +97,6 @@ interface AtAddress {
   readonly byAgent: Map<string, Entry>;
 }
 
-/** By address. */
 type KeyEntries = Map<string, AtAddress>;
 
 /** `now`: ms since 1970. */

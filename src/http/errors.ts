@@ -24,7 +24,6 @@ const NAMES: Record<number, string> = {
   500: 'InternalServerError',
 };
 
-/** Default messages. */
 const TEXTS: Record<number, string> = {
   401: 'Invalid or missing API key',
   402: 'The subscription of the organization is not active',
@@ -57,7 +56,6 @@ export const isRefusal = ({ status }: Pick<HttpFault, 'status'>): boolean => sta
 
 export const isSignalShape = (group: Group): boolean => GROUPS[group].errors === 'signal';
 
-/** Expected by existing bouncers. */
 const BOUNCER_TEXTS: Record<number, string> = { ...TEXTS, 403: 'access forbidden' };
 
 /** Bouncers get 403 for an unknown key (SPEC D14.11). */

@@ -13,22 +13,17 @@ export interface Endpoint {
 }
 
 export interface Found extends Pick<Call, 'params' | 'isMalformed' | 'query'> {
-  /** Label in metrics. */
   readonly name: string;
   readonly group: Group;
   /** A handler, or 404 and 405, which need no key. */
   readonly endpoint: Endpoint | HttpFault;
 }
 
-/** A path with all its methods. */
 interface Place {
   readonly name: string;
   readonly group: Group;
-  /** Parameter names. */
   readonly places: readonly string[];
-  /** By method. */
   readonly endpoints: ReadonlyMap<string, Endpoint>;
-  /** For any other method. */
   readonly refusal: HttpFault;
 }
 
@@ -76,7 +71,6 @@ export function router(served: Served, addresses: readonly Address[] = ADDRESSES
     return { name: OTHER, group: groupOf(target), endpoint: NOTHING, params: NO_PARAMS, isMalformed: false, query: '' };
   }
 
-  /** A path that cannot be decoded. */
   function malformed(method: string, target: string): Found {
     const found = tree.find('GET', pathOf(target).replaceAll('%', '%25'));
     const place = found?.store as Place | null | undefined;
@@ -118,7 +112,6 @@ export function notAllowed(methods: readonly string[]): HttpFault {
   return { status: 405, message: `Method not allowed, use ${allow.replace(/, (?=[^,]*$)/, ' or ')}`, headers: { Allow: allow } };
 }
 
-/** Version and first segment. */
 const ROOT = /^(?:\/v\d+)?\/[^/]*/;
 const rootOf = (path: string): string => ROOT.exec(path)?.[0] ?? '';
 

@@ -28,11 +28,9 @@ export interface ServeParts {
   readonly addressOf: (request: IncomingMessage) => string;
   /** Without watches, requests are not timed. */
   readonly watches?: readonly RequestWatch[];
-  /** Called for each body refused for memory. */
   readonly onBusy?: () => void;
   /** Called after each answered poll with a valid key. */
   readonly onPoll?: ((row: Address, call: Call, by: By, answered: Answer | HttpFault) => void) | undefined;
-  /** Receives the errors behind a 500. */
   readonly report: (error: unknown, request: { readonly method: string; readonly route: string }) => void;
 }
 
@@ -197,7 +195,6 @@ function finish({ group }: Found, { request, response }: Call, answered: Answer 
   answerEarly(request, response, answer);
 }
 
-/** Refuses the request and closes the connection. */
 function refuse(request: IncomingMessage, response: ServerResponse, { group }: Found, { status, message, details }: HttpFault): void {
   response.shouldKeepAlive = false;
   answerEarly(request, response, errorAnswer(group, { status, message, details: isSignalShape(group) ? details : undefined }));

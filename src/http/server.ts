@@ -34,7 +34,6 @@ const SHORT_TURN = 0.1;
 const CLOSE_IDLE = 50;
 
 export interface ServerParts {
-  /** `fault`: invalid HTTP. */
   readonly handler: Serve;
   /** If true, each response closes its connection. */
   readonly draining: () => boolean;

@@ -1,4 +1,3 @@
-/** The common base of every process: engines, geo data, schemes, feed thread, monitoring. */
 import type { Schemes } from '@weir/expression/scheme.ts';
 import about from '../../package.json' with { type: 'json' };
 import type { ServiceGuardRails } from '../account/guard-rails.ts';
@@ -40,7 +39,6 @@ export interface Base extends Common {
   readonly geo: GeoInUse;
   readonly schemes: Schemes;
   readonly guardRails: ServiceGuardRails;
-  /** undefined without the role `feeds`. */
   readonly feedThread: FeedThread | undefined;
   /** undefined: metrics are off. */
   readonly measures: MetricsRegistry | undefined;

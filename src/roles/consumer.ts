@@ -11,7 +11,6 @@ import type { Base } from './base.ts';
 
 export type Landing = () => Promise<LandingReport>;
 
-/** undefined without the role. */
 export async function startLanding({ config, engine }: Base): Promise<Landing | undefined> {
   if (!config.roles.includes('consumer')) return undefined;
   const report = await engine.land();

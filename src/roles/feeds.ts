@@ -15,7 +15,6 @@ import { everyMinute } from '../schedule/interval.ts';
 import type { Base } from './base.ts';
 import type { Seen } from './usage.ts';
 
-/** Empty without the role. */
 export interface Feeds {
   readonly cache?: DocumentCache;
   readonly forecast?: FeedForecast;

@@ -1,5 +1,3 @@
-/** The role `manage`: ports of the operations. */
-
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { blockGuards } from '../account/guard-rails.ts';
@@ -139,7 +137,6 @@ function ownFetching(config: Config): PoliteFetching {
   return politeFetching(config, folder, systemClock);
 }
 
-/** Settings for a thread that tries sources. */
 const trySettings = ({ databaseUrl, dataDir, ...config }: Config) => ({
   ...{ databaseUrl, dataDir },
   ...{
@@ -152,7 +149,6 @@ const trySettings = ({ databaseUrl, dataDir, ...config }: Config) => ({
   ...{ sourceMaxMb: config.sourceMaxMb, sourceSeconds: config.sourceSeconds },
 });
 
-/** Settings for a thread that processes files. */
 const fileSettings = ({ secretsKey, sourceNetworks, webhookNetworks, nat64Prefixes }: Config) => ({
   ...{ secretsKey, sourceNetworks, webhookNetworks, nat64Prefixes },
 });

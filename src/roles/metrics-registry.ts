@@ -9,7 +9,6 @@ export interface MetricsRegistry {
   readonly builds: BuildCounts;
 }
 
-/** undefined: metrics are off. */
 export function startMetricsRegistry({ metricsPort, metricsToken }: Config): MetricsRegistry | undefined {
   if (metricsPort === undefined && metricsToken === undefined) return undefined;
   return { process: watchProcess(), builds: newBuildCounts() };

@@ -14,7 +14,6 @@ import type { Feeds } from './feeds.ts';
 import type { Sources } from './sources.ts';
 import type { Seen } from './usage.ts';
 
-/** Limit of counting dead letters. */
 const DEAD_LETTERS_COUNTED = 10_000;
 
 /** undefined: metrics are off. */

@@ -1,11 +1,9 @@
-/** Resumes list replacements after the end of a process. */
 import { type ReplacementPorts, resumeReplacements } from '../manage/imports/replacements.ts';
 import type { Log } from '../ports/log.ts';
 
-/** Interval of the check for work of ended processes, ms. */
+/** ms. */
 const LOOK = 5000;
 
-/** Returns a function that stops it. */
 export function recoverReplacements(ports: ReplacementPorts, log: Log): () => Promise<void> {
   let going: Promise<void> = Promise.resolve();
   let isOver = false;

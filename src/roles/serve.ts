@@ -1,4 +1,3 @@
-/** Opens the ports once everything is ready. */
 import { areOff, mayBlock } from '../account/guard-rails.ts';
 import { systemClock } from '../clock.ts';
 import { WeirError } from '../errors.ts';

@@ -1,5 +1,3 @@
-/** The role `signals`: accepts and validates batches. */
-
 import { blockGuards } from '../account/guard-rails.ts';
 import { systemClock } from '../clock.ts';
 import type { FeedForecast } from '../feed/monitor/forecast.ts';

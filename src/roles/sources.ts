@@ -21,10 +21,9 @@ import { recoverReplacements } from './recovery.ts';
 import type { Signals } from './signals.ts';
 
 const MEBIBYTE = 1024 * 1024;
-/** Interval of the check for due sources, ms. */
+/** ms. */
 const TICK = 1000;
 
-/** undefined without the role. */
 export interface Sources extends Pick<Refresher, 'known' | 'tick'> {
   readonly fetching: PoliteFetching;
 }

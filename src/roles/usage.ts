@@ -1,4 +1,3 @@
-/** Counts activity and clients of a process. */
 import { systemClock } from '../clock.ts';
 import { FeedWatch } from '../feed/monitor/feed-watch.ts';
 import { type Activity, activityCounter } from '../http/activity.ts';
@@ -16,10 +15,8 @@ const MINUTE = 60_000;
 
 export interface Seen {
   readonly counts: HttpCounts;
-  /** Current state of feeds. */
   readonly watch: FeedWatch;
   readonly activity: Activity;
-  /** undefined without the role `feeds`. */
   readonly devices: DeviceLedger | undefined;
   readonly past: ReturnType<typeof startUsageWriter> | undefined;
 }

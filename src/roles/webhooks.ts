@@ -1,4 +1,4 @@
-/** Heartbeats for webhooks, and their delivery with the role `manage` (SPEC D27). */
+/** SPEC D27. */
 import { randomUUID } from 'node:crypto';
 import { type Clocks, systemClock } from '../clock.ts';
 import type { ManagePorts } from '../manage/context.ts';
@@ -9,7 +9,7 @@ import { sendPortsOf } from '../runtime/webhooks/sending.ts';
 import { type Webhooks, webhooks } from '../runtime/webhooks/webhooks.ts';
 import type { Base } from './base.ts';
 
-/** Interval of the check for due messages, ms. */
+/** ms. */
 const TICK = 1000;
 
 /** `manage`: undefined without the role. `own`: status of this process. */

@@ -4,7 +4,6 @@ import { isoTime } from '../clock.ts';
 
 export interface Told {
   readonly webhook: string;
-  /** null: the service. */
   readonly workspace: { readonly id: string; readonly name: string } | null;
 }
 

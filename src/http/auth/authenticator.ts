@@ -17,7 +17,6 @@ import { unknownKeys } from './unknown-keys.ts';
 export interface Asker {
   readonly ip: string;
   readonly request?: IncomingMessage;
-  /** Path parameters. */
   readonly params?: Readonly<Record<string, string>>;
 }
 
@@ -49,20 +48,17 @@ export interface Authenticator {
 
 interface AuthenticatorOptions {
   readonly store: Pick<StoreReads, 'keyRevision' | 'findCaller'>;
-  /** ms since 1970: expiry and last use of keys. */
   readonly now: () => number;
-  /** ms: lifetime of cached keys. */
   readonly monotonic: () => number;
   readonly counts?: Pick<HttpCounts, 'failedAuthentications' | 'limited'>;
   /** Called for each request with an invalid key. `digest`: its SHA-256, latin1. */
   readonly onInvalid?: (group: Group, asker: Asker, digest: string) => void;
 }
 
-/** Limit of a look-up in the store, ms. */
+/** ms. */
 const STORE_LIMIT = 1000;
 /** Concurrent look-ups; further unknown keys get 429. */
 const MOST_LOOK_UPS = 5000;
-/** Cached unknown keys. */
 const MOST_UNKNOWN = 10_000;
 /** Validity of a cached key while the store is down, ms. */
 const HONOURED = 24 * 3600 * 1000;
@@ -71,7 +67,6 @@ const UNAVAILABLE: HttpFault = { status: 500 };
 const TOO_MANY_LOOK_UPS: HttpFault = { status: 429, headers: { 'Retry-After': '1' } };
 const TOO_MANY_FAILURES: HttpFault = { status: 429, message: 'Too many failed authentications', headers: { 'Retry-After': '1' } };
 
-/** Authenticates API keys from memory, else from the store, and collects the last use of each. */
 export function authenticator({ store, now, monotonic, counts = newHttpCounts(), onInvalid }: AuthenticatorOptions): Authenticator {
   const revision = watchKeyRevision(() => store.keyRevision(), monotonic);
   const keys = rememberedKeys();
@@ -97,7 +92,6 @@ export function authenticator({ store, now, monotonic, counts = newHttpCounts(),
     return revision.isFresh(monotonic()) && revision.readable && unknown.has(digest, revision.current!);
   }
 
-  /** undefined: the key is invalid. */
   async function lookUp(digest: string, { ip }: Asker): Promise<Caller | HttpFault | undefined> {
     await revision.refresh();
     const known = keys.find(digest);
@@ -125,7 +119,6 @@ export function authenticator({ store, now, monotonic, counts = newHttpCounts(),
     }
   }
 
-  /** undefined: not a valid key for this address. */
   function decide(key: RememberedKey, ip: string): Caller | HttpFault | undefined {
     const at = now();
     if (hasExpired(key, at) || key.isGoodFrom?.(ip) === false) return undefined;
@@ -192,7 +185,6 @@ function digestOf(group: Group, authorization: string | undefined): string | und
 
 const isCurrent = (key: RememberedKey, { current, readable }: KeyRevision): boolean => key.revision === current || !readable;
 
-/** `at`: ms since 1970. */
 const hasExpired = ({ caller }: RememberedKey, at: number): boolean => caller.expiresAt !== null && caller.expiresAt <= at;
 
 /** Whether the store confirms the key at `at` (ms, monotonic) or did in the last 24 h. Updates the confirmation time. */

@@ -6,7 +6,6 @@ const BASIC = /^basic +([^ ]+) *$/i;
 /** The password is everything after the first colon. */
 const USER = /^api:([\x21-\x7e]{8,64})$/;
 
-/** The credentials of a request, as an Authorization header. */
 export function shownIn(group: Group, headers: IncomingHttpHeaders): string | undefined {
   const { keyHeader } = GROUPS[group];
   const key = keyHeader && headers[keyHeader];

@@ -3,9 +3,7 @@ import { sourceOf } from '../source.ts';
 
 /** Failed authentications per source and second before 429. */
 const PER_SECOND = 20;
-/** Sources with a count of their own. */
 const MOST_SOURCES = 10_000;
-/** Label of all further sources. */
 const OTHERS = 'other addresses';
 
 /** Counts failed authentications per source and second (SPEC D2.7), and per source for the log. */

@@ -16,7 +16,6 @@ export interface Gate {
   admit(call: Call, authorization?: string): Verdict | Promise<Verdict>;
   /** For callers with another proof. `digest`: SHA-256 of the key, latin1. */
   admitKey(digest: string, call: Call): Verdict | Promise<Verdict>;
-  /** For a caller identified without a key. */
   admitCaller(caller: Caller, call: Call): Verdict;
   /** The response to a failed proof other than a key. */
   refuse(call: Call): HttpFault;

@@ -30,7 +30,6 @@ export function watchKeyRevision(read: () => Promise<number>, now: () => number)
   /** Start of the last finished read. */
   let readAt = Number.NEGATIVE_INFINITY;
   const reading = shared<void>();
-  /** Waits PATIENCE at most. */
   let briefly: Promise<void> | undefined;
 
   const revision = {

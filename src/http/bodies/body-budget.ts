@@ -2,13 +2,11 @@ import type { HttpCounts } from '../../ports/http-counts.ts';
 
 type BodyCounts = Pick<HttpCounts, 'bodies' | 'bodyBytes'>;
 
-/** Limits the memory of request bodies, in total and per key. */
 export interface BodyBudget {
   /** Opens an empty reservation for a key and its workspace. */
   open(key: string, workspace?: string): BodyHolding;
 }
 
-/** The reservation of one request. */
 export interface BodyHolding {
   /** Sets the reservation to `bytes`. Returns false and changes nothing above a limit. */
   hold(bytes: number): boolean;

@@ -13,11 +13,8 @@ export type Opening = 'shell' | 'sign-in';
 
 export interface ConsoleFiles {
   readonly version: string;
-  /** By path below the version's address. */
   readonly files: ReadonlyMap<string, File>;
-  /** The initial HTML of a page, before scripts run. */
   page(opening: Opening, path: string): File;
-  /** CSP sources of inline scripts. */
   readonly scriptHashes: readonly string[];
 }
 
@@ -31,7 +28,6 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** Libraries by import name: the browser build and the path that serves it. */
 const LIBRARIES: Readonly<Record<string, { readonly file: string; readonly path: string; readonly exports?: string }>> = {
   preact: { file: 'preact', path: 'lib/preact.js' },
   'preact/hooks': { file: 'preact/hooks', path: 'lib/preact-hooks.js' },

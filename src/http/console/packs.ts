@@ -40,7 +40,6 @@ export function packsOf(modules: Modules, entry: string): ReadonlyMap<string, st
   );
 }
 
-/** Static and lazy imports of each module; libraries by name. */
 type Graph = ReadonlyMap<string, { readonly imports: readonly string[]; readonly later: readonly string[] }>;
 
 const IMPORT = /^import \{([^}]*)\} from '([^']+)';$/gm;
@@ -57,14 +56,12 @@ const namesIn = (path: string, text: string) => ({
 const neededLater = (graph: Graph, paths: Iterable<string>): ReadonlySet<string> =>
   new Set([...paths].flatMap((path) => graph.get(path)!.later));
 
-/** Transitive imports. */
 function closureOf(graph: Graph, paths: readonly string[]): ReadonlySet<string> {
   const found = new Set(paths);
   for (const path of found) for (const each of graph.get(path)!.imports) if (graph.has(each)) found.add(each);
   return found;
 }
 
-/** A module as a function that returns its exports. */
 function functionOf(modules: Modules, path: string): string {
   const exports: string[] = [];
   const body = modules

@@ -19,7 +19,6 @@ export interface ConsolePages {
   session(call: Call): Answered;
   signIn(given: SignIn): Answered;
   signOut(call: Call): Answered;
-  /** undefined: no providers. */
   readonly people?: SignInPages | undefined;
 }
 
@@ -69,7 +68,6 @@ export function consolePages(sessions: Sessions, people?: People, signInPages?: 
       return file === undefined ? { status: 404 } : fileAnswer(call, file, fileHeaders);
     },
     async help(call) {
-      // Rarely needed.
       help ??= import('../help/pages.ts').then(({ helpPages }) => helpPages(`${FILES}/${version}`, pageHeaders));
       return (await help)(call);
     },

@@ -12,9 +12,7 @@ import type { HttpFault } from '../errors.ts';
 /** From the composition root. Providers and roles may change, so they are read on use. */
 export interface People {
   readonly providers: readonly IdentityProvider[];
-  /** Roles of groups from the settings. */
   readonly roles: readonly ServiceRole[];
-  /** Public address, for the way back from the provider. */
   readonly baseUrl: string;
   /** Whether keys can sign in while a provider answers. */
   readonly keys: boolean;
@@ -30,7 +28,6 @@ export interface Place {
 
 export type PeopleStore = SessionReads & SessionWrites & Pick<AccountReads, 'workspaces'>;
 
-/** Workspaces listed for a person. */
 const MOST_PLACES = 1000;
 /** Retry interval of a renewal while the provider does not answer, ms. */
 const RENEW_AGAIN = 60_000;
@@ -49,7 +46,6 @@ export function personSessions(people: People, store: PeopleStore, now: () => nu
   const providerOf = (id: string) => people.providers.find((provider) => provider.id === id);
   const noted = new Map<string, number>();
 
-  /** A person's workspaces, by name. */
   async function places(person: Pick<Person, 'provider' | 'groups'>): Promise<Place[]> {
     const found: Place[] = [];
     for (const workspace of await store.workspaces()) {

@@ -17,7 +17,7 @@ const SESSION_LIFE = 12 * 3600 * 1000;
 const MOST_SESSIONS = 50;
 /** Cached ids of valid sessions. */
 const MOST_KNOWN = 10_000;
-/** Limit of a look-up, ms. */
+/** ms. */
 const STORE_LIMIT = 1000;
 /** Header of the console's own requests; other sites cannot add it. */
 const PROOF = 'x-weir-console';
@@ -34,7 +34,6 @@ const MAY_NOT_READ: HttpFault = {
 export interface SessionParts {
   readonly gate: Gate;
   readonly store: PeopleStore;
-  /** undefined: sign-in by key only. */
   readonly people?: People | undefined;
   /** ms since 1970. */
   readonly now: () => number;
@@ -43,7 +42,6 @@ export interface SessionParts {
 }
 
 export interface Sessions {
-  /** Signs in with the text of a key and a name. */
   open(call: Call, key: string, actor: string): Promise<OpenSession | HttpFault>;
   /** Signs in a person from a provider. Returns the cookie; undefined: no role anywhere. */
   openFor(call: Call, person: SignedIn): Promise<string | HttpFault | undefined>;
@@ -55,7 +53,6 @@ export interface Sessions {
   identify(call: Call, orElsewhere?: boolean): Promise<OpenSession | HttpFault>;
   /** Workspaces of a person; empty for a key, which has one. */
   places(session: OpenSession): Promise<Place[]>;
-  /** Whether keys can sign in now. */
   takeKeys(): Promise<boolean>;
   /** Whether the request has a session cookie, valid or not. */
   claims(call: Call): boolean;

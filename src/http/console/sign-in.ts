@@ -20,7 +20,6 @@ export interface SignInPages {
   logOut(asked: LogOut): Answered;
 }
 
-/** A back-channel logout. */
 interface LogOut {
   readonly call: Call;
   readonly token: string;

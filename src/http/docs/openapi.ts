@@ -10,7 +10,6 @@ import { notAllowed } from '../router.ts';
 
 export interface Api {
   readonly group: Group;
-  /** Also the heading of its operations. */
   readonly title: string;
   readonly description: string;
   readonly schemas: readonly Titled[];
@@ -21,7 +20,6 @@ export interface Api {
   readonly about: (row: Address) => About;
 }
 
-/** The documentation of a row. */
 export interface About {
   /** The operationId. */
   readonly id: string;
@@ -35,7 +33,6 @@ export interface About {
   readonly faults?: Faults;
 }
 
-/** By status. */
 export type Faults = Readonly<Record<number, Fault | null>>;
 interface Fault {
   readonly says?: string;
@@ -72,7 +69,6 @@ export function apiDocument(api: Api, addresses: readonly Address[], baseUrl: st
   };
 }
 
-/** GET includes HEAD unless HEAD has a row. */
 function operations(api: Api, row: Address, form: string, other: HttpFault, rows: number): [string, object][] {
   const { id, summary, description, parameters = [], requestBody, answers, faults } = api.about(row);
   const operation = (operationId: string, about: string) => ({
@@ -128,7 +124,6 @@ const bodyFaults = (body: Address['body']): Faults =>
         415: { says: 'The request body has a Content-Encoding.', examples: { 'content encoding': ENCODED } },
       };
 
-/** Merges entries of the same status. */
 function errorsOf({ group, error, errors = {} }: Api, all: readonly Faults[]): Record<number, object> {
   const merged = new Map<number, Fault>();
   for (const [text, fault] of all.flatMap((each) => Object.entries(each))) {
@@ -181,7 +176,6 @@ const textParameter = (place: 'header' | 'query') => (name: string, description:
 export const headerParameter = textParameter('header');
 export const queryParameter = textParameter('query');
 
-/** From the table that reads the query. */
 export const queryParameters = <P extends string>(
   table: Readonly<Record<P, Parameter<unknown>>>,
   said: Readonly<Partial<Record<P, string | (object & { readonly description: string; readonly schema: object })>>>,

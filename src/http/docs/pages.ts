@@ -38,7 +38,6 @@ const HEADERS = [...PAGE_HEADERS, 'Content-Security-Policy', CONTENT_SECURITY_PO
 const HTML = 'text/html; charset=utf-8';
 const SCRIPT = 'text/javascript; charset=utf-8';
 const STYLE = 'text/css; charset=utf-8';
-/** Files of the package with their media type. */
 const FILES: Readonly<Record<string, string>> = {
   'swagger-ui.css': STYLE,
   'index.css': STYLE,

@@ -24,7 +24,6 @@ export interface DocumentAnswer {
   readonly content?: AnsweredContent;
 }
 
-/** A document in one of its codings, or its MD5 digest. */
 export type AnswerForm = keyof Representation['etags'];
 
 /** The headers of a 200 except its length, and the complete 304. */

@@ -81,7 +81,6 @@ const text = (examples: Record<string, string>) => ({
   examples: Object.fromEntries(Object.entries(examples).map(([summary, value]) => [summary, { summary, value }])),
 });
 
-/** Each media type with an example per format; a digest is text. */
 function bodies() {
   const examples: Record<string, Record<string, string>> = {};
   for (const name of FORMAT_NAMES) {
@@ -109,7 +108,6 @@ export const documentAnswers = (description: string, content: object) => ({
 
 const LISTS = ['0195a3c0-0000-7000-8000-000000000001', '0195a3c0-0000-7000-8000-000000000002'];
 
-/** `refusal` has the messages of the document's kind. */
 export const documentFaults = (refusal: typeof refusalOf): Faults => ({
   412: { says: 'If-Match or If-Unmodified-Since is not met.', examples: { 'precondition failed': PRECONDITION_FAILED } },
   413: {

@@ -22,7 +22,7 @@ import { inputReader } from './input.ts';
 import { storeInTurns } from './store-in-turns.ts';
 
 export const MANAGE = '/v1/manage';
-/** Default limit of a body, bytes. */
+/** Bytes. */
 export const USUAL_BODY = 64 * 1024;
 const TOKEN = /^[\x21-\x7e]{1,200}$/;
 
@@ -115,7 +115,6 @@ async function orFault(answer: Promise<Answer | HttpFault>): Promise<Answer | Ht
 const asOutcome = (done: Outcome | HttpFault): Outcome =>
   'body' in done ? done : { status: done.status, body: errorFields(done), headers: done.headers };
 
-/** The context of the operation, or the fault of a header. */
 function aboutOf(operation: Operation, { caller, actor }: Identity, { request, response }: Call, bytes: Buffer): About | HttpFault {
   const { headers, method, url } = request;
   const ifMatch = headers['if-match'];
@@ -180,7 +179,6 @@ const outcomeOf = ({ status, show }: Operation, value: unknown, context: ManageC
   ...show(value, context),
 });
 
-/** The stored response to this Idempotency-Key, if any. */
 async function doneBefore(operation: Operation, context: ManageContext): Promise<Outcome | HttpFault | undefined> {
   const { once, store, workspaceId, now } = context;
   if (once === undefined) return undefined;
@@ -189,7 +187,6 @@ async function doneBefore(operation: Operation, context: ManageContext): Promise
   return earlier.fingerprint === once.fingerprint ? outcomeOf(operation, JSON.parse(earlier.answer), context) : OTHER_REQUEST;
 }
 
-/** The current state of the resource, for a 412. */
 async function currentState(
   { path }: Operation,
   context: ManageContext,

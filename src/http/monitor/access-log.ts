@@ -11,7 +11,6 @@ export interface AccessLine {
   readonly route: string;
   readonly status: number;
   readonly ms: number;
-  /** Of the body. */
   readonly bytes: number;
   readonly key_id: string | undefined;
   readonly address: string;
@@ -19,14 +18,12 @@ export interface AccessLine {
 }
 
 export interface AccessLog {
-  /** Assigns the request id, which the response contains. */
   begin(request: IncomingMessage, response: ServerResponse): void;
   identify(request: IncomingMessage, keyId: string): void;
   idOf(request: IncomingMessage): string | undefined;
   end(request: IncomingMessage, response: ServerResponse, ms: number, route: string): void;
 }
 
-/** Client ids that are safe to log. */
 const SANE = /^[\w.:/+=@-]{1,128}$/;
 
 export function accessLog(write: (line: AccessLine) => void, addressOf: (request: IncomingMessage) => string): AccessLog {

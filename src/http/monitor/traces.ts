@@ -7,7 +7,6 @@ import { type RequestWatch, statusOf } from './request-watch.ts';
 /** The span of a request, as parent of further spans. */
 export type TraceOf = (request: IncomingMessage) => string | undefined;
 
-/** The span named by the client. */
 export const namedTrace: TraceOf = ({ headers }) => readTraceparent(headers.traceparent);
 
 /** A span per request with signals, and per other request with a traceparent: polls would dominate all traces. */

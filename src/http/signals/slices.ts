@@ -9,7 +9,6 @@ const SLICE = 1;
 
 /** Short work runs at once; the rest alternates with other batches and requests. `plan` schedules a turn. */
 function slices(plan: (turn: () => void) => unknown): RunSlices {
-  /** Work in progress, round robin. */
   const waiting: (() => boolean)[] = [];
   /** In this turn, ms. */
   let spent = 0;
@@ -24,7 +23,6 @@ function slices(plan: (turn: () => void) => unknown): RunSlices {
 
   return <T>(work: Generator<undefined, T>) =>
     new Promise<T>((resolve, reject) => {
-      /** Returns whether work is left. */
       function advance(ms: number): boolean {
         const begun = performance.now();
         try {

@@ -19,11 +19,9 @@ export interface SignalRequest {
   readonly caller: Caller;
   readonly query: Readonly<Record<string, unknown>>;
   readonly body: Buffer;
-  /** Parent span. */
   readonly traceparent?: string | undefined;
 }
 
-/** A batch accepted in full or in part. */
 export interface SignalAnswer {
   readonly status: 200 | 206;
   readonly body: SignalSummary;
