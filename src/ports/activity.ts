@@ -3,7 +3,6 @@
 export interface ActivityCounts {
   accepted: number;
   failed: number;
-  /** Applied entries, counted by the landing. */
   landed: number;
   /** Polls of feeds and other documents; those answered 304; those refused (4xx). */
   pulls: number;
@@ -36,7 +35,6 @@ export interface ActivitySlot extends ActivityCounts {
   readonly slot: number;
 }
 
-/** Counts of one process for a minute (since 1970). */
 export interface NotedActivity extends ActivityCounts {
   readonly workspaceId: string;
   readonly minute: number;
@@ -52,7 +50,6 @@ export interface ActivityStoreWrites {
   noteActivity(counts: readonly NotedActivity[]): Promise<void>;
 }
 
-/** Counts of this process that are not written yet. */
 export interface ActivityReads {
   /** ms */
   readonly since: number;

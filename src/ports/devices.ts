@@ -19,7 +19,6 @@ export interface DevicePage {
   readonly keyId?: string;
   /** Last polled at or after, ms. */
   readonly since?: number;
-  /** Id of the last device of the page before. */
   readonly after?: string;
   readonly limit: number;
 }
@@ -30,19 +29,16 @@ export interface RefusedDevice {
   readonly seen: Omit<SeenDevice, 'keyId' | 'workspaceId'>;
 }
 
-/** Devices that a process has seen since the last write. */
 export interface SeenDevices {
-  /** An iterable to read once. It creates each item on demand, so that a caller can write in chunks. */
+  /** An iterable to read once. Creates each item on demand. */
   readonly devices: Iterable<SeenDevice>;
   readonly refused: readonly RefusedDevice[];
 }
 
 export interface DeviceNotes {
-  /** Devices seen since the last call. */
   take(): SeenDevices;
   /** Likewise, only new devices: not seen between the two previous calls. */
   takeNew(): SeenDevice[];
-  /** Registers a callback for new devices. */
   onNew(call: () => void): void;
 }
 

@@ -19,7 +19,6 @@ export interface GeoRanges {
   readonly v6: Uint32Array;
 }
 
-/** Location of an address, or data of an ASN; null: unknown. */
 export interface Locate {
   /** ISO 3166-1 alpha-2. */
   readonly country: string | null;

@@ -11,7 +11,6 @@ export interface FeedDay {
   readonly expired: number;
   /** Entries that unblocked or deleted, and rules deleted by id. */
   readonly removed: number;
-  /** Rules that an undo removed or restored. */
   readonly undone: number;
   /** Packets, requests and bytes that bouncers reported as dropped (SPEC D31.4); for a workspace, including those without a list. */
   readonly hits: number;
@@ -36,7 +35,6 @@ export interface FeedSizeOfDay {
   readonly v6: FamilySize | null;
 }
 
-/** Drops that one client counted in one time window. */
 export interface HitWindow {
   /** Identifies a repeated report, which is not counted again; null: cannot be identified. */
   readonly digest: string | null;
@@ -50,7 +48,6 @@ export interface HitReport {
   readonly windows: readonly HitWindow[];
 }
 
-/** Drops attributed to a list within a period. */
 export interface ListHits {
   /** null: the total of the workspace, including drops without a list. */
   readonly listId: string | null;

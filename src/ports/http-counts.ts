@@ -1,11 +1,8 @@
-/** Counters of the HTTP layer for the metrics. */
 import type { Histogram } from '../histogram.ts';
 import type { Kind } from '../rule.ts';
 
-/** The request limit of an address group. */
 export type RequestLimit = `${string}_requests`;
 
-/** Limits that cause a 429 or close a connection. */
 export type LimitName =
   | RequestLimit
   | 'entries'
@@ -27,7 +24,6 @@ export interface Failures {
   readonly count: number;
 }
 
-/** Totals since the start of the process, and gauges. */
 export interface HttpCounts {
   /** Durations in seconds by route and status. Status 0: the client disconnected before the response. */
   readonly requests: Map<string, Map<number, Histogram>>;

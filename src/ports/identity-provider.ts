@@ -10,7 +10,6 @@ export interface SignInFailure {
   readonly why: string;
 }
 
-/** A person, as described by the provider. */
 export interface SignedIn extends Person {
   /** The provider's session id, if it sends one. */
   readonly sid: string | null;
@@ -20,7 +19,6 @@ export interface SignedIn extends Person {
   readonly renewal: { readonly token: string; readonly after: number } | null;
 }
 
-/** State of a sign-in, which has to match on return. */
 export interface Proof {
   readonly state: string;
   readonly nonce: string;
@@ -38,19 +36,15 @@ export interface SignedOut {
 }
 
 export interface IdentityProvider {
-  /** As in settings and URLs. */
   readonly id: string;
   /** Display name. */
   readonly name: string;
   /** Maximum session age after the sign-in, ms; null: the default. */
   readonly maxAge: number | null;
-  /** The URL for the browser; it returns to `backTo`. */
   begin(proof: Proof, backTo: string): Promise<string | SignInFailure>;
-  /** Completes a sign-in from the URL of the return. */
   finish(cameBackTo: string, proof: Proof): Promise<SignedIn | SignInFailure>;
   /** Checks that the person is still signed in, and returns their current data. */
   renew(token: string, subject: string): Promise<SignedIn | SignInFailure>;
-  /** Validates a back-channel logout token. */
   readLogout(token: string): Promise<SignedOut | SignInFailure>;
   /** The provider's sign-out URL; undefined: signing out of weir is enough. */
   signOutAt(backTo: string): Promise<string | undefined>;

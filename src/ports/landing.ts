@@ -20,7 +20,6 @@ export interface LandingItem {
   readonly change: RuleChange | RuleOperation;
 }
 
-/** A record that cannot be applied, stored with its reason. */
 export interface PoisonRecord {
   readonly record: StreamRecord;
   readonly reason: string;
@@ -32,7 +31,6 @@ export interface LandingBatch {
   readonly partition: number;
   /** The consumer's start position; null: none is stored yet. */
   readonly from: number | null;
-  /** Offset of the next record. */
   readonly to: number;
   readonly items: readonly LandingItem[];
   readonly poison: readonly PoisonRecord[];

@@ -4,7 +4,6 @@ import type { AccessList } from '../account/list.ts';
 import type { GeoTarget, Kind, RuleRole } from '../rule.ts';
 import type { StoredRule } from './stored/stored-rule.ts';
 
-/** A workspace with its lists: names, settings and revisions from one read. */
 export interface WorkspaceDirectory {
   readonly id: string;
   readonly name: string;
@@ -46,11 +45,9 @@ export interface WholeRules {
   take(rule: StoredRule): void;
 }
 
-/** The rules of a workspace that a caller has cached. */
 export interface KnownRules {
   /** `SnapshotHead.change` of the read of these rules. */
   readonly change: number;
-  /** Keys of the cached lists. */
   readonly lists: Pick<ReadonlySet<string>, 'has' | 'size'>;
   /** Whether the feed was never read before: it may be empty, which is cheaper to check first. */
   readonly isNewFeed?: boolean;
@@ -89,13 +86,11 @@ export type TrimState = string | number;
 
 /** Quorum and trimming of a feed (SPEC D29); arrays are indexed like `SnapshotHead.lists`. */
 export interface QuorumSettings {
-  /** The number of independent lists that have to contain an address. */
   readonly minSources: number;
   /** What to drop when the feed exceeds its cap; null: nothing. */
   readonly fit: 'lists' | 'sources' | null;
   /** The last trim, by variants with the same entries; updated by builds. */
   readonly fits: Map<string, TrimState>;
-  /** Whether a list counts without others. */
   readonly always: readonly boolean[];
   /**
    * For each list, the lists it copies, directly or through others. If one of those contains an address too, the list is no witness. Of
@@ -104,11 +99,10 @@ export interface QuorumSettings {
   readonly copies: readonly (readonly number[])[];
 }
 
-/** Results of a snapshot read besides the rules, from the same transaction. */
 export interface SnapshotHead {
   readonly kind: FeedKind;
   readonly profile: FeedProfile;
-  /** Of the workspace; those of the service apply too. */
+  /** Of the workspace; the service has its own. */
   readonly guardRails: GuardRails;
   readonly lists: readonly SnapshotList[];
   /** undefined: no quorum and no trimming, as for most feeds. */

@@ -1,5 +1,3 @@
-/** The store: rules and accounts in one database. */
-
 import type { ActivityStoreReads, ActivityStoreWrites } from './activity.ts';
 import type { DeviceReads, DeviceWrites } from './devices.ts';
 import type { HistoryReads, HistoryWrites } from './history.ts';
@@ -50,7 +48,7 @@ export interface StoreWrites
     SourceWrites,
     TransactionWrites,
     WebhookWrites {
-  /** Creates or upgrades the schema; safe for several processes at once. */
+  /** Creates or upgrades the schema; safe for concurrent processes. */
   migrate(): Promise<{ applied: string[] }>;
 }
 

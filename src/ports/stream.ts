@@ -13,7 +13,6 @@ export interface StreamRecord extends Message {
   readonly timestamp: number;
 }
 
-/** A batch that is collected message by message and appended at once. */
 export interface Draft {
   readonly length: number;
   /** A driver may move collected messages to another thread to free memory. */

@@ -1,6 +1,4 @@
-/** Certificate and key in PEM. */
 export interface TlsMaterial {
-  /** With its intermediate certificates. */
   readonly cert: string;
   readonly key: string;
   /** CAs for client certificates; undefined: none are requested. */
@@ -9,6 +7,5 @@ export interface TlsMaterial {
 
 export interface TlsSource {
   current(): TlsMaterial;
-  /** Existing connections keep the old material. */
   onChange(use: (material: TlsMaterial) => void): void;
 }

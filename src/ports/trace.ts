@@ -1,7 +1,6 @@
 /** OpenTelemetry spans (SPEC D16.5). */
 
 export interface Span {
-  /** Parent reference for child spans. */
   readonly traceparent: string;
   /** `at`: ms; default: now. */
   end(attributes: Readonly<Record<string, string | number>>, end?: { readonly failed?: boolean; readonly at?: number }): void;

@@ -1,5 +1,3 @@
-/** The consumer role: landing and retention. */
-
 import { systemClock } from '../clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';

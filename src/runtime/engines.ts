@@ -31,7 +31,7 @@ export interface Engine {
 /** The file with a port for writes, or the URL. */
 export type FeedSource = { readonly dataDir: string; readonly writes: MessagePort } | { readonly databaseUrl: string };
 
-// Lazy, so that an embedded start does not load it.
+// Lazy: an embedded start does not need it.
 const openPostgresStore = async (url: string, onMigrate?: OnMigrate): Promise<Store> =>
   (await import('../store/postgres/store.ts')).openPostgresStore(url, onMigrate && { onMigrate });
 const openKafkaStream = async (config: Config, brokers: readonly string[]): Promise<Stream> =>

@@ -16,7 +16,7 @@ import { geoFiles } from './geo.ts';
 
 const HOUR = 3_600_000;
 
-/** Random delay of the first download, ms, so that machines do not start together. */
+/** Random delay of the first download, ms: machines may start together. */
 const FIRST_WITHIN = 60_000;
 /** Retry delay, ms, unless updates are more frequent. */
 const RETRY = HOUR;
@@ -44,7 +44,7 @@ export async function updateGeoData(
   return await updateGeo({ url: settings.geoUpdateUrl, folder: files.downloads, kinds, inUse, limits, signal, now: Date.now });
 }
 
-/** A lock against other processes; undefined: taken. */
+/** A lock against other processes; undefined: locked. */
 function lockFolder(folder: string): Disposable | undefined {
   let lock: DatabaseSync | undefined;
   try {

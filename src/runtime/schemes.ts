@@ -1,4 +1,3 @@
-/** Fields and functions for expressions: packaged and from the operator's file. */
 import { readFileSync } from 'node:fs';
 import { loadSchemes, packagedSchemes, type Schemes } from '@weir/expression/scheme.ts';
 import { WeirError } from '../errors.ts';

@@ -14,7 +14,7 @@ export const judgingSettings = (config: Config, guardRails: ServiceGuardRails): 
   ...(config.geoAsnFile !== undefined && { geoAsnFile: resolve(config.geoAsnFile) }),
 });
 
-/** Those of the server on this DATA_DIR; without one the command's own. */
+/** Settings of the server on this DATA_DIR; without one the command's own. */
 export function servedSettings(config: Config): { readonly guardRails: ServiceGuardRails; readonly geo: ReturnType<typeof geoFiles> } {
   const served = readStatusFiles(config.dataDir, Date.now()).find(({ judges }) => judges !== undefined)?.judges;
   if (served === undefined) return { guardRails: serviceGuardRails(config), geo: geoFiles(config) };

@@ -1,4 +1,4 @@
-/** Items sorted or merged at once: 1 to 2 ms. */
+/** Items sorted or merged per chunk: 1 to 2 ms. */
 const PIECE = 2000;
 
 /** A stable sort in chunks; `pause` yields in between. */

@@ -9,7 +9,7 @@ const AT_ONCE = 2;
 const LONG = 1;
 const REST = 2;
 
-/** One step starts per event loop turn; tenants take turns, so that many requests of one delay only its own. Steps should take a few ms. */
+/** One step starts per event loop turn; tenants take turns: many requests of one delay only its own. Steps should take a few ms. */
 export function fairSteps(): FairSteps {
   /** By tenant; the first is next. */
   const waiting = new Map<string, (() => void)[]>();

@@ -10,7 +10,7 @@ import { oneByKey, run, type Work } from './work.ts';
 /** A snapshot later than now by more than this, ms, was read by a fast clock (SPEC D35.2). */
 const FAR_AHEAD = 10_000;
 
-// One statement, so that concurrent replicas agree: a newer snapshot updates the row, and only another hash updates `since`. A variant
+// One statement, for concurrent replicas: a newer snapshot updates the row, and only another hash updates `since`. A variant
 // without a row is at least as new as the feed's others, which it may have replaced (SPEC D35.7). A later instant sent with the same
 // content applies to all (SPEC D37.3).
 const recordText = (now: string) => {

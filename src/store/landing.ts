@@ -16,7 +16,7 @@ export interface Located {
   listOf(id: string | null): ListPlace;
 }
 
-/** Resolves and numbers the items; those of unknown workspaces are poison. `seqOf`: number of the n-th item. */
+/** Resolves and numbers the items; items of unknown workspaces are poison. `seqOf`: number of the n-th item. */
 export function numberItems(
   items: readonly LandingItem[],
   seqOf: (n: number) => number,

@@ -1,4 +1,3 @@
-/** Lists, composed feeds and keys written by `weir import`. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { SavedFeed } from '../account/feed.ts';
 import type { SavedKey } from '../account/key.ts';

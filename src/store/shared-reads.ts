@@ -162,7 +162,6 @@ const worksOf = ({ now, indexedBy, written, read }: Dialect) => {
   };
 };
 
-/** `read` runs statements. */
 export const sharedReads = (read: <T>(work: Work<T>) => Promise<T>, dialect: Dialect) => ({
   ...driven(WORKS, read),
   ...driven(worksOf(dialect), read),

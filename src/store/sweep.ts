@@ -224,7 +224,7 @@ function* removeRules(
   return rows.length;
 }
 
-/** Including those of deleted lists. */
+/** Including deleted lists. */
 function* workspacesOf(lists: ReadonlySet<number>): Work<Map<number, number>> {
   if (lists.size === 0) return new Map();
   const given = [...lists].map((_, i) => `$${i + 1}`);

@@ -11,7 +11,6 @@ export interface Statement {
   /** With PostgreSQL placeholders `$1`, `$2`, … */
   readonly text: string;
   readonly values: readonly Value[];
-  /** Whether its rows are needed. */
   readonly reads: boolean;
   /** Prepared once per connection: frequent, and finds rows by key. */
   readonly plannedOnce?: boolean;
@@ -23,7 +22,6 @@ export interface Statement {
 
 export interface Outcome {
   readonly rows: Row[];
-  /** Rows read or written. */
   readonly count: number;
 }
 
@@ -41,7 +39,6 @@ export interface TransactOptions {
 /** Runs all of the work in one transaction. `now`: SQL expression of the store's clock, ms. */
 export type Transact = <T>(work: (now: string) => Work<T>, options?: TransactOptions) => Promise<T>;
 
-/** A port's reads as works. */
 export type Reads<T> = { readonly [K in keyof T]: T[K] extends (...args: infer A) => Promise<infer R> ? (...args: A) => Work<R> : never };
 
 /** A port's writes as works; `now` as in `Transact`. */
@@ -87,7 +84,6 @@ export function* all(text: string, ...values: Value[]): Work<Row[]> {
   return (yield { text, values, reads: true }).rows;
 }
 
-/** Rows as arrays. */
 export function* allArrays(text: string, ...values: Value[]): Work<unknown[][]> {
   return (yield { text, values, reads: true, asArrays: true }).rows as unknown as unknown[][];
 }
@@ -102,7 +98,7 @@ export const placesOf = (values: readonly unknown[], from = 1): string => values
 /** Limits of a statement. */
 const [VALUES, ROWS] = [400, 100];
 
-/** Reads in chunks of values; `text` gets their placeholders, which follow those of `before`. */
+/** Reads in chunks of values; `text` gets their placeholders, after the ones of `before`. */
 export function* allOf(values: readonly Value[], text: (places: string) => string, ...before: Value[]): Work<Row[]> {
   const rows: Row[] = [];
   for (const piece of inChunks(values, VALUES)) rows.push(...(yield* all(text(placesOf(piece, before.length + 1)), ...before, ...piece)));
@@ -115,7 +111,6 @@ export function* runRows(rows: Iterable<readonly Value[]>, text: (values: string
     yield* run(text(piece.map((row, i) => `(${placesOf(row, i * row.length + 1)})`).join(', ')), ...piece.flat());
 }
 
-/** See `tells`. */
 export function* tell(text: string, ...values: Value[]): Work<Row | undefined> {
   return (yield { text, values, reads: text.includes(' RETURNING '), tells: true }).rows[0];
 }

@@ -1,4 +1,3 @@
-/** Organizations, workspaces, lists and keys. */
 import type { Author, Caller } from '../../account/caller.ts';
 import type { ComposedFeed, FeedPatch, NewFeed, SavedFeed } from '../../account/feed.ts';
 import type { KeyInfo, KeyPatch, NewKey, SavedKey } from '../../account/key.ts';
@@ -12,7 +11,6 @@ interface Bootstrap {
   /** SHA-256 of the key. A revoked key stays revoked. */
   readonly hash: Uint8Array;
   readonly prefix: string;
-  /** Create the key only if the store has no workspace. */
   readonly onlyWhenEmpty: boolean;
 }
 
@@ -24,7 +22,6 @@ export const AUDIT_KEPT = 90 * DAY;
 export const DELETED_KEPT = 7 * DAY;
 export const MOST_DELETED = 100;
 
-/** A list or composed feed that can be restored. */
 export interface DeletedFeed {
   readonly kind: 'list' | 'composed';
   readonly id: string;
@@ -33,13 +30,12 @@ export interface DeletedFeed {
   readonly deletedAt: number;
   /** End of the restore period, ms. */
   readonly until: number;
-  /** Keys that were revoked with it. */
   readonly keys: number;
 }
 
 /** `keys` counts those that are valid again. */
 export interface RestoredFeed extends Pick<DeletedFeed, 'kind' | 'id' | 'name' | 'keys'> {
-  /** Composed feeds that contain the restored list again, including those of all lists; empty for a feed. */
+  /** Composed feeds that contain the restored list again, including feeds of all lists; empty for a feed. */
   readonly feeds: readonly { readonly id: string; readonly name: string }[];
 }
 
@@ -56,7 +52,6 @@ export interface OnceOnly {
 
 /** By default: a change by a command, in any state, without idempotency. */
 export interface ChangeOptions {
-  /** For the audit log. */
   readonly by?: Author;
   /** Entity tags of the expected states; otherwise rejects with CHANGED. undefined: any state. */
   readonly ifMatch?: readonly string[] | undefined;
@@ -75,7 +70,6 @@ export interface UsedBytes {
 }
 
 export interface DeleteOptions extends ChangeOptions {
-  /** Cannot be restored: its rules are swept at once. */
   readonly forGood?: boolean;
 }
 
@@ -118,7 +112,6 @@ export type NamedKind = 'lists' | 'feeds' | 'keys';
 export interface NamedThing {
   readonly id: string;
   readonly name: string;
-  /** The source that manages the list. */
   readonly sourceId: string | null;
 }
 
@@ -166,7 +159,6 @@ export interface AccountWrites {
   updateKey(workspaceId: string, id: string, patch: KeyPatch, change?: ChangeOptions): Promise<KeyInfo>;
   /** false: no such key. */
   revokeKey(id: string, change?: ChangeOptions): Promise<boolean>;
-  /** Writes last-used times, which are gathered in memory. */
   touchKeys(used: readonly { id: string; at: number }[]): Promise<void>;
   /** Rejects with REFUSED if the workspace has `maxLists` lists (0 = no limit) or a composed feed of that name. */
   createList(workspaceId: string, name: string, settings: ListSettings, maxLists?: number, change?: ChangeOptions): Promise<AccessList>;

@@ -1,4 +1,3 @@
-/** Bouncers and their decision log. */
 import type { Page, PageRequest } from './account-store.ts';
 
 /** Decisions that a process sent to the bouncers of a feed. Format: `decisions/build/decision-log-codec.ts`. */

@@ -5,16 +5,12 @@ import type { RuleSink } from '../snapshot.ts';
 import type { AuditRow } from './account-store.ts';
 import type { Step } from './rule-store.ts';
 
-/** Unknown for rules that expired. */
 export interface ChangeSender {
   readonly keyId: string | null;
   readonly actor: string | null;
   readonly personId: string | null;
-  /** The source of the refresh. */
   readonly sourceId: string | null;
-  /** The batch that was undone. */
   readonly undoes: string | null;
-  /** Rules were changed in place (D33.1). */
   readonly inPlace?: true;
 }
 

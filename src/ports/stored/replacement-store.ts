@@ -2,7 +2,7 @@
 
 /**
  * `open`: receives its content. `planning`: is compared with the list. `planned`: waits for confirmation. `held`: likewise, of a source.
- * `running`: its changes are published, whatever else ends meanwhile. `done`, `failed`: finished.
+ * `running`: its changes are published, even if others end. `done`, `failed`: finished.
  */
 export type ReplacementState = 'open' | 'planning' | 'planned' | 'held' | 'running' | 'done' | 'failed';
 

@@ -1,10 +1,9 @@
-/** Queries for senders, steps, batches and undos of rules. */
 import type { Network } from '@weir/network/network.ts';
 import type { AccessAction, GeoTarget, Target } from '../../rule.ts';
 import type { StoredRule } from './stored-rule.ts';
 
 /**
- * Where `ruleStep` continues: after an access rule (0: the first) of a list, given by number so that the list may be deleted meanwhile; or
+ * Where `ruleStep` continues: after an access rule (0: the first) of a list, given by number because it may be deleted meanwhile; or
  * after `order` and `ruleRef`.
  */
 export type StepPlace = { readonly list: number; readonly id: number } | { readonly order: number | null; readonly ruleRef: string };

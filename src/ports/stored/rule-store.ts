@@ -97,30 +97,24 @@ export interface BatchInfo extends Omit<RuleOrigin, 'batchId'> {
   readonly what: (typeof BATCH_DEEDS)[number] | null;
   readonly receivedAt: number;
   readonly landedAt: number;
-  /** Applied entries. */
   readonly entries: number;
   /** The batch that it undid, and its latest valid undo. */
   readonly undoes: string | null;
   readonly undoneBy: string | null;
   /** Whether the replaced versions are still stored (SPEC D9.10) and can be restored somewhere. */
   readonly undoable: boolean;
-  /** Whether all its lists are deleted, so that an undo has no effect. */
+  /** Whether all its lists are deleted: an undo has no effect. */
   readonly isGone: boolean;
 }
 
-/** Effect of an undo, in rules. */
 export interface UndoPreview {
-  /** Rules that it created. */
   readonly removes: number;
-  /** Rules that it replaced or deleted. */
   readonly restores: number;
   /** Rules that another batch has changed since; they stay. */
   readonly keeps: number;
-  /** A few lines for display. */
   readonly sample: readonly string[];
 }
 
-/** Runs a piece of work in its turn. */
 export type Step = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** No read takes a lock that a writer waits for. */
@@ -165,26 +159,22 @@ export interface RuleReads {
     known: KnownRules,
     sink: ListSink,
   ): Promise<SnapshotHead | 'too_far' | undefined>;
-  /** Current state of these rules, in one read, without deleted ones. */
   ruleStates(workspaceId: string, ids: readonly number[]): Promise<RuleState[]>;
   /**
    * The access rules of a list with one of these `rule_ref`s or canonical targets, expired ones too, each once, in one read. None for a
    * list of another workspace.
    */
   namedRules(workspaceId: string, listId: string, refs: readonly string[], targets: readonly string[]): Promise<NamedRule[]>;
-  /** As stored now, without deleted ones. */
   rulesById(workspaceId: string, kind: Kind, ids: readonly number[]): Promise<StoredRule[]>;
   /** Active rules whose `rule_ref` has this prefix, sorted by it; uses an index. */
   rulesByRef(workspaceId: string, kind: Kind, prefix: string, which: ActiveRules): Promise<StoredRule[]>;
   /** undefined: none stored. */
   position(streamId: string, partition: number): Promise<number | undefined>;
-  /** Ids of the streams with stored positions. */
   positionStreams(): Promise<string[]>;
-  /** Stored rules of all kinds, including expired ones and those of deleted lists that are not swept yet. Constant cost. */
+  /** Stored rules of all kinds, including expired ones and unswept ones of deleted lists. Constant cost. */
   ruleCount(workspaceId: string): Promise<number>;
   /** Rules of all kinds active at `now` (ms); 0: including unswept expired ones. Reads every rule. */
   countRules(workspaceId: string, now: number): Promise<number>;
-  /** Counts active access rules up to `most`. */
   countListRules(workspaceId: string, listId: string, most: number): Promise<number>;
   /** Active rules in primary-key order (by list), streamed. A match uses indexes, except `covered`, which reads every rule of the lists. */
   rules(workspaceId: string, filter: RuleFilter): AsyncIterable<StoredRule>;
@@ -197,7 +187,6 @@ export interface RuleReads {
   comparedRules(workspaceId: string, listId: string, page: ComparedPage): Promise<ComparedRule[]>;
   /** One step of counting a feed's rules by list and last key, newest rules of each list first. */
   senderStep(workspaceId: string, feed: string | null | ProposedFeed, step: SenderStepRequest): Promise<SenderStep>;
-  /** Newest first, those before batch `before`. Same retention as expired rules. */
   batches(workspaceId: string, page: { before?: string; limit: number }): Promise<BatchInfo[]>;
   /** undefined: no such batch, or no longer stored. */
   batch(workspaceId: string, batchId: string): Promise<BatchInfo | undefined>;
@@ -214,15 +203,11 @@ export interface RuleReads {
    * with a `rule_ref` are found only while a rule has the target.
    */
   ruleVersions(workspaceId: string, targets: readonly string[], limit: number): Promise<RuleVersion[]>;
-  /** Origins of items by number, without those no longer stored. */
   origins(workspaceId: string, seqs: readonly number[]): Promise<Map<number, ChangeOrigin>>;
   /** The newest `limit`, oldest first. */
   deadLetters(limit: number): Promise<DeadLetter[]>;
-  /** Records under the key of the workspace, newest first. */
   deadLetterPage(workspaceId: string, page: PageRequest): Promise<Page<DeadLetter>>;
-  /** Counts up to `most`. */
   deadLettersOf(workspaceId: string, most: number): Promise<number>;
-  /** Counts up to `most`. */
   deadLetterCount(most: number): Promise<number>;
   deadLetter(id: number): Promise<DeadLetter | undefined>;
 }

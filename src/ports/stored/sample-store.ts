@@ -6,7 +6,6 @@ import type { ChangeOptions } from './account-store.ts';
 /** Requests as JSON lines, compressed with gzip, in parts of up to 1 MiB. */
 export interface SampleContent {
   readonly requests: number;
-  /** Uncompressed. */
   readonly bytes: number;
   readonly parts: readonly Uint8Array[];
 }

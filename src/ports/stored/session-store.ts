@@ -17,7 +17,6 @@ export interface Session {
 export interface SessionPerson extends Omit<Person, 'name'> {
   /** The provider's session id, if known. */
   readonly sid: string | null;
-  /** The id of their first workspace. */
   readonly home: string;
   /** ms */
   readonly openedAt: number;
@@ -28,13 +27,11 @@ export interface SessionPerson extends Omit<Person, 'name'> {
 
 export type Renewed = Pick<SessionPerson, 'groups' | 'renewAt' | 'renewal'> & Pick<Session, 'actor'>;
 
-/** A workspace for a caller without a key, with its permissions. */
 export interface Workplace extends Pick<Caller, 'workspaceId' | 'organizationId' | 'subscription' | 'guardRails' | 'sample'> {
   readonly name: string;
   readonly people: readonly GroupRole[];
 }
 
-/** A person seen in a workspace. */
 export interface SeenPerson {
   /** `personId` */
   readonly id: string;

@@ -1,9 +1,7 @@
-/** Snoozed alerts (SPEC D18.72). */
 import type { Author } from '../../account/caller.ts';
 import type { Snooze, SnoozeOf } from '../../account/snooze.ts';
 
 export interface SnoozeReads {
-  /** Active at `now` (ms), oldest first; up to MOST_SNOOZES. */
   snoozes(workspaceId: string, now: number): Promise<Snooze[]>;
 }
 

@@ -6,7 +6,6 @@ import type { SavedSource, SourcePatch } from '../../account/source-change.ts';
 import type { SourceAsk, SourceRun } from '../../account/source-run.ts';
 import type { ChangeOptions, DeleteOptions, Page, PageRequest } from './account-store.ts';
 
-/** A source, its state and its pending request. */
 export interface SourceRecord {
   readonly source: Source;
   readonly state: SourceState;
@@ -24,7 +23,6 @@ export interface NewSource extends SourceSettings {
   /** Of its list; generated if absent. */
   readonly listId?: string;
   readonly name: string;
-  /** Stored defaults of its list's feed. */
   readonly list: ListSettings;
   readonly secret: Uint8Array | null;
 }
@@ -35,13 +33,11 @@ export interface SourceRoom {
   readonly maxLists: number;
 }
 
-/** Written by a refresh. */
 export interface SourceUpdate {
   readonly id: string;
   /** The source revision of the refresh; if it has changed, nothing is written. */
   readonly revision: number;
   readonly state: SourceState;
-  /** Stored among the last runs. */
   readonly run?: SourceRun;
   /** Time of the request that is now done. */
   readonly answered?: number;

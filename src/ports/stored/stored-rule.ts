@@ -21,7 +21,6 @@ export interface RuleState {
   readonly expires: number;
 }
 
-/** The fields of an access rule for a comparison with a content (SPEC D11.4). */
 export interface ComparedRule
   extends Pick<AccessRule, 'ruleRef' | 'action' | 'target' | 'expiresAt' | 'reason' | 'labels' | 'config' | 'name'> {
   readonly id: number;

@@ -8,14 +8,11 @@ import type { AccountWrites } from './account-store.ts';
 import type { SourceWithSecret, SourceWrites } from './source-store.ts';
 import type { WebhookWithSecret, WebhookWrites } from './webhook-store.ts';
 
-/** All settings of a workspace. */
 export interface WorkspaceState {
-  /** Equal states have equal tags. */
   readonly tag: string;
   readonly workspace: Workspace;
   readonly lists: readonly AccessList[];
   readonly feeds: readonly ComposedFeed[];
-  /** Including revoked and expired ones. */
   readonly keys: readonly KeyInfo[];
   readonly sources: readonly SourceWithSecret[];
   readonly webhooks: readonly WebhookWithSecret[];

@@ -10,7 +10,6 @@ export interface NewWebhook extends WebhookSettings {
   readonly secret: Uint8Array | null;
 }
 
-/** Read only for sending. */
 export interface WebhookWithSecret extends Webhook {
   readonly secret: Uint8Array | null;
 }
@@ -41,7 +40,6 @@ export interface DueMessage {
   readonly message: WebhookMessage;
 }
 
-/** Events of a workspace after two positions. */
 export interface Happened {
   readonly audit: readonly AuditRow[];
   readonly undone: readonly { readonly seq: number; readonly at: number; readonly batch: string; readonly by: Author }[];
@@ -60,29 +58,23 @@ export interface DeliveryUpdate {
   readonly delivery: WebhookDelivery;
 }
 
-/** State that only a process knows, as JSON. */
 export interface ProcessReport {
   readonly process: string;
   readonly report: string;
 }
 
 export interface WebhookReads {
-  /** Changes when a webhook is created, changed or deleted. */
   webhookRevision(): Promise<number>;
   /** Oldest first. */
   webhooks(workspaceId: string): Promise<Webhook[]>;
   sealedWebhook(workspaceId: string, id: string): Promise<WebhookWithSecret | undefined>;
   /** Ids of workspaces with a webhook, oldest first. */
   subscribedWorkspaces(page: PageRequest): Promise<Page<string>>;
-  /** The webhooks of a workspace; null: the service's. */
   webhookStates(workspaceId: string | null): Promise<WebhookState[]>;
   /** null: of all workspaces and the service. */
   failingWebhooks(workspaceId: string | null): Promise<FailingWebhook[]>;
-  /** Due at `now` (ms), the longest due first. */
   dueMessages(now: number, limit: number): Promise<DueMessage[]>;
-  /** Latest attempts, newest first. */
   webhookDeliveries(id: string): Promise<WebhookDelivery[]>;
-  /** Changes and undos of a workspace after these positions, oldest first; `limit` of each. */
   happened(workspaceId: string, after: { readonly audit: number; readonly seq: number }, limit: number): Promise<Happened>;
   /** Latest reports of processes since `since` (ms of the store's clock). */
   processReports(since: number): Promise<ProcessReport[]>;
@@ -91,9 +83,8 @@ export interface WebhookReads {
 export interface WebhookWrites {
   /** Reports events from now on. Rejects with REFUSED if the name is used or the limit is reached. */
   createWebhook(workspaceId: string, webhook: NewWebhook, change?: ChangeOptions): Promise<Webhook>;
-  /** A pending message goes to the new address at once. */
+  /** A pending message goes to the new address immediately. */
   updateWebhook(workspaceId: string, id: string, patch: WebhookPatch, change?: ChangeOptions): Promise<Webhook>;
-  /** Deletes its pending message too. */
   deleteWebhook(workspaceId: string, id: string, change?: ChangeOptions): Promise<void>;
   /** Skips deleted webhooks. false: another process has the lease, nothing was written. */
   writeLog(lease: Lease, updates: readonly LogUpdate[]): Promise<boolean>;

@@ -1,4 +1,4 @@
-/** Writes seen devices and feed sizes once a minute, new devices at once (SPEC D16.9, D16.13). */
+/** Writes seen devices and feed sizes once a minute, new devices immediately (SPEC D16.9, D16.13). */
 import type { SeenDevice } from '../../account/device.ts';
 import { DAY, dayOf, within } from '../../clock.ts';
 import type { FeedSizes } from '../../feed/monitor/feed-sizes.ts';
@@ -34,9 +34,7 @@ export interface Past {
   counts(): { readonly pulling: number; readonly stopped: number } | undefined;
   /** As of the last check: used keys that end soon. */
   endingKeys(): number | undefined;
-  /** Writes immediately. */
   write(): Promise<void>;
-  /** With a last write. */
   stop(): Promise<void>;
 }
 
@@ -77,7 +75,7 @@ export function startUsageWriter({ store, devices, sizes, log, now }: PastParts)
       }),
     );
 
-  /** New devices appear at once. */
+  /** New devices appear immediately. */
   async function writeNew(): Promise<void> {
     const seen = devices.takeNew();
     if (seen.length === 0) return;

@@ -1,4 +1,3 @@
-/** Prometheus text format. */
 import type { Histogram } from '../../histogram.ts';
 
 /** A line: suffix of the name, serialized labels, value. */
@@ -15,7 +14,6 @@ export interface Metric<T> {
   readonly read: (from: T) => Iterable<Sample>;
 }
 
-/** Omits metrics without samples. */
 export function exposition<T>(metrics: readonly Metric<T>[], from: T): string {
   let text = '';
   for (const { name, type, help, read } of metrics) {
@@ -24,7 +22,6 @@ export function exposition<T>(metrics: readonly Metric<T>[], from: T): string {
     for (const { suffix = '', labels = '', value } of read(from)) {
       if (labels === '') lines += `${name}${suffix} ${numberText(value)}\n`;
       else {
-        // Flat strings: copying thousands of lines is most of a page's cost.
         lines += suffix === '' ? labelled : `${name}${suffix}{`;
         lines += labels;
         lines += `} ${numberText(value)}\n`;

@@ -40,7 +40,6 @@ export interface Reading extends Omit<MetricSources, 'readiness' | 'landed' | 'd
   readonly landed: number | undefined;
   readonly deadLetters: number | undefined;
   readonly feeds: readonly CachedFeed[] | undefined;
-  /** By index. */
   readonly feedLabels: readonly string[];
   readonly bodyBytes: number | undefined;
   readonly process: ProcessReading;
@@ -53,7 +52,7 @@ export interface Reading extends Omit<MetricSources, 'readiness' | 'landed' | 'd
 /** Lists and feeds with own series per metric; one more sums up the rest. */
 export const MOST_SERIES = 1000;
 export const OTHER = 'other';
-/** Cached labels: those of a page and of earlier ones. */
+/** Cached labels, for a page and earlier ones. */
 export const LABELS_REMEMBERED = 2 * MOST_SERIES;
 /** Timeout per input, ms. */
 const PATIENCE = 500;

@@ -1,4 +1,3 @@
-/** Metrics of sources, by the process that refreshes them. */
 import type { Source, SourceState } from '../../account/source.ts';
 import { LOG_STATES, stateOf } from '../../account/source-state.ts';
 import { labelsOf, type RememberedLabels, type Sample } from './exposition.ts';
@@ -8,14 +7,12 @@ export interface MeasuredSource {
   readonly state: SourceState;
 }
 
-/** None if this process refreshes none. */
 export function* statesOf(sources: readonly MeasuredSource[], now: number): Generator<Sample> {
   if (sources.length === 0) return;
   const counts = Map.groupBy(sources, ({ source, state }) => stateOf(source, state, now));
   for (const state of LOG_STATES) yield { labels: labelsOf({ state }), value: counts.get(state)?.length ?? 0 };
 }
 
-/** Sources without a value are skipped. */
 export function* perSource(
   sources: readonly MeasuredSource[],
   labels: RememberedLabels,

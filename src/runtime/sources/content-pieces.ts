@@ -1,4 +1,4 @@
-/** Reads a file in small chunks, so that other work can run in between. */
+/** Reads a file in small chunks and yields in between. */
 import { createReadStream } from 'node:fs';
 
 const PIECE = 16 * 1024;

@@ -11,7 +11,7 @@ export interface DownloadCache {
   readonly fetch: SourceFetch;
   /** Whether the URL is cacheable. */
   caches(address: Address): boolean;
-  /** Whether it is cached, so that no request is needed. */
+  /** Whether it is cached. */
   has(address: Address): boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Order of downloads per host (SPEC D23.14, D43.4), one at a time: first the workspace that had its turn longest ago, then its source
- * fetched longest ago, so that neither age nor number of sources matters.
+ * fetched longest ago: neither age nor number of sources matters.
  */
 
 export interface Candidate {
@@ -15,7 +15,6 @@ export interface Candidate {
 }
 
 export interface HostQueue {
-  /** Starts candidates; replaces those of the last call. */
   offer(candidates: readonly Candidate[]): void;
   /** Resolves at the turn of a running download. Rejects when `signal` aborts. */
   enter(candidate: Omit<Candidate, 'begin'>, signal: AbortSignal): Promise<Disposable>;

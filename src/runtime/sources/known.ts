@@ -1,5 +1,3 @@
-/** Sources of all workspaces in the memory of the process that refreshes them. */
-
 import type { SourceState, Undone } from '../../account/source.ts';
 import type { SourceRun } from '../../account/source-run.ts';
 import type { Clocks } from '../../clock.ts';

@@ -13,7 +13,6 @@ import { sourceSteps } from './steps.ts';
 export interface Refresher {
   /** Starts due work. `isFresh`: includes requests just made in this process. */
   tick(isFresh?: boolean): Promise<void>;
-  /** Resolves when nothing runs. */
   idle(): Promise<void>;
   /** Empty unless this process refreshes. */
   readonly known: ReadonlyMap<string, Readonly<Known>>;
@@ -42,7 +41,6 @@ export function refresher(ports: RefresherPorts): Refresher {
   let revision = -1;
   let [lookedAt, writtenAt] = [Number.NEGATIVE_INFINITY, now()];
 
-  /** Locks the sources meanwhile. */
   function work(sources: readonly Known[], what: () => Promise<void>): void {
     for (const each of sources) each.isBusy = true;
     const done = what()
@@ -68,7 +66,6 @@ export function refresher(ports: RefresherPorts): Refresher {
     if (!isBusy) log('warn', `the source ${sources[0]!.record.source.name} could not be refreshed: ${(error as Error).message}`);
   }
 
-  /** Whether all were written. */
   async function write(sources: readonly Known[]): Promise<boolean> {
     const updates = sources.flatMap(({ unwritten }) => unwritten ?? []);
     if (updates.length === 0) return true;

@@ -22,7 +22,6 @@ import type { Wait } from './politeness.ts';
 import type { RefresherPorts } from './ports.ts';
 
 export interface StepPorts extends RefresherPorts {
-  /** Whether all were written. */
   readonly write: (sources: readonly Known[]) => Promise<boolean>;
   /** Limits concurrent comparisons, one per workspace: they use CPU. */
   readonly inTurn: ReturnType<typeof inTurns>;
@@ -44,7 +43,7 @@ export function sourceSteps(ports: StepPorts) {
       state: await withUndone(one),
       caller,
       checkpoint: async (applying) => {
-        // After a crash here the next process does not request again at once.
+        // After a crash here the next process does not request again immediately.
         const nextAt = applying.isAccepted ? one.state.nextAt : now() + source.every * 1000;
         moveTo(one, { ...one.state, applying, nextAt });
         return await write([one]);

@@ -16,7 +16,7 @@ export async function inTrialFolder<T>(work: (folder: string) => Promise<T>): Pr
   }
 }
 
-/** Removes folders of ended processes, at the start also those of this process id: containers reuse it. */
+/** Removes folders of ended processes, at the start also of this process id: containers reuse it. */
 export function removeTrialFolders(): void {
   let names: string[] = [];
   attempt(() => {
@@ -31,7 +31,6 @@ export function removeTrialFolders(): void {
 
 const hasEnded = (pid: number): boolean => attempt(() => process.kill(pid, 0)) === 'ESRCH';
 
-/** Returns the error code. */
 function attempt(work: () => void): string | undefined {
   try {
     work();

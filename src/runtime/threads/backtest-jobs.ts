@@ -48,7 +48,6 @@ interface Parts {
   readonly geo: () => GeoTables;
   /** ms */
   readonly now: () => number;
-  /** For internal errors. */
   readonly report: (error: unknown) => void;
   readonly limits?: JobLimits;
 }

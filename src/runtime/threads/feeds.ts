@@ -14,7 +14,6 @@ export interface FeedThreadMethods extends DocumentBuilder, FeedPreviewer, FeedE
   useGeo(data: GeoData): Promise<void>;
   /** Resolves when the thread is free. */
   ping(): Promise<void>;
-  /** Closes the store. */
   shutdown(): Promise<void>;
 }
 
@@ -40,7 +39,6 @@ export interface FeedRules {
 /** `ping` rejects if the thread cannot start. */
 export type FeedThread = Omit<FeedThreadMethods, 'shutdown'> & { close(): Promise<void> };
 
-/** Loads its code early. */
 export const loadFeedThread = (): WaitingThread<FeedThreadData> =>
   startWaiting(new URL('./feeds.thread.ts', import.meta.url), {
     name: 'feeds',

@@ -22,13 +22,12 @@ export interface OverlapData extends ReadingData {
 
 const LINE = { running: 2, asked: { inAll: 256, ofWorkspace: 4 }, refusal: 'the worth of too many lists is being counted' };
 const THREAD = { name: 'worth', doing: 'counting what the lists of the workspace are worth', time: 180_000, memory: 256 };
-/** Cached results in all, per workspace, and their age, ms: the age of detections changes by itself. */
+/** Cached results in all, per workspace, and their age, ms: the age of detections changes without events. */
 const KEPT = { inAll: 32, ofWorkspace: 4 };
 const FRESH = 600_000;
 /** A result stays valid for this multiple of its computing time: limits repeated requests to that share of a core. */
 const REST = 10;
 
-/** A result or an error. */
 interface Kept {
   readonly workspaceId: string;
   readonly version: string;

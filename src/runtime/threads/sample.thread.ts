@@ -1,4 +1,4 @@
-/** Tests rules on traffic samples (SPEC D21), rule by rule, so that workspaces take turns. */
+/** Tests rules on traffic samples (SPEC D21), rule by rule; workspaces take turns. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parentPort } from 'node:worker_threads';
 import { layoutOf } from '@weir/expression/evaluate/value.ts';

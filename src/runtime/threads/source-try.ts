@@ -29,7 +29,7 @@ export interface RemoteVisit extends Pick<Visit, 'refused'> {
   before(url: string, credentials: Parameters<Before>[1]): Promise<void>;
 }
 
-/** Two at once; one per workspace. */
+/** Two concurrently; one per workspace. */
 const LINE = { running: 2, asked: { inAll: 64, ofWorkspace: 1 }, refusal: 'too many sources are being tried' };
 const THREAD = { name: 'source-try', doing: 'trying it', time: 60_000, memory: 512 };
 

@@ -22,7 +22,6 @@ export function startWaiting<T>(file: URL, options: WorkerOptions): WaitingThrea
   };
 }
 
-/** In the thread: its data. */
 export async function beginning<T>(): Promise<T> {
   const port = workerData as MessagePort;
   const [data] = (await once(port, 'message')) as [T];

@@ -23,22 +23,17 @@ export interface WriterControl {
   connect(port: MessagePort): Promise<void>;
   startConsumer(): Promise<void>;
   landing(): Promise<LandingReport>;
-  /** Finishes the transaction. */
   shutdown(): Promise<void>;
 }
 
-/** Calls reject after its end. */
 export interface Writer extends Pick<WriterControl, 'startConsumer' | 'landing'> {
   readonly writes: StoreWrites;
-  /** For another thread. */
   writesPort(): MessagePort;
-  /** Finishes the transaction. */
   close(): Promise<void>;
 }
 
 export const needsWriter = ({ databaseUrl, roles }: Config): boolean => databaseUrl === undefined || roles.includes('consumer');
 
-/** Loads its code early. */
 export const loadWriter = (): WaitingThread<WriterData> =>
   startWaiting(new URL('./writer.thread.ts', import.meta.url), {
     name: 'writer',
@@ -46,7 +41,6 @@ export const loadWriter = (): WaitingThread<WriterData> =>
     resourceLimits: { maxYoungGenerationSizeMb: 24, maxOldGenerationSizeMb: 1024 },
   });
 
-/** Opens its own store. */
 export function startWriter(
   data: WriterData,
   log: Log,

@@ -4,7 +4,6 @@ import { SERVICE_WEBHOOK, type Told, type WebhookMessage, type WebhookStyle } fr
 import { GATHER, nextTry } from '../../webhook/schedule.ts';
 import { type SendPorts, sendMessage } from '../../webhook/send.ts';
 
-/** From the settings. */
 export interface OwnWebhook {
   readonly url: string;
   readonly style: WebhookStyle;

@@ -117,7 +117,6 @@ async function feedsGone(store: Pick<Store, 'findNamed'>, workspaceId: string, s
   return gone;
 }
 
-/** Names of keys and people. */
 async function namesIn(store: Pick<Store, 'key'>, workspaceId: string | null, { audit, undone }: Happened) {
   const names = new Map<string, string>();
   const keys = new Set([...audit, ...undone].flatMap(({ by: { keyId } }) => keyId ?? []));
@@ -132,7 +131,6 @@ async function namesIn(store: Pick<Store, 'key'>, workspaceId: string | null, { 
     ) || 'a command';
 }
 
-/** Status parts of the service. */
 async function serviceParts({ store, service, guardRails }: LookPorts, processes: readonly ProcessStatus[]): Promise<StatusParts> {
   const { country, asn } = service.geo();
   const stream = processes.map(({ checks }) => checks.stream).find((check) => check !== undefined && !check.ok);

@@ -32,7 +32,6 @@ export interface WebhookPorts extends LookPorts {
 export interface Webhooks {
   /** Polls and starts sending. `isNow`: ignores the interval. */
   tick(isNow?: boolean): Promise<void>;
-  /** Resolves when nothing is being sent. */
   idle(): Promise<void>;
   stop(): Promise<void>;
 }

@@ -8,7 +8,7 @@ export function* forgetMember(listPk: number, listRevision: number): Work<void> 
   yield* run('DELETE FROM feed_lists WHERE list_pk = $1', listPk);
 }
 
-/** Tables with names. The name of a source is that of its list. */
+/** Tables with names. A source has the name of its list. */
 const NAMED = {
   lists: ['list', 'lists', ''],
   feeds: ['feed', 'feeds', ''],

@@ -1,4 +1,3 @@
-/** Composed feeds. */
 import { randomUUID } from 'node:crypto';
 import { type ComposedFeed, FEED_SETTINGS, type FeedPatch, feedState, makingOf, type NewFeed } from '../../account/feed.ts';
 import type { TrimState } from '../../ports/snapshot.ts';
@@ -82,7 +81,6 @@ export const feedChanges = {
   },
 } satisfies Changes<Pick<AccountWrites, 'createFeed' | 'updateFeed' | 'deleteFeed' | 'recordTrim'>>;
 
-/** Throws REFUSED if the name is used. */
 export function* insertFeed(
   now: string,
   workspacePk: number,

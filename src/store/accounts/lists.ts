@@ -40,11 +40,10 @@ const FEED_INPUTS = {
     'CASE WHEN f.min_sources IS NULL AND f.fit IS NULL THEN 0 ELSE w.settings_revision END',
 };
 
-/** Composed feeds with `feed_revision`. A condition on `f` follows. */
 export const FEEDS = `SELECT f.*, ${Object.values(FEED_INPUTS).join(' + ')} AS feed_revision
   FROM feeds f JOIN workspaces w ON w.pk = f.workspace_pk WHERE `;
 
-/** A workspace with its lists by UUID or name, in one statement so that the revision fits the lists. */
+/** A workspace with its lists by UUID or name, in one statement, for a consistent revision. */
 const find = (now: string) => `SELECT w.pk AS workspace, w.name AS workspace_name, w.revision AS workspace_revision,
     w.expression_revision, ${now} AS taken_at, l.*
   FROM workspaces w LEFT JOIN (
@@ -76,7 +75,7 @@ export function* findNamed(now: string, workspaceId: string, ref: string): Work<
   };
 }
 
-/** A UUID wins, then the name of lists, then that of a feed. */
+/** A UUID wins, then the name of lists, then a feed name. */
 function* named(workspacePk: number, ref: string, lists: readonly Row[]): Work<{ lists: readonly Row[]; feed: Row | undefined }> {
   const id = ref.toLowerCase();
   const hasId = (row: Row) => row.id === id;
@@ -179,7 +178,7 @@ function* composedSource(workspacePk: number, id: string): Work<Source | undefin
 
 const composedOf = (list: Row): SourceList => ({ ...placeOf(list), levels: levelsOfList(settingsOf(list)) });
 
-/** Skips deleted lists and those of other workspaces. */
+/** Skips deleted lists and lists of other workspaces. */
 function* proposedSource(workspacePk: number, { profile, lists: members, making }: ProposedFeed): Work<Source> {
   const rows =
     members === null

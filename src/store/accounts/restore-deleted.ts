@@ -1,4 +1,3 @@
-/** Restores deleted lists and composed feeds (SPEC D15.51). */
 import { listState } from '../../account/list.ts';
 import { DAY } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';

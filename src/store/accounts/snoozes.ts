@@ -1,4 +1,3 @@
-/** Snoozed alerts (SPEC D18.72). */
 import { MOST_SNOOZES, type Snooze } from '../../account/snooze.ts';
 import { WeirError } from '../../errors.ts';
 import type { SnoozeReads, SnoozeWrites } from '../../ports/stored/snooze-store.ts';
@@ -23,7 +22,6 @@ const snoozeOf = (row: Row): Snooze => ({
   },
 });
 
-/** The audited fields. */
 const audited = ({ text, reason, until }: Snooze) => ({ name: text, reason, until: new Date(until).toISOString() });
 
 export const snoozeReads = {

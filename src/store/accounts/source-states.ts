@@ -50,7 +50,7 @@ function* writeSource({ id, revision, state, run: done, answered = -1 }: SourceU
   if (left !== asked) yield* run('UPDATE sources SET asked = $2 WHERE pk = $1', pk, left && JSON.stringify(left));
   if (done === undefined) return true;
   const last = yield* one('SELECT n, run FROM source_runs WHERE source_pk = $1 ORDER BY n DESC LIMIT 1', pk);
-  // Of consecutive runs without changes only the last is stored, so that they do not displace others.
+  // Of consecutive runs without changes only the last is stored; they would displace others.
   const isSame = done.outcome === 'unchanged' && last !== undefined && JSON.parse(String(last.run)).outcome === 'unchanged';
   const n = Number(last?.n ?? 0) + (isSame ? 0 : 1);
   yield* run(

@@ -1,4 +1,3 @@
-/** Sources (SPEC D23). */
 import type { Author } from '../../account/caller.ts';
 import { newState, PLAIN_READING, type Source, type SourceSettings, type SourceState } from '../../account/source.ts';
 import { afresh, isReadAnew, resumed, type SavedSource, sourceSettingsJson } from '../../account/source-change.ts';
@@ -93,7 +92,6 @@ export const sourceReads = {
   },
 } satisfies Reads<SourceReads>;
 
-/** With secrets. */
 export function* sealedSources(workspaceId: string): Work<SourceWithSecret[]> {
   const rows = yield* all(`${SELECT} WHERE s.workspace_pk = ${WORKSPACE_PK} ORDER BY s.pk`, workspaceId);
   return rows.map((row) => ({ ...recordOf(row), secret: secretOf(row) }));

@@ -10,7 +10,6 @@ export type Taken = keyof UsedBytes | 'told';
 /** Approximate overhead of a row: numbers, ids, indexes. */
 const ROW = 200;
 
-/** Counted bytes of a row with these texts. */
 export const bytesOf = (...texts: readonly (string | null)[]): number =>
   texts.reduce((sum, text) => sum + (text === null ? 0 : Buffer.byteLength(text)), ROW);
 

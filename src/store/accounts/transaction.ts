@@ -57,7 +57,7 @@ export const togetherChanges = {
 } satisfies Changes<TransactionWrites>;
 
 function* changes(now: string, ...[workspaceId, tag, calls, by]: Parameters<TransactionWrites['changeInOneTransaction']>): Work<void> {
-  // Locks the workspace, so that the state cannot change before the commit.
+  // Locks the workspace: the state cannot change before the commit.
   const workspacePk = yield* changeWorkspace(workspaceId);
   if ((yield* workspaceState(workspaceId))?.tag !== tag)
     throw new WeirError('CHANGED', 'what is set of the workspace was changed meanwhile: read it again');

@@ -1,4 +1,3 @@
-/** Webhooks (SPEC D27). */
 import {
   FAILING_TRIES,
   keptSecretFault,
@@ -33,7 +32,6 @@ const encryptedSecretOf = (row: Row): WebhookWithSecret => ({
   createdAt: Number(row.created_at),
 });
 
-/** With secrets. */
 export function* sealedWebhooks(workspaceId: string): Work<WebhookWithSecret[]> {
   return (yield* all(`${SELECT} WHERE w.id = $1 ORDER BY h.pk`, workspaceId)).map(encryptedSecretOf);
 }

@@ -1,5 +1,3 @@
-/** Batches and origins (D9). */
-
 import type { BatchInfo, ChangeOrigin } from '../../ports/stored/rule-store.ts';
 import { inChunks } from '../../schedule/chunks.ts';
 import { workspacePk } from '../row-ids.ts';

@@ -1,4 +1,4 @@
-/** Previews an undo (D9.3) in small chunks, so that other work can run in between. */
+/** Previews an undo (D9.3) in small chunks and yields in between. */
 import type { Step, UndoPreview } from '../../ports/stored/rule-store.ts';
 import { workspacePk } from '../row-ids.ts';
 import type { Row } from '../rows.ts';
@@ -118,7 +118,6 @@ function* pieceOf(place: Place, after: Mark, size: number, shown: number): Work<
   return { found: { effects, sample }, last };
 }
 
-/** Rules that the batch created, each with its fate. */
 function* made({ workspace, batchId, rules, stretch }: Place, byRef: boolean, rows: readonly Row[]): Work<Row[]> {
   const { made: rule } = undoSelections(rules, byRef);
   return yield* allByKey(
@@ -127,7 +126,6 @@ function* made({ workspace, batchId, rules, stretch }: Place, byRef: boolean, ro
   );
 }
 
-/** Rules before the batch, within a range, each with its fate. */
 function* changed(
   { workspace, batchId, rules, stretch }: Place,
   byRef: boolean,
@@ -146,7 +144,6 @@ function* changed(
   );
 }
 
-/** Lines for display. */
 function* samplesOf({ rules, stretch, side }: Place, found: readonly Row[]): Work<string[]> {
   const { table, before, place } = rules;
   const wanted = found.map((_, i) => `$${i + 2}`);

@@ -1,5 +1,5 @@
 /**
- * Counts what a landing did per list and sender (SPEC D32.2), in the landing transaction, so that a crash neither loses nor doubles counts.
+ * Counts what a landing did per list and sender (SPEC D32.2), in the landing transaction: a crash neither loses nor doubles counts.
  */
 
 import { isExpressionKind, KINDS, type Kind, RULE_KINDS } from '../../rule.ts';

@@ -1,4 +1,4 @@
-/** Sums changes by sender (SPEC D32.2, D32.3) row by row, so that steps stay small. */
+/** Sums changes by sender (SPEC D32.2, D32.3) row by row, in small steps. */
 import type { ChangeReads, ChangeSender, RuleChangeSpan, RuleChangeSum } from '../../ports/stored/changes.ts';
 import type { Step } from '../../ports/stored/rule-store.ts';
 import type { Kind } from '../../rule.ts';

@@ -164,7 +164,6 @@ const AGAIN = 5;
 const tooManyWait = () =>
   new WeirError('LIMITED', 'PostgreSQL takes no more changes at this time: as many as may wait do', { cause: { retryAfter: AGAIN } });
 
-/** Runs the statements sequentially. */
 export async function drive<T>(session: Pick<Session, 'run'>, work: Work<T>): Promise<T> {
   let step = work.next();
   while (!step.done) {

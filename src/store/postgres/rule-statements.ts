@@ -1,4 +1,3 @@
-/** Bulk statements for rules: each gets its rows as one JSON array. */
 import { EXPRESSION_KINDS, type ExpressionKind, type Kind } from '../../rule.ts';
 import { actionCode } from '../columns.ts';
 import type { CompactUpsert, RefDelete, Run, Touch, ValueDelete } from '../rules/compact.ts';
@@ -101,7 +100,6 @@ const DELETES_BY_VALUE = ['IS NULL', 'IS NOT NULL'].map((ref) =>
 );
 const expressionDelete = (kind: ExpressionKind) => deletion(kind, 'workspace_pk int, rule_ref text', SAME_EXPRESSION);
 
-/** Types of columns that are not text. */
 const TYPES: Readonly<Record<string, string>> = {
   ...{ id: 'bigint', list_pk: 'int', workspace_pk: 'int', v4: 'bigint', v6: 'bytea', levels: 'smallint', '"order"': 'bigint' },
   ...{ expires_at: 'bigint', created_at: 'bigint', updated_at: 'bigint', seq: 'bigint' },
@@ -155,7 +153,6 @@ const valueRow = (change: ValueDelete) => ({
   ...touch(change),
 });
 
-/** Columns by name; binary ones as text. */
 function ruleRow(names: readonly string[], place: number, { change, ...written }: CompactUpsert): StatementRow {
   const values = rowOf(change.rule, { ...written, place });
   const row: Record<string, unknown> = { first_seq: written.firstId };

@@ -31,9 +31,9 @@ export async function openPostgresStore(url: string, { onMigrate, connections = 
       (row) => row?.waits === true,
       () => false,
     );
-  // Separate, so that reads never wait for changes that wait for a standby (SPEC D37.2).
+  // Separate: reads never wait for changes that wait for a standby (SPEC D37.2).
   const changes = openDatabase(url, { connections: connections.changes, waitsForStandby });
-  // Separate, so that key changes are always noticed.
+  // Separate: key changes are always noticed.
   const watch = openDatabase(url, { connections: 1 });
   const writes = postgresWrites(changes, onMigrate);
   const close = async () => {

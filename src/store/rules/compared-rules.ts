@@ -1,4 +1,3 @@
-/** Rules for a comparison: few columns, no object per row. */
 import type { ComparedPage, ComparedRule } from '../../ports/stored/stored-rule.ts';
 import type { Target } from '../../rule.ts';
 import { actionOf, targetOf } from '../columns.ts';

@@ -6,9 +6,7 @@ import type { Value } from '../work.ts';
 
 /** Identifies a rule without a rule_ref. */
 export const ACCESS_TARGET = ['action', 'v4', 'v6', 'target'];
-/** Other columns of an upsert. */
 export const ACCESS_VALUES = ['expires_at', 'levels', 'name', 'reason', 'labels', 'config', 'updated_at', 'seq'];
-/** Columns of an upsert, except identity, id and creation. */
 export const EXPRESSION_VALUES = [
   'name',
   'type',

@@ -5,7 +5,6 @@ import type { Row } from '../rows.ts';
 import { one, run, type Value, type Work } from '../work.ts';
 import { type RuleTable, ruleTable } from './rule-columns.ts';
 
-/** Numbers are pks. */
 export interface ResolvedOperation<O extends RuleOperation = RuleOperation> {
   readonly workspace: number;
   readonly list: number;

@@ -1,5 +1,3 @@
-/** Complete rules, page by page. */
-
 import type { Network } from '@weir/network/network.ts';
 import { lastHost, networksAround } from '@weir/network/sets/nesting.ts';
 import type { WholeRules } from '../../ports/snapshot.ts';
@@ -19,7 +17,6 @@ const ACTIVE = '(expires_at IS NULL OR expires_at > $3)';
 /** Index hint of a dialect; may be empty. */
 export type IndexedBy = (index: string) => string;
 
-/** The ordering values of the last row. */
 export type Key = readonly Value[];
 
 /** Rows, and the key of the last; undefined: no more. */
@@ -28,22 +25,17 @@ export interface Page {
   readonly next: Key | undefined;
 }
 
-/** An ordered range of rules: of a list, or of a kind in a workspace. */
 interface Stretch {
-  /** The key before the first page. */
   readonly first: Key;
   page(after: Key, limit: number): Work<Page>;
   rule(row: Row): StoredRule;
 }
 
-/** With names for its places. */
 export interface NamedStretch extends Stretch {
-  /** The ordering columns. */
   readonly key: readonly string[];
   place(after: Key): StepPlace;
 }
 
-/** `read` runs statements. */
 export async function* ruleRows(
   read: <T>(work: Work<T>) => Promise<T>,
   indexedBy: IndexedBy,
@@ -61,7 +53,6 @@ export async function* ruleRows(
   }
 }
 
-/** Rules of these kinds active at `now` (ms). */
 export function* takeRules(source: RuleSource, { kinds, take }: WholeRules, now: number): Work<void> {
   for (const { first, page, rule } of kinds.flatMap((kind) => stretchesOf(source, { kind, now }, () => ''))) {
     for (let after: Key | undefined = first; after !== undefined; ) {
@@ -163,7 +154,6 @@ function listsFrom(lists: RuleSource['lists'], listId: string): RuleSource['list
   return at < 0 ? [] : lists.slice(at);
 }
 
-/** The order of reading. */
 const BY_ID = ['id'];
 const BY_REF = ['rule_ref'];
 const BY_ORDER = ['order', 'rule_ref'];

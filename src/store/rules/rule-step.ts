@@ -1,4 +1,4 @@
-/** Reads rules in steps over few rules and lists, so that other work can run in between. */
+/** Reads rules in steps over few rules and lists and yields in between. */
 import type { StepPlace } from '../../ports/stored/rule-queries.ts';
 import type { RuleStep, StepFilter } from '../../ports/stored/rule-store.ts';
 import type { StoredRule } from '../../ports/stored/stored-rule.ts';

@@ -85,7 +85,6 @@ export async function patiently<T>(work: () => T, { limit, onWait }: Patience): 
   }
 }
 
-/** Runs the statements without a pause. */
 export function drive<T>(db: DatabaseSync, work: Work<T>): T {
   let step = work.next();
   while (!step.done) step = work.next(execute(db, step.value));
@@ -115,7 +114,6 @@ function execute(db: DatabaseSync, { text, values, reads, asArrays = false }: St
   return { rows, count: rows.length };
 }
 
-/** Reads one consistent snapshot. */
 export function readTransaction<T>(db: DatabaseSync, work: () => T): T {
   db.exec('BEGIN');
   try {

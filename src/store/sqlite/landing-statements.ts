@@ -70,7 +70,6 @@ const remove = (db: DatabaseSync, identity: Identity): DeleteStatements => ({
 
 export type LandingStatements = ReturnType<typeof landingStatements>;
 
-/** Prepared once per connection. */
 export const landingStatements = (db: DatabaseSync) => ({
   firstPosition: db.prepare('INSERT INTO positions (stream_id, "partition", next_offset) VALUES (?, ?, ?) ON CONFLICT DO NOTHING'),
   advance: db.prepare('UPDATE positions SET next_offset = ? WHERE stream_id = ? AND "partition" = ? AND next_offset = ?'),

@@ -97,7 +97,6 @@ function deletion(
 
 type Upsert = Extract<RuleChange, { change: 'upsert' }>;
 
-/** 1: the rule is new. */
 function upsertRule(statements: LandingStatements, change: Upsert, at: Place): 0 | 1 {
   const { kind, rule } = change;
   const { place, receivedAt, seq } = at;
@@ -136,13 +135,11 @@ function keepLetters({ letter }: LandingStatements, batch: LandingBatch, poison:
   }
 }
 
-/** Allocates numbers; returns the n-th. */
 function takeNumbers({ takeIds }: LandingStatements, count: number): (n: number) => number {
   const before = count === 0 ? 0 : Number(takeIds.get(count)!.value) - count;
   return (n) => before + n + 1;
 }
 
-/** Caches workspaces and lists. */
 function locator(statements: LandingStatements): (workspaceId: string) => Located | undefined {
   const known = new Map<string, Located | undefined>();
   return (id) => {
