@@ -64,17 +64,10 @@ export interface TooLargeBuild extends BuildSource {
   readonly hint: string;
 }
 
-export type BuildResult =
-  | BuiltDocument
-  | TooLargeBuild
-  | { readonly kind: 'gone' }
-  /** Offline without a snapshot in memory. */
-  | { readonly kind: 'no_snapshot' };
+export type BuildResult = BuiltDocument | TooLargeBuild | { readonly kind: 'gone' } | { readonly kind: 'no_snapshot' };
 
 export interface DocumentBuilder {
-  /** Rejects if the store does not answer. */
   build(request: BuildRequest): Promise<BuildResult>;
-  /** Drops the snapshot of an unused document. */
   forget(workspaceId: string, document: DocumentKind, feedId: string | null): Promise<void>;
 }
 
@@ -84,7 +77,6 @@ export const MOST_PREVIEWED = 20;
 
 export interface PreviewRequest {
   readonly workspaceId: string;
-  /** The list for signals naming none. */
   readonly listId: string;
   /** In stream form. */
   readonly messages: readonly Message[];
@@ -149,7 +141,6 @@ export interface FeedMeasurer {
 export interface SharesRequest extends MeasureRequest {
   readonly action: AccessAction;
   readonly family: Family;
-  /** `BuildSource.revision`: reuses a count of the same revision. */
   readonly revision?: number;
 }
 

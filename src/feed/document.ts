@@ -19,7 +19,6 @@ export interface RulesVariant extends NamedVariant {
 
 export type RulePlace = { readonly order: number | null; readonly ruleRef: string } | { readonly id: number };
 
-/** The configuration of an agent (SPEC D13.7). */
 export interface ConfigVariant extends NamedVariant {
   readonly document: 'config';
   /** `names`: countries and ASNs without their ranges. */
@@ -39,7 +38,6 @@ export const DECISIONS: DecisionsVariant = { document: 'decisions', name: '' };
 export interface Revisions {
   /** Changes with everything visible in the feed or its rules. */
   readonly revision: number;
-  /** Changes with the workspace's expression rules. */
   readonly expressionRevision: number;
 }
 
@@ -65,7 +63,6 @@ export const DOCUMENTS: Readonly<Record<DocumentKind, DocumentRow>> = {
   decisions: { networks: true, kinds: [], remembered: 'none' },
 };
 
-/** Changes with everything in the document. */
 export function revisionOf(document: DocumentKind, { revision, expressionRevision }: Revisions): number {
   const { networks, kinds } = DOCUMENTS[document];
   const isOfLists = networks || kinds.some((kind) => !isExpressionKind(kind));

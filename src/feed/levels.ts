@@ -29,7 +29,6 @@ interface LevelClass {
   readonly severity: Level;
 }
 
-/** Sorted by confidence, then by severity. */
 export const LEVEL_CLASSES: readonly LevelClass[] = LEVELS.flatMap((confidence) => LEVELS.map((severity) => ({ confidence, severity })));
 
 /** Maps each level code to a class index; unset levels default to `defaults`. */

@@ -5,8 +5,6 @@ export interface ReadStamp extends Instant {
   readonly sequence: number;
 }
 
-/** Before every stamp of a context. */
 export const BEFORE_ALL: ReadStamp = { wall: Number.NEGATIVE_INFINITY, monotonic: Number.NEGATIVE_INFINITY, sequence: -1 };
 
-/** False without another read. */
 export const isBefore = (at: ReadStamp, other: ReadStamp | undefined): boolean => other !== undefined && at.monotonic < other.monotonic;

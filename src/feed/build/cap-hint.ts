@@ -5,7 +5,6 @@ import { ROLE_MASK, type RuleTable, type RuleTables, roleTag } from '../index/ru
 import type { Snapshot } from '../index/snapshot.ts';
 import type { Variant } from '../variant.ts';
 
-/** Targets named in a hint, the most expensive first. */
 const NAMED = 3;
 
 const RAISE: Readonly<Record<FeedKind, string>> = {
@@ -58,7 +57,6 @@ export function addressRules({ parts }: Snapshot, variant: Variant, asOf: number
   return { v4: count(({ v4 }) => v4), v6: count(({ v6 }) => v6) };
 }
 
-/** Number of rules of all kinds and both families. */
 export const allRules = ({ parts }: Snapshot, variant: Variant, asOf: number): number =>
   parts.reduce(
     (sum, { rules: { v4, v6, geo } }) => sum + [v4, v6, geo].reduce((all, table) => all + matching(table, variant, asOf).length, 0),

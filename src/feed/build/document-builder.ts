@@ -19,7 +19,6 @@ import type { VersionedContents } from './versioned-content.ts';
 
 export interface DocumentBuilderOptions {
   readonly store: Pick<StoreReads, 'snapshot' | 'follow' | 'ruleStates' | 'rulesById'>;
-  /** undefined: trims are not stored. */
   readonly recordTrim?: StoreWrites['recordTrim'] | undefined;
   /** Contents served as deltas (the document `decisions`). */
   readonly versioned: VersionedContents;
@@ -54,7 +53,6 @@ export function documentBuilder(options: DocumentBuilderOptions): DocumentBuilde
     const state = documents.get(key);
     documents.delete(key);
     if (state === undefined) return;
-    // A running build would set the snapshot again.
     await state.inTurn(async () => {});
     if (document === DECISIONS.document && !documents.has(key)) options.versioned.forget(workspaceId, feedId);
     state.rules.release(state.snapshot?.parts ?? []);

@@ -58,7 +58,6 @@ function pageOf(rules: readonly StoredRule[], page: RulesVariant['page']): { rul
   return { rules: rest.slice(0, limit), next: rest.length > limit ? placeText(placeOf(rest[limit - 1])) : null };
 }
 
-/** The value of `after`; parsed by `readPlace` of http/rules/query.ts. */
 const placeText = (place: RulePlace): string => ('id' in place ? String(place.id) : `${place.order ?? ''}:${place.ruleRef}`);
 
 const hasType = (rule: StoredRule['rule'], type: RulesVariant['type']) => type === null || ('type' in rule && rule.type === type);

@@ -98,7 +98,6 @@ export function shareCounter({ store, geo, clock }: CounterOptions): FeedCounter
   };
 }
 
-/** Label of senders without a named key. */
 const NO_KEY = 'no key (people, commands and other producers)';
 const FORGOTTEN = 'sent more than a week ago';
 const GONE = 'a key that is gone';

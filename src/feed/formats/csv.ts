@@ -8,7 +8,6 @@ import type { DocumentText } from './stamp.ts';
 const encoder = new TextEncoder();
 const DASH = 0x2d;
 
-/** Row endings per class, for hosts and for ranges. */
 const ENDINGS = LEVEL_CLASSES.map(({ confidence, severity }) => ({
   host: encoder.encode(`,IP,${confidence},${severity}\n`),
   range: encoder.encode(`,IP Range,${confidence},${severity}\n`),

@@ -5,7 +5,6 @@ import type { DocumentText } from './stamp.ts';
 import type { TextBlocks } from './text-blocks.ts';
 
 export interface FeedFormat {
-  /** Alternative names, as configured on vendors' devices. */
   readonly aliases: readonly string[];
   /** Content type without charset (always UTF-8). */
   readonly mediaType: string;
@@ -26,7 +25,6 @@ export type Render = (networks: FeedNetworks, heading: FeedHeading, kept?: TextB
 export interface FeedNetworks {
   /** Non-empty classes by index; at most one unless the format is rated. */
   readonly classes: readonly NetworkClass[];
-  /** Entries: networks of all classes. */
   readonly count: number;
 }
 
@@ -43,6 +41,5 @@ export interface FeedHeading {
   readonly description: string | null;
   readonly action: AccessAction;
   readonly family: string;
-  /** Trimmed lists; undefined: none. */
   readonly leftOut?: Trimmed | undefined;
 }

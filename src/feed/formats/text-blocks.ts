@@ -32,7 +32,6 @@ interface Family<C> {
   begins(networks: C, i: number): boolean;
   isBefore(networks: C, i: number, others: C, j: number): boolean;
   isSame(networks: C, i: number, others: C, j: number, count: number): boolean;
-  /** Renders networks [from, to), each followed by the separator. */
   render(networks: C, from: number, to: number, separator: Uint8Array, bare: boolean): Uint8Array;
 }
 
@@ -108,7 +107,6 @@ export class TextBlocks {
   readonly #v4: FamilyBlocks<CidrsV4>;
   readonly #v6: FamilyBlocks<CidrsV6>;
 
-  /** `bare`: without prefix lengths. */
   constructor(bare = false) {
     this.#v4 = new FamilyBlocks(V4, bare);
     this.#v6 = new FamilyBlocks(V6, bare);

@@ -27,7 +27,6 @@ export function textFormat({ header, head, separator, tail }: TextLayout): Rende
   };
 }
 
-/** Adds header lines to another renderer, even without networks. */
 export function headed(header: (heading: FeedHeading, count: number) => Header, render: Render): Render {
   return (networks, heading, kept) => {
     const { above, stampsAt } = headerText(header(heading, networks.count));

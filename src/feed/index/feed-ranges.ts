@@ -118,7 +118,6 @@ export class FeedRanges {
     return blocks;
   }
 
-  /** Drops entries unused since the last call. */
   forgetUnused(): void {
     for (const kept of [this.#merged, this.#contents, this.#blocks, this.#agreed]) {
       for (const name of kept.keys()) if (!this.#used.has(name)) kept.delete(name);

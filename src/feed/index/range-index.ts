@@ -24,7 +24,6 @@ export interface ClassRanges {
 
 /** Above this fraction of changed rules, sorting all of them is as fast. */
 const MOST_CHANGED = 1 / 8;
-/** Unused ranges are dropped after this time, s. */
 const KEPT_SECONDS = 300;
 
 interface Kept {
@@ -150,7 +149,6 @@ class KeptTable<R extends Ranges<R>> {
     return this.#ranges;
   }
 
-  /** Updates rows: all from `first` on, and some before. */
   #take(rows: Uint8Array, first: number, others: readonly number[]): void {
     const before = this.#rows;
     const isChanged = (row: number) => rows[row] !== (before[row] ?? 0);

@@ -73,7 +73,6 @@ export class RuleTable {
 
   /** Removes rules by id, and rules expired at `now` (whole seconds; 0: none). */
   remove(ids: ReadonlySet<number>, now: number): void {
-    // Most changes concern new rules.
     let [lowest, highest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
     for (const id of ids) [lowest, highest] = [Math.min(lowest, id), Math.max(highest, id)];
     if (ids.size > 0) {
@@ -118,7 +117,6 @@ export class RuleTable {
     return this.tags[row] === NO_ROLE;
   }
 
-  /** A copy without removed rows. */
   compacted(): RuleTable {
     const table = new RuleTable(this.width);
     table.addAll(this);

@@ -46,5 +46,4 @@ export class FeedSizes {
 
 const keyOf = ({ workspaceId, feedId }: Feed) => `${workspaceId}/${feedId ?? ''}`;
 const grown = (size: FamilySize | null, last: number): FamilySize => ({ last, most: Math.max(last, size?.most ?? 0) });
-/** The size after its maximum was exported. */
 const settled = (size: FamilySize | null) => size && { last: size.last, most: size.last };

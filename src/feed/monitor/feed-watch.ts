@@ -62,7 +62,6 @@ export class FeedWatch {
   readonly sizes = new FeedSizes();
   readonly #shares: FeedCounter['shares'] | undefined;
 
-  /** `shares` counts the entries of full feeds. */
   constructor(log: Log, now: () => number, shares?: FeedCounter['shares']) {
     this.#log = log;
     this.#now = now;
@@ -133,7 +132,6 @@ export class FeedWatch {
     this.#tell(state, FRESH);
   }
 
-  /** Logs an expected event once, until the next build. */
   expect(feed: FeedName, event: FeedEvent): void {
     const state = this.#feeds.get(keyOf(feed));
     if (state === undefined || state.expected !== undefined) return;
@@ -157,7 +155,6 @@ export class FeedWatch {
     return [...this.#feeds.values()].flatMap(watchedOf);
   }
 
-  /** Empty if the feed was not built here. */
   of(feed: FeedName): WatchedFeed[] {
     const state = this.#feeds.get(keyOf(feed));
     return state === undefined ? [] : watchedOf(state);
@@ -195,6 +192,5 @@ const openOf = (event: OpenEvent | undefined): OpenEvent[] =>
 
 const RATED = FORMAT_NAMES.filter((name) => FORMATS[name].rated).join(' or ');
 
-/** The variants in request notation. */
 const describe = ({ action, family, rated }: Counted): string =>
   `action=${action}${family === 'both' ? '' : ` family=${family}`}${rated ? ` format=${RATED}` : ''}`;

@@ -61,7 +61,6 @@ export function feedForecast({ previewer, watch, geo, caughtUp, clock, log }: Fo
     });
   }
 
-  /** Whether a known feed lacks quota for these networks. */
   const mayExceed = (workspaceId: string, networks: number): boolean => {
     for (const { size } of watch.blockSizes(workspaceId)) if (size.cap !== 'over' && size.entries + networks > size.limit) return true;
     return false;

@@ -11,7 +11,6 @@ export interface Body {
   /** The predecessor's compressed body, until this one is compressed. */
   before: Gzipped | undefined;
   md5: Promise<string> | undefined;
-  /** The running compression, shared by all waiting requests. */
   compressing: Promise<Uint8Array> | undefined;
   used: boolean;
 }

@@ -92,7 +92,6 @@ export class DocumentCache {
     return coding === 'gzip' ? bodies.gzip(representation.body) : bodies.identity(representation.body);
   }
 
-  /** Hexadecimal MD5 of the identity bytes; undefined like `body`. */
   md5(representation: Representation): Promise<string> | undefined {
     return this.#context.bodies.md5(representation.body);
   }

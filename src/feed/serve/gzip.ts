@@ -13,7 +13,6 @@ export interface Gzipped {
 
 interface CompressedPart {
   readonly bytes: Uint8Array;
-  /** Of the uncompressed part. */
   readonly crc: number;
   readonly length: number;
 }
@@ -25,7 +24,6 @@ const MAX_PART = 1 << 20;
 
 /** Deflate without name, time or system. */
 const HEADER = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff);
-/** An empty last block. */
 const END = Uint8Array.of(3, 0);
 const TRAILER_LENGTH = 8;
 

@@ -2,7 +2,6 @@ import type { WorkspaceDirectory } from '../../ports/snapshot.ts';
 import type { BuildSource } from '../builder.ts';
 import { BEFORE_ALL, type ReadStamp } from '../read-stamp.ts';
 
-/** A store read confirming something. */
 export interface Read {
   /** When the store was asked. `sequence` is from before the wait for landing. */
   readonly at: ReadStamp;

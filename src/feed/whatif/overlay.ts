@@ -5,7 +5,6 @@ import { namedBy } from '../../signal/named-rules.ts';
 import { formatTarget } from '../../signal/target.ts';
 import type { AccessChange } from '../access-change.ts';
 
-/** Removed or replaced rules, and added ones. */
 export interface Overlay {
   readonly removed: readonly NamedRule[];
   readonly added: readonly AccessRule[];

@@ -23,7 +23,6 @@ export interface PreviewOptions {
   readonly clock: Clock;
 }
 
-/** The changes of one list. */
 interface Touched {
   readonly list: AccessList;
   readonly overlay: Overlay;

@@ -23,7 +23,6 @@ export interface OverlapDetail {
   readonly leftOut: number;
 }
 
-/** Rejects if the store does not answer. */
 export async function detailOf(
   workspace: Workspace,
   { id, name }: Pick<AccessList, 'id' | 'name'>,

@@ -9,7 +9,6 @@ import type { Stays } from './intervals.ts';
 
 /** Detections by the time of their listing. Each rule counts once. */
 export interface Witness {
-  /** Detections outside this list. */
   readonly of: number;
   readonly before: number;
   readonly after: number;

@@ -48,7 +48,6 @@ export class ListEntries {
     this.#ranges.v4.push(start, end);
   }
 
-  /** Eight words: first and last address. */
   v6(words: Uint32Array): void {
     this.#ranges.v6.push(words, 0);
   }
@@ -107,7 +106,6 @@ class Tally {
   readonly #unique: Counts[];
   readonly #overlaps: Map<number, Counts>[];
   #pairs = 0;
-  /** Owners met by each multi-range entry, by group. */
   readonly #met = new Map<number, Set<number>>();
 
   constructor(groups: readonly Group[], lists: number) {
@@ -127,7 +125,6 @@ class Tally {
     return inOrder;
   }
 
-  /** `groupOf`: the group of each range. */
   count(family: 'v4' | 'v6', ends: Ends, groupOf: Uint32Array): void {
     const groups = this.#groups;
     const { length } = groupOf;

@@ -7,7 +7,6 @@ import type { GeoTarget } from '../../../rule.ts';
 import { type Stays, stays } from './intervals.ts';
 import type { ListEntries } from './list-overlap.ts';
 
-/** How long additions and removals count as new, ms. */
 const NEW = DAY;
 
 export class ListReading {

@@ -39,7 +39,6 @@ export interface WorkspaceOverlap {
   /** ms */
   readonly at: number;
   readonly detections: { readonly count: number; readonly first: number | null };
-  /** The largest lists, and the requested one. */
   readonly lists: readonly ListOverlap[];
   readonly listsLeftOut: number;
 }

@@ -22,9 +22,7 @@ export interface Told {
   /** Called once per range and other owner sharing an address. */
   met(range: number, other: number): void;
   owned(owner: number, count: number): void;
-  /** Called once per pair and portion. */
   common(one: number, other: number, count: number): void;
-  /** Addresses of no other owner. */
   alone(owner: number, count: number): void;
 }
 

@@ -56,7 +56,6 @@ export class TriedRules {
     return this.#known.has(targetKey(target));
   }
 
-  /** For comparison with others. No additions afterwards. */
   get listed(): Listed {
     this.#listed ??= new Listed(this.#direct, this.#columns.geoTargets, this.#geo);
     return this.#listed;
