@@ -1,5 +1,3 @@
-/** The form to sign in. */
-
 import { html } from 'htm/preact';
 import { useEffect, useState } from 'preact/hooks';
 import { ApiError } from './api.js';
@@ -12,19 +10,13 @@ import { TextField } from './ui/field.js';
 import { Notice } from './ui/states.js';
 
 const BRAND = /** @type {HTMLLinkElement} */ (document.querySelector('link[rel=icon]')).href;
-/** Where the browser keeps the name for the next time. */
 const NAME = 'weir-name';
 
-/** @typedef {import('./session.js').WaysIn} WaysIn */
-
-/**
- * With a provider or with a key; where there is one provider it is gone to at once.
- * @param {{ waysIn: WaysIn | undefined, onSignIn: (session: import('./session.js').Session) => void }} props
- */
+/** @param {{ waysIn: WaysIn | undefined, onSignIn: (session: Session) => void }} props */
 export function SignIn({ waysIn: known, onSignIn }) {
   const [waysIn, setWaysIn] = useState(known);
   useEffect(() => {
-    // A session that has ended says nothing of how to begin another.
+    // After a session ended the ways to sign in are not known yet.
     if (waysIn === undefined)
       readSession().then(
         ({ sign_in: told }) => setWaysIn(told ?? ONLY_KEYS),
@@ -52,8 +44,8 @@ export function SignIn({ waysIn: known, onSignIn }) {
 }
 
 /**
- * The same over a page whose session has ended: what was typed there is kept.
- * @param {{ onSignIn: (session: import('./session.js').Session) => void }} props
+ * Over a page whose session ended, so that typed text survives.
+ * @param {{ onSignIn: (session: Session) => void }} props
  */
 export function SignInAgain({ onSignIn }) {
   const [waysIn, setWaysIn] = useState(/** @type {WaysIn | undefined} */ (undefined));
@@ -62,7 +54,7 @@ export function SignInAgain({ onSignIn }) {
       ({ sign_in: told }) => setWaysIn(told ?? ONLY_KEYS),
       () => setWaysIn(ONLY_KEYS),
     );
-    // Who has signed in in another tab meanwhile goes on here.
+    // Signing in from another tab continues here.
     const look = () =>
       document.visibilityState === 'visible' &&
       void resumeSession().then(
@@ -92,12 +84,12 @@ const Frame = ({ children }) => html`
   </main>
 `;
 
-/** @param {{ isFirst: boolean, onSignIn: (session: import('./session.js').Session) => void }} props */
+/** @param {{ isFirst: boolean, onSignIn: (session: Session) => void }} props */
 function WithKey({ isFirst, onSignIn }) {
   const [key, setKey] = useState('');
   const [name, setName] = useState(() => localStorage.getItem(NAME) ?? '');
   const { busy, error, run } = useWork();
-  const onSubmit = (/** @type {Event} */ event) => {
+  const onSubmit = (event) => {
     event.preventDefault();
     void run(async () => {
       const session = await signIn(key, name);
@@ -106,7 +98,7 @@ function WithKey({ isFirst, onSignIn }) {
     });
   };
   const faults = error instanceof ApiError ? error.faults : [];
-  const faultOf = (/** @type {string} */ field) => faults.find((fault) => fault.field === field)?.message;
+  const faultOf = (field) => faults.find((fault) => fault.field === field)?.message;
   return html`
       <form class="card" onSubmit=${onSubmit}>
         ${isFirst ? html`<h1>Sign in</h1>` : html`<h2>With a key</h2>`}

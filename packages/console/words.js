@@ -1,14 +1,9 @@
 import { FORMATS } from './formats.js';
 
-/** The words of the service that forms offer. A test holds them against the tables that they repeat (test/console/words.test.ts). */
-
 export const FAMILIES = ['both', 'v4', 'v6'];
-/** What access rules do. */
 export const ACTIONS = ['block', 'allow'];
-/** Of confidence and severity. */
 export const LEVELS = ['low', 'medium', 'high', 'critical'];
 
-/** What feeds are made for. */
 export const TARGETS = [
   'pan-os',
   'pan-os-large',
@@ -27,13 +22,9 @@ export const TARGETS = [
   'ipset',
 ];
 
-const choices = (/** @type {string[]} */ values) => [{ value: '', label: 'not set' }, ...values.map((value) => ({ value, label: value }))];
+const choices = (values) => [{ value: '', label: 'not set' }, ...values.map((value) => ({ value, label: value }))];
 
-/**
- * The settings of lists and feeds: their field, what it is called, and what it may be: a text of up to `longest` characters, one of some
- * options, else a number.
- * @type {{ field: string, label: string, hint?: string, longest?: number, options?: { value: string, label: string }[] }[]}
- */
+/** @type {{ field: string, label: string, hint?: string, longest?: number, options?: { value: string, label: string }[] }[]} */
 export const LIST_SETTINGS = [
   { field: 'description', label: 'Description', hint: 'In the header of the format commented.', longest: 2048 },
   { field: 'format', label: 'Format', options: choices(FORMATS) },
@@ -54,7 +45,7 @@ export const LIST_SETTINGS = [
   },
 ];
 
-/** Those of feeds made of lists. @type {typeof LIST_SETTINGS} */
+/** @type {typeof LIST_SETTINGS} */
 export const FEED_SETTINGS = [
   ...LIST_SETTINGS,
   { field: 'min_sources', label: 'Lists that have to agree', hint: 'An address is blocked when so many independent lists have it.' },
@@ -66,7 +57,6 @@ export const FEED_SETTINGS = [
   },
 ];
 
-/** What a key may do; `whole`: it concerns the whole workspace, so a key that is bound cannot have it. */
 export const PERMISSIONS = [
   { value: 'signal:write', label: 'Send signals', whole: false },
   { value: 'feed:read', label: 'Pull feeds', whole: false },
@@ -77,7 +67,7 @@ export const PERMISSIONS = [
   { value: 'keys:write', label: 'Make and revoke keys', whole: true },
 ];
 
-/** What keys and people may do, in a word. @type {{ value: string, label: string, permissions: string[] }[]} */
+/** @type {{ value: string, label: string, permissions: string[] }[]} */
 export const ROLES = [
   {
     value: 'viewer',
@@ -92,7 +82,6 @@ export const ROLES = [
   { value: 'admin', label: 'Admin: everything', permissions: PERMISSIONS.map(({ value }) => value) },
 ];
 
-/** How messages of webhooks are written. */
 export const WEBHOOK_STYLES = [
   { value: 'weir', label: 'Slack, Mattermost, programs (weir)' },
   { value: 'teams', label: 'Microsoft Teams (teams)' },

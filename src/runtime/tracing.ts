@@ -1,21 +1,20 @@
-/** Traces for an OpenTelemetry collector (SPEC D16.5). Its packages are loaded only where one is set. */
+/** Traces for OpenTelemetry (SPEC D16.5); packages are loaded lazily. */
 import { within } from '../clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { TracedLanding, Tracer } from '../ports/trace.ts';
 
-/** How often a collector that takes nothing is told of, ms. */
+/** Log interval of a failing collector, ms. */
 const TELL_EVERY = 60_000;
-/** How long the last spans may take to be sent, ms. */
+/** Timeout of the last spans, ms. */
 const LAST = 2_000;
 
 export interface Tracing extends Tracer {
-  /** A span for messages that have landed. */
   landed(landing: TracedLanding): void;
-  /** Sends what is left. */
+  /** Sends the rest. */
   close(): Promise<void>;
 }
 
-/** Sends spans to the collector at this URL, in batches, from the background. `OTEL_SERVICE_NAME` and its like are heeded. */
+/** In batches. Supports `OTEL_SERVICE_NAME` etc. */
 export async function startTracing(endpoint: string, version: string, log: Log): Promise<Tracing> {
   const { diag, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } = await import('@opentelemetry/api');
   const { BatchSpanProcessor, TracerProvider } = await import('@opentelemetry/sdk-trace');
@@ -67,7 +66,6 @@ export async function startTracing(endpoint: string, version: string, log: Log):
   };
 }
 
-/** The context that a traceparent names. */
 function parentOf(traceparent: string) {
   const [, traceId, spanId, flags] = traceparent.split('-') as [string, string, string, string];
   return { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true };

@@ -1,15 +1,14 @@
-/** Every setting of the service: its row is all that there is to one. */
 import { LIMITS_AND_SOURCES } from './limits.ts';
 import { SERVING } from './serving.ts';
 import type { Setting } from './setting.ts';
 import { SOURCES } from './sources.ts';
 
-/** In the order in which docs and errors list them. */
+/** In the order of docs and errors. */
 export const ROWS = { ...SERVING, ...LIMITS_AND_SOURCES, ...SOURCES };
 
 type Rows = typeof ROWS;
 type Value<S> =
   S extends Setting<infer T> ? (S extends { readonly fallback: string } | { readonly unset: unknown } ? T : T | undefined) : never;
 
-/** The settings of a process, checked and frozen. Durations say their unit. */
+/** Validated and frozen. Names of durations contain the unit. */
 export type Config = { readonly [K in keyof Rows]: Value<Rows[K]> };

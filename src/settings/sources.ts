@@ -1,7 +1,7 @@
 import { WEBHOOK_STYLES } from '../account/webhook.ts';
 import { cidr, commaList, duration, integer, nat64Prefix, oneOf, type Setting, secret, text, url } from './setting.ts';
 
-/** How the lists of sources are fetched (SPEC D23.10), and how webhooks are told (D27). */
+/** Fetching of sources (SPEC D23.10), and webhooks (D27). */
 export const SOURCES = {
   sourceNetworks: {
     unset: [],

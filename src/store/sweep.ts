@@ -1,4 +1,4 @@
-/** Deletes what is past its keeping time, slice by slice, the same in both dialects (D4.9). */
+/** Deletes data beyond its retention, in slices (D4.9). */
 import { DAY } from '../clock.ts';
 import { WINDOWS_KEPT } from '../ports/history.ts';
 import { ANSWER_KEPT } from '../ports/stored/account-store.ts';
@@ -14,26 +14,25 @@ import { forgetActivity } from './usage/activity.ts';
 import { countExpired, firstKeptDay, forgetDays } from './usage/feed-days.ts';
 import { all, one, run, type Work } from './work.ts';
 
-/** A condition, in a dialect, that holds for at most `$2` rows of those that meet `condition`, which names `$1`. */
+/** A condition for up to `$2` rows of `condition`, which uses `$1`. */
 export type AtMost = (table: string, condition: string) => string;
 
 const LIST_TABLES = KINDS.map(ruleTable).filter(({ place }) => place === 'list_pk');
 
-/** How long it can matter that a network was told, ms: for 14 days, and 7 more that it is gone (`decisions/build/decision-log.ts`). */
+/** Relevance of a log row, ms: 14 days, plus 7 for the deletion (`decisions/build/decision-log.ts`). */
 const TOLD_KEPT = 21 * DAY;
-/** Expired rules that one slice counts: they are read, not written. */
+/** Expired rules counted per slice: reads only. */
 const COUNTED = 20_000;
 
-/** Rules that a workspace keeps as they were before a change, unless told otherwise: those of thirty times 131,072 that are sent again. */
+/** Default limit of previous versions per workspace: 131,072 rules sent thirty times. */
 const KEPT_RULES = 4_000_000;
-/** The same of all workspaces together: beyond it the one that keeps most gives up first. */
+/** Likewise of all workspaces; above it the largest is reduced first. */
 const KEPT_IN_ALL = 20_000_000;
-/** Dead letters that are kept, the newest. */
+/** Retained dead letters, the newest. */
 const DEAD_LETTERS = 100_000;
-/** How long rows of the audit log stay in a workspace whose log is half full, ms. */
+/** Audit retention of a workspace whose log is half full, ms. */
 const AUDIT_KEPT = 7 * DAY;
 
-/** `sweep` of the port. */
 export function* sweep(
   atMost: AtMost,
   {
@@ -49,11 +48,11 @@ export function* sweep(
 ): Work<number> {
   const [changes, kept] = [new RuleCountChanges(), new RuleCountChanges()];
   let removed = 0;
-  // What has expired is counted before it goes. While there is more to count, there is more to do.
+  // Expired rules are counted before they are deleted; continues while any remain to count.
   if (yield* countExpired(now, COUNTED)) removed += 1;
   const listPk = yield* nextGivenUp(now);
   if (listPk !== undefined) {
-    // Nothing comes back into it: what is kept of it goes as well.
+    // Nothing can be restored to it: deletes previous versions too.
     const tables = LIST_TABLES.flatMap(({ table, before }) => [[table, changes] as const, [before, kept] as const]);
     for (const [table, counts] of tables)
       removed += yield* removeRules(table, 'list_pk', atMost(table, 'list_pk = $1'), [listPk, limit], counts);
@@ -110,8 +109,8 @@ export function* sweep(
 }
 
 /**
- * Deletes the oldest audit rows of a workspace whose rows take more than half of the bytes that they may (0 = no limit), but none of the last
- * seven days: who fills the log does not wash out what he did. Returns the rows, `limit` at most.
+ * Deletes the oldest audit rows above half of the limit (0 = none), but none of the last seven days: filling the log must not hide what was
+ * done. Returns the rows.
  */
 function* shortenAudit(now: number, auditBytes: number, limit: number): Work<Row[]> {
   if (auditBytes === 0) return [];
@@ -132,7 +131,7 @@ function* shortenAudit(now: number, auditBytes: number, limit: number): Work<Row
 const BATCHES = 500;
 const OLDEST = `FROM batches WHERE landed_at < $1 ORDER BY landed_at, workspace_pk, first_seq LIMIT ${BATCHES}`;
 
-/** Forgets the oldest batches that landed before an instant (ms), and what they replaced: after that they cannot be undone. */
+/** Deletes the oldest batches applied before an instant (ms) with their previous versions; they can no longer be undone. */
 function* removeBatches(landedBefore: number, limit: number): Work<number> {
   const { removed, isDone } = yield* removeKept(OLDEST, [landedBefore], limit);
   if (!isDone) return removed;
@@ -141,8 +140,8 @@ function* removeBatches(landedBefore: number, limit: number): Work<number> {
 }
 
 /**
- * Deletes at most `limit` rows of each kind of what the batches of `from` have replaced; whether that was all. A batch has kept rules in the
- * list of its entries, an undo in whatever lists it found them: two statements, because one for both would read whole tables in PostgreSQL.
+ * Deletes previous versions of the batches in `from`; whether all are deleted. Two statements, for the lists of entries and for undos in
+ * any list: combined, PostgreSQL would read whole tables.
  */
 function* removeKept(from: string, values: readonly number[], limit: number): Work<{ removed: number; isDone: boolean }> {
   const changes = new RuleCountChanges();
@@ -168,8 +167,8 @@ function* removeKept(from: string, values: readonly number[], limit: number): Wo
 const GIVEN_UP = 'FROM batches WHERE workspace_pk = $1 AND first_seq > $2 AND first_seq <= $3';
 
 /**
- * Gives up what the oldest batches have replaced, in one workspace that keeps more than `most` rules. How far is noted before the first row
- * goes: nobody takes what is left for all of it.
+ * Drops previous versions of the oldest batches of one workspace above `most`. Records the position first, so that nobody treats the rest
+ * as complete.
  */
 function* giveUp(atMost: AtMost, most: { readonly keptRules: number; readonly keptInAll: number }, limit: number): Work<number> {
   const open = yield* one('SELECT workspace_pk, removed_seq, until_seq FROM given_up WHERE removed_seq < until_seq LIMIT 1');
@@ -183,7 +182,7 @@ function* giveUp(atMost: AtMost, most: { readonly keptRules: number; readonly ke
   const inAll = yield* one('SELECT sum(rules) AS kept FROM kept_counts');
   if (over === undefined || (Number(over.kept) <= most.keptRules && Number(inAll?.kept ?? 0) <= most.keptInAll)) return 0;
   const workspace = Number(over.workspace_pk);
-  // Its row is held, as a landing holds it: an undo that is under way has all that it needs until its end.
+  // Locked like by a landing: an active undo keeps its data until its end.
   const isHeld = (yield* run(`UPDATE workspaces SET revision = revision WHERE ${atMost('workspaces', 'pk = $1')}`, workspace, 1)) === 1;
   if (!isHeld) return 1;
   const oldest = yield* all(
@@ -191,7 +190,7 @@ function* giveUp(atMost: AtMost, most: { readonly keptRules: number; readonly ke
      AND first_seq > coalesce((SELECT until_seq FROM given_up WHERE workspace_pk = $1), 0) ORDER BY first_seq LIMIT ${BATCHES}`,
     workspace,
   );
-  // About one slice of rows: no batch is given up for nothing.
+  // About one slice: no batch is dropped needlessly.
   let entries = 0;
   let until: number | undefined;
   for (const { first_seq, last_seq } of oldest) {
@@ -225,7 +224,7 @@ function* removeRules(
   return rows.length;
 }
 
-/** The workspaces of lists, deleted ones included. */
+/** Including deleted lists. */
 function* workspacesOf(lists: ReadonlySet<number>): Work<Map<number, number>> {
   if (lists.size === 0) return new Map();
   const given = [...lists].map((_, i) => `$${i + 1}`);

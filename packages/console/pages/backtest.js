@@ -1,5 +1,3 @@
-/** What rules would have done to recorded requests. */
-
 import { html } from 'htm/preact';
 import { useEffect, useId, useState } from 'preact/hooks';
 import { ask, manage } from '../api.js';
@@ -18,9 +16,7 @@ import { Table } from '../ui/table.js';
 import { ExpressionField } from './rules/expression.js';
 import { RULE_TABS } from './rules/tabs.js';
 
-/** @typedef {{ id: string, state: string, bytes: number, read_bytes: number, requests: number, fault: string | null, result: any }} Job */
-
-/** ms between two looks at a job. */
+/** Poll interval of a job, ms. */
 const LOOK = 500;
 const KINDS = RULE_TABS.filter(({ kind }) => kind !== 'access_rule').map(({ kind, label }) => ({ value: kind, label }));
 const VIEWS = [
@@ -28,17 +24,17 @@ const VIEWS = [
   { value: 'agent', label: 'As the agent sees it' },
 ];
 
-/** @param {import('../pages.js').PageProps} _props */
+/** @param {PageProps} _props */
 export function Page(_props) {
   const [file, setFile] = useState(/** @type {File | undefined} */ (undefined));
   const [form, setForm] = useState({ kind: 'waf_rule', as: 'recorded', expression: '' });
-  const [job, setJob] = useState(/** @type {Job | undefined} */ (undefined));
+  const [job, setJob] = useState(/** @type {Trial | undefined} */ (undefined));
   const { busy, error, run } = useWork();
   const fileId = useId();
   const isRunning = job?.state === 'running';
   const address = manage('/backtests', { ...form, expression: form.expression.trim() });
-  const addressOf = (/** @type {Job} */ { id }) => manage(`/backtests/${id}`);
-  const set = (/** @type {string} */ field) => (/** @type {string} */ text) => setForm((before) => ({ ...before, [field]: text }));
+  const addressOf = (/** @type {Trial} */ { id }) => manage(`/backtests/${id}`);
+  const set = (field) => (text) => setForm((before) => ({ ...before, [field]: text }));
 
   useEffect(() => {
     if (job === undefined || !isRunning) return;
@@ -49,11 +45,11 @@ export function Page(_props) {
     return () => clearTimeout(timer);
   }, [job]);
 
-  const submit = (/** @type {Event} */ event) => {
+  const submit = (event) => {
     event.preventDefault();
     void run(async () => setJob((await ask(address, { method: 'POST', body: file })).body));
   };
-  const cancel = () => run(async () => setJob((await ask(addressOf(/** @type {Job} */ (job)), { method: 'DELETE' })).body));
+  const cancel = () => run(async () => setJob((await ask(addressOf(/** @type {Trial} */ (job)), { method: 'DELETE' })).body));
 
   return html`
     <${PageHead} title="Backtest">What the rules in force, or one expression, would have done to requests that you have recorded: a log of nginx, Apache, Envoy, Caddy or the agent, or a HAR.<//>
@@ -61,7 +57,7 @@ export function Page(_props) {
       <div class="form-row">
         <div class="field">
           <label for=${fileId}>Recording</label>
-          <input id=${fileId} class="input" type="file" aria-describedby=${`${fileId}-hint`} onChange=${(/** @type {any} */ event) => setFile(event.target.files[0])} />
+          <input id=${fileId} class="input" type="file" aria-describedby=${`${fileId}-hint`} onChange=${(event) => setFile(event.target.files[0])} />
           <p class="hint" id=${`${fileId}-hint`}>Up to 16 MiB, gzip or not.</p>
         </div>
         <${SelectField} label="Kind of rule" value=${form.kind} onValue=${set('kind')} options=${KINDS} />
@@ -85,14 +81,14 @@ export function Page(_props) {
   `;
 }
 
-/** `0.02%`: small shares matter here. @param {number} share */
+/** `0.02%` @param {number} share */
 const shareOf = (share) => (share > 0 && share < 0.00005 ? '<0.01%' : `${(share * 100).toFixed(2)}%`);
 
 /** @param {{ result: any }} props */
 function Result({ result }) {
   const [shown, setShown] = useState(/** @type {any} */ (undefined));
   const { requests, first, last, unread, actions, histogram } = result;
-  const rules = result.rules.map((/** @type {any} */ rule, /** @type {number} */ i) => ({ ...rule, i }));
+  const rules = result.rules.map((rule, i) => ({ ...rule, i }));
   const span = first === null ? '' : `, ${dateTime(first)} to ${dateTime(last)}`;
   const decided = Object.entries(actions).map(
     ([action, number]) => `${action === 'none' ? 'no rule' : action} ${count(number)} (${shareOf(number / requests)})`,
@@ -107,27 +103,26 @@ function Result({ result }) {
         bars.length > 0 &&
         html`
           <${Card} title="Over time" note=${`In steps of ${duration(histogram.seconds * 1000)}.`}>
-            <${Plot} days=${histogram.seconds >= 86_400} label="Requests over time" times=${bars.map((/** @type {any} */ { start }) => Date.parse(start) / 1000)} series=${[
-              { label: 'requests', color: '--accent', fill: true, values: bars.map((/** @type {any} */ bar) => bar.requests) },
-              { label: 'decided by a rule', color: '--bad', values: bars.map((/** @type {any} */ bar) => bar.decided) },
+            <${Plot} days=${histogram.seconds >= 86_400} label="Requests over time" times=${bars.map(({ start }) => Date.parse(start) / 1000)} series=${[
+              { label: 'requests', color: '--accent', fill: true, values: bars.map((bar) => bar.requests) },
+              { label: 'decided by a rule', color: '--bad', values: bars.map((bar) => bar.decided) },
             ]} />
           <//>
         `
       }
       <${Table} label="Rules" columns=${columns(setShown)} rows=${rules}
-        keyOf=${(/** @type {any} */ { i }) => i} />
+        keyOf=${({ i }) => i} />
     </div>
     ${shown !== undefined && html`<${RuleDialog} rule=${shown} onClose=${() => setShown(undefined)} />`}
   `;
 }
 
-/** From this share of all requests on a rule that keeps clients out is asked about. */
+/** Share of requests from which on a rule gets a warning. */
 const BROAD = 0.01;
-/** Of those rules, how many are named. */
 const BROAD_NAMED = 5;
 const KEEPS_OUT = ['block', 'challenge', 'ratelimit'];
 
-/** The rules that keep many out, the one that decides most first. @param {{ rules: any[], requests: number, onShow: (rule: any) => void }} props */
+/** @param {{ rules: any[], requests: number, onShow: (rule: any) => void }} props */
 function Broad({ rules, requests, onShow }) {
   const broad = rules
     .filter(({ action, decides }) => KEEPS_OUT.includes(action) && decides >= requests * BROAD && decides > 0)
@@ -147,7 +142,7 @@ function Broad({ rules, requests, onShow }) {
   `;
 }
 
-/** @param {(rule: any) => void} onShow @returns {import('../ui/table.js').Column<any>[]} */
+/** @param {(rule: any) => void} onShow @returns {Column<any>[]} */
 const columns = (onShow) => [
   { label: 'Rule', cell: ({ name }) => html`<bdi class="text">${name}</bdi>` },
   { label: 'Action', cell: ({ action }) => action },
@@ -169,15 +164,12 @@ function RuleDialog({ rule, onClose }) {
   const notes = [
     ...(fault === null ? [] : [`Cannot be run: ${fault}`]),
     ...never,
-    ...taken.map((/** @type {any} */ { by, requests }) => `${by} takes ${counted(requests, 'of its requests', 'of its requests')}`),
+    ...taken.map(({ by, requests }) => `${by} takes ${counted(requests, 'of its requests', 'of its requests')}`),
     ...(contains.length === 0 ? [] : [`Contains ${contains.join(', ')}`]),
     ...(errors === null ? [] : [`Fails for ${counted(errors.requests, 'request')}: ${errors.first}`]),
-    ...lacking.map(
-      (/** @type {any} */ { what, requests }) =>
-        `${what} is not recorded in ${counted(requests, 'request')}: the default of the engine counts`,
-    ),
+    ...lacking.map(({ what, requests }) => `${what} is not recorded in ${counted(requests, 'request')}: the default of the engine counts`),
     ...agent,
-    ...hints.map((/** @type {string} */ hint) => `Hint: ${hint}`),
+    ...hints.map((hint) => `Hint: ${hint}`),
   ];
   return html`
     <${Dialog} title=${name} wide onClose=${onClose} footer=${html`<${Button} onClick=${onClose}>Close<//>`}>
@@ -186,14 +178,14 @@ function RuleDialog({ rule, onClose }) {
       ${
         samples.length === 0
           ? html`<p class="soft">No request matches.</p>`
-          : html`<${Table} label="Samples" columns=${SAMPLE} rows=${samples.map((/** @type {any} */ sample, /** @type {number} */ i) => ({ ...sample, i }))}
-          keyOf=${(/** @type {any} */ { i }) => i} />`
+          : html`<${Table} label="Samples" columns=${SAMPLE} rows=${samples.map((sample, i) => ({ ...sample, i }))}
+          keyOf=${({ i }) => i} />`
       }
     <//>
   `;
 }
 
-/** @type {import('../ui/table.js').Column<any>[]} */
+/** @type {Column<any>[]} */
 const SAMPLE = [
   { label: 'Request', cell: ({ method, target }) => html`<bdi class="mono text">${method} ${target}</bdi>` },
   { label: 'Time', cell: ({ time }) => (time === null ? '–' : dateTime(time)) },

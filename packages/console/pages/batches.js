@@ -1,5 +1,3 @@
-/** Batches of the last seven days: who sent them, what they did, and undoing them. */
-
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { ask, manage } from '../api.js';
@@ -24,32 +22,10 @@ import { toast } from '../ui/toast.js';
 import { usePreview } from './rules/preview.js';
 import { RULE_TABS, tabOf } from './rules/tabs.js';
 
-/**
- * @typedef {object} Batch
- * @property {string} id
- * @property {'sent' | 'refreshed' | 'deleted' | 'changed' | 'undone' | null} what What it did; null: not known.
- * @property {string | null} list_id
- * @property {number} lists How many it concerns.
- * @property {boolean | null} has_targets Whether it concerns lists; null: not known.
- * @property {string | null} key_id
- * @property {string | null} key_name
- * @property {string | null} actor The person who sent it, where he was named.
- * @property {string | null} person The provider that has named him, and who that is there.
- * @property {string} received_at
- * @property {string} landed_at
- * @property {number} entries
- * @property {string | null} undoes
- * @property {string | null} undone_by
- * @property {boolean} undoable
- */
-/** @typedef {{ removes: number, restores: number, keeps: number, sample: string[] }} Effect */
-/** @typedef {import('../names.js').Names} Names */
-
-/** Batches of a page. */
 const LIMIT = 100;
 const UNDO = manage('/undo');
 
-/** @param {import('../pages.js').PageProps} props */
+/** @param {PageProps} props */
 export function Page({ session, place }) {
   const names = useNames(session);
   const [id] = place.parts;
@@ -73,7 +49,7 @@ function Batches({ names }) {
 
 const keyOf = (/** @type {Batch} */ { id }) => id;
 
-/** What a batch did, in words. @type {Record<string, { short: string, whole: string }>} */
+/** @type {Record<string, { short: string, whole: string }>} */
 const WHAT = {
   sent: { short: 'signals', whole: 'Signals' },
   refreshed: { short: 'refresh', whole: 'A refresh of a source' },
@@ -83,10 +59,10 @@ const WHAT = {
   unknown: { short: 'not known', whole: 'Not known: it is older than weir keeps note of that' },
 };
 
-/** Whether its entries are what somebody sent: a change, deletion or undo has few for any number of rules. @param {Batch} batch */
+/** Changes, deletions and undos have few entries whatever their number of rules. @param {Batch} batch */
 const isOfEntries = ({ what }) => what === 'sent' || what === 'refreshed' || what === null;
 
-/** @param {Names} names @returns {import('../ui/long-list.js').LongColumn<Batch>[]} */
+/** @param {Names} names @returns {LongColumn<Batch>[]} */
 const columns = (names) => [
   { label: 'Received', width: '6.5rem', cell: ({ received_at: at }) => html`<${Ago} at=${at} />` },
   {
@@ -101,7 +77,7 @@ const columns = (names) => [
   { label: 'Entries', width: '5rem', number: true, cell: (batch) => (isOfEntries(batch) ? count(batch.entries) : '–') },
 ];
 
-/** Where its rules are. @param {Batch} batch @param {Names} names */
+/** @param {Batch} batch @param {Names} names */
 function listOf({ list_id: list, lists, has_targets: has }, names) {
   if (has === false) return 'expression rules';
   const first = list === null ? 'a list that is gone' : names.listName(list);
@@ -115,7 +91,7 @@ function State({ batch: { undoes, undone_by: by } }) {
   return html`<${Badge} kind="good">landed<//>`;
 }
 
-/** @param {{ id: string, names: Names, session: import('../session.js').Session }} props */
+/** @param {{ id: string, names: Names, session: Session }} props */
 function OneBatch({ id, names, session }) {
   const live = useLive(manage(`/batches/${encodeURIComponent(id)}`));
   const [isUndoing, setUndoing] = useState(false);
@@ -143,7 +119,7 @@ function OneBatch({ id, names, session }) {
   `;
 }
 
-/** What undoing is, or why there is none. @param {Batch} batch @param {boolean} isUndoable */
+/** @param {Batch} batch @param {boolean} isUndoable */
 function noteOf({ undoable, undone_by: by }, isUndoable) {
   if (!undoable)
     return 'It cannot be undone: too much has changed since, so that what it replaced is not known any more, or its list is deleted.';
@@ -167,7 +143,7 @@ const factsOf = (batch, names) => [
   ['Undone by', batch.undone_by && html`<a href=${link('/batches', batch.undone_by)} title=${batch.undone_by}>a later batch</a>`],
 ];
 
-/** How long landing took. @param {number} ms */
+/** @param {number} ms */
 const tookText = (ms) => (ms < 1000 ? `${Math.max(0, ms)} ms` : duration(ms));
 
 /** @param {{ effect: Effect }} props */

@@ -1,5 +1,3 @@
-/** What pulls decisions: programs that enforce where traffic passes, what each holds, and what it cannot enforce. */
-
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { allPages } from '../api.js';
@@ -16,9 +14,7 @@ import { BouncerDialog, programOf, State, urgency } from './bouncers/bouncer.js'
 import { ClientFilter, chosen } from './clients/filter.js';
 import { Versions } from './clients/versions.js';
 
-/** @typedef {import('./bouncers/bouncer.js').Bouncer} Bouncer */
-
-/** @param {import('../pages.js').PageProps} props */
+/** @param {PageProps} props */
 export function Page({ session, place: { query } }) {
   const live = useLiveWork('bouncers', readBouncers);
   const names = useNames(session);
@@ -61,7 +57,7 @@ const NoBouncers = () => html`
   <//>
 `;
 
-/** How many run which program. @param {Bouncer[]} bouncers @param {string} shown @returns {import('./clients/versions.js').Version[]} */
+/** @param {Bouncer[]} bouncers @param {string} shown @returns {Version[]} */
 function versionsOf(bouncers, shown) {
   return [...Map.groupBy(bouncers, ({ user_agent: agent }) => agent)]
     .toSorted(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }))
@@ -82,7 +78,7 @@ function versionsOf(bouncers, shown) {
     });
 }
 
-/** @param {import('../names.js').Names} names @returns {import('../ui/long-list.js').LongColumn<Bouncer>[]} */
+/** @param {Names} names @returns {LongColumn<Bouncer>[]} */
 const columns = (names) => [
   { label: 'State', width: '8.5rem', cell: (bouncer) => html`<${State} bouncer=${bouncer} />` },
   { label: 'Name', width: 'minmax(6rem, 1fr)', cell: (bouncer) => html`<bdi>${keyName(bouncer)}</bdi>` },

@@ -1,4 +1,3 @@
-/** What changed: one timeline since an instant, or between two, of the workspace or of one feed. */
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { manage } from '../api.js';
@@ -17,12 +16,9 @@ import { colorOf, totalOf, whatOf, whereOf, whoOf, wordOf } from './changes/word
 import { WORKSPACE_FEED } from './feeds/feed-state.js';
 import { readFeeds } from './feeds/read-feeds.js';
 
-/** @typedef {import('./changes/words.js').Change} Change */
-
-/** Entries of a page. */
 const LIMIT = 200;
 
-/** @param {import('../pages.js').PageProps} props */
+/** @param {PageProps} props */
 export function Page({ place }) {
   const shownWindow = windowOf(place.query);
   const { feed, kind } = shownWindow;
@@ -31,9 +27,9 @@ export function Page({ place }) {
   const [shown, setShown] = useState(/** @type {Change | undefined} */ (undefined));
   return html`
     <${PageHead} title="What changed">Rules, sources, settings, lists and keys, newest first. Counted by the minute, one entry for what one key, person or source did to one list.<//>
-    <${WindowFields} window=${shownWindow} feeds=${feeds.filter((/** @type {any} */ { id }) => id !== WORKSPACE_FEED)} />
+    <${WindowFields} window=${shownWindow} feeds=${feeds.filter(({ id }) => id !== WORKSPACE_FEED)} />
     <${Known} window=${shownWindow} />
-    ${feed !== undefined && html`<${DifferenceCard} window=${shownWindow} name=${feeds.find((/** @type {any} */ { id }) => id === feed)?.name ?? ''} />`}
+    ${feed !== undefined && html`<${DifferenceCard} window=${shownWindow} name=${feeds.find(({ id }) => id === feed)?.name ?? ''} />`}
     <${Shown} live=${{ value: items, error, refresh }}>${(/** @type {Change[]} */ read) => html`
       ${read.length > 0 && html`<p class="small soft" role="status">${totalOf(read)}${!isComplete && ' There is more below.'}</p>`}
       ${
@@ -49,7 +45,7 @@ export function Page({ place }) {
 
 const keyOf = (/** @type {Change} */ { id }) => id;
 
-/** @type {import('../ui/long-list.js').LongColumn<Change>[]} */
+/** @type {LongColumn<Change>[]} */
 const COLUMNS = [
   { label: 'When', width: '6.5rem', cell: ({ at }) => html`<${Ago} at=${at} />` },
   { label: 'What', width: 'minmax(7.5rem, 1fr)', cell: (change) => html`<${Badge} kind=${colorOf(change)}>${wordOf(change)}<//>` },
@@ -64,7 +60,7 @@ const SORTS = /** @type {const} */ ([
   ['refreshes', 'Refreshes of sources that failed or were held back'],
 ]);
 
-/** Since when all is known, where that is less than what is asked for. @param {{ window: import('./changes/window.js').Window }} props */
+/** Warns where history is shorter than the requested time. @param {{ window: ChangeWindow }} props */
 function Known({ window: { since, until, feed } }) {
   const { value } = useLive(manage('/changes', { since, until, feed, limit: 1 }), { every: 60_000 });
   if (value === undefined) return null;

@@ -1,5 +1,3 @@
-/** What pulls feeds: firewalls, agents, scripts; and which of them have stopped or are behind. */
-
 import { html } from 'htm/preact';
 import { allPages } from '../api.js';
 import { useLiveWork } from '../data.js';
@@ -17,34 +15,13 @@ import { Behind, behindOf, DeviceDialog, State } from './devices/device.js';
 import { documentText, isFeed } from './devices/documents.js';
 import { linkToFeed } from './feeds/read-feeds.js';
 
-/**
- * @typedef {object} Device
- * @property {string} id
- * @property {string} key_id
- * @property {string | null} key_name
- * @property {string} user_agent
- * @property {string} address
- * @property {string} first_pull
- * @property {string} last_pull
- * @property {number} last_status
- * @property {number} pulls
- * @property {number | null} interval_seconds
- * @property {Record<'200' | '304' | '4xx' | '5xx', number>} answers
- * @property {boolean} sends_validators
- * @property {string | null} stopped_at
- * @property {Refusal[]} refusals What it is refused now.
- * @property {{ feed_id: string | null, format: string, family: string, action: string, etag: string, last_modified: string, at: string, behind_seconds: number | null }[]} documents
- */
-
-/** @typedef {{ feed_id: string | null, feed_name: string | null, format: string | null, family: string | null, action: string | null, status: number, since: string, at: string, count: number }} Refusal */
-
-/** @param {import('../pages.js').PageProps} props */
+/** @param {PageProps} props */
 export function Page({ session, place }) {
   const live = useLiveWork('devices', readDevices);
   const names = useNames(session);
   const { query } = place;
   const shown = query.get('id');
-  const setShown = (/** @type {string} */ id) => setQuery({ id });
+  const setShown = (id) => setQuery({ id });
   return html`
     <${PageHead} title="Devices">What pulls feeds, rules and the configuration of agents, told apart by key, address and User-Agent; those that need a look come first.<//>
     <${Shown} live=${live}>${(/** @type {Device[]} */ devices) => {
@@ -75,9 +52,11 @@ export function Page({ session, place }) {
 const keyOf = (/** @type {Device} */ { id }) => id;
 
 /**
- * Which content of which feed how many have; of each feed the newest first.
- * @param {Device[]} devices @param {import('../names.js').Names} names @param {string | null} shown The tag of those that are shown.
- * @returns {import('./clients/versions.js').Version[]}
+ * Groups devices by feed content, the newest content of each feed first.
+ * @param {Device[]} devices
+ * @param {Names} names
+ * @param {string | null} shown The tag of those that are shown.
+ * @returns {Version[]}
  */
 function versionsOf(devices, names, shown) {
   const documents = devices.flatMap(({ documents: each }) => each);
@@ -107,7 +86,7 @@ function versionsOf(devices, names, shown) {
 /** @param {number | null} seconds null: not known. */
 const behindText = (seconds) => (seconds === null ? '' : seconds === 0 ? ', the newest' : `, ${duration(seconds * 1000)} behind`);
 
-/** All devices: those that stopped first, then those that are refused, then by their last pull. @returns {Promise<Device[]>} */
+/** Stopped devices first, then refused ones, then by last fetch. @returns {Promise<Device[]>} */
 async function readDevices() {
   const devices = await allPages('/devices', 'devices');
   return devices.sort((a, b) => urgency(b) - urgency(a) || (a.last_pull < b.last_pull ? 1 : -1));
@@ -129,7 +108,7 @@ const shareOfUnchanged = ({ answers }) => {
   return good === 0 ? '–' : percent(answers['304'] / good);
 };
 
-/** @type {import('../ui/long-list.js').LongColumn<Device>[]} */
+/** @type {LongColumn<Device>[]} */
 const COLUMNS = [
   { label: 'State', width: '7.75rem', cell: (device) => html`<${State} device=${device} />` },
   { label: 'Name', width: 'minmax(6rem, 1fr)', cell: (device) => html`<bdi>${keyName(device)}</bdi>` },

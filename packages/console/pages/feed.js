@@ -1,5 +1,3 @@
-/** One feed: how large it is and where it is heading, what it says, how devices get it, and which do. */
-
 import { html } from 'htm/preact';
 import { useEffect, useState } from 'preact/hooks';
 import { allPages, ask, manage } from '../api.js';
@@ -32,9 +30,6 @@ import { readFeed } from './feeds/read-feeds.js';
 import { SetUpCard } from './feeds/set-up-card.js';
 import { linkToSource, stateOf as stateOfSource } from './sources/source-state.js';
 
-/** @typedef {import('./feeds/feed-state.js').FeedRow} FeedRow */
-/** @typedef {import('../session.js').Session} Session */
-
 const options = (/** @type {readonly string[]} */ values) => values.map((value) => ({ value, label: value }));
 
 /** @param {{ kind: string, id: string, session: Session }} props */
@@ -45,16 +40,16 @@ export function FeedPage({ kind, id, session }) {
   `}<//>`;
 }
 
-/** The parameter that names a feed. @param {FeedRow} feed */
+/** @param {FeedRow} feed */
 const named = ({ id }) => (id === WORKSPACE_FEED ? undefined : id);
 
 /** @param {{ feed: FeedRow, tag: string, session: Session, refresh: () => Promise<void> }} props */
 function Feed({ feed: read, tag, session, refresh }) {
-  // What the preview reads, every few seconds, is what the feed has now, whenever it was made last.
-  const [fresh, setFresh] = useState(/** @type {import('./feeds/feed-state.js').Built | undefined} */ (undefined));
+  // The preview is polled, so its count is newer than the last build.
+  const [fresh, setFresh] = useState(/** @type {Built | undefined} */ (undefined));
   const feed = fresh === undefined ? read : { ...read, fresh: { ...fresh, built_at: new Date().toISOString() } };
   const [open, setOpen] = useState(/** @type {'delete' | undefined} */ (undefined));
-  /** The feed as it was when its form was opened: what others change meanwhile is not overwritten. */
+  /** As of when the form opened: If-Match detects concurrent changes. */
   const [edited, setEdited] = useState(/** @type {{ feed: FeedRow, tag: string } | undefined} */ (undefined));
   const names = useNames(session);
   const state = stateOf(feed);
@@ -70,7 +65,7 @@ function Feed({ feed: read, tag, session, refresh }) {
     }
   `;
   const close = () => setOpen(undefined);
-  // A name that several lists have is answered 409.
+  // A name shared by several lists gets a 409, so the id is used.
   const isShared = names.lists.filter(({ name }) => name === feed.name).length > 1;
   const path = feed.kind === 'workspace' ? '' : `/${encodeURIComponent(isShared && feed.kind === 'list' ? feed.id : feed.name)}`;
   const address = `${location.origin}/v1/threat/feeds${path}`;
@@ -95,7 +90,7 @@ function Feed({ feed: read, tag, session, refresh }) {
 
 /** @param {{ feed: FeedRow, tag: string }} props */
 function SizeCard({ feed, tag }) {
-  // Counted anew only now and then, and when the feed was changed: it reads every rule of the feed.
+  // Measuring reads every rule: once a minute, and after a change.
   const live = useLiveWork(
     `measure ${feed.id} ${tag}`,
     async () => (await ask(manage('/measure'), { method: 'POST', body: { feed: named(feed) } })).body.before,
@@ -103,7 +98,7 @@ function SizeCard({ feed, tag }) {
   );
   return html`
     <${Card} title="Size" note="In the format and family that the feed stores.">
-      <${Shown} live=${live}>${(/** @type {any} */ measure) => {
+      <${Shown} live=${live}>${(measure) => {
         const { entries } = measure;
         return html`
           <${Figures}>
@@ -117,7 +112,7 @@ function SizeCard({ feed, tag }) {
               ? html`<p class="small soft">No rule for a country or an ASN is in it.</p>`
               : html`
                 <h3>What costs most</h3>
-                <${Facts} facts=${measure.costs.map((/** @type {any} */ { name, networks }) => [name, counted(networks, 'network')])} />
+                <${Facts} facts=${measure.costs.map(({ name, networks }) => [name, counted(networks, 'network')])} />
               `
           }
           ${measure.of_rules !== null && html`<${Notice} kind="warn">The counts below are of ${count(measure.of_rules)} of ${counted(measure.rules, 'rule')}: counting all takes too long.<//>`}
@@ -131,7 +126,7 @@ function SizeCard({ feed, tag }) {
 
 /** @param {{ title: string, shares: any }} props */
 function SharesOf({ title, shares: { largest, others } }) {
-  const facts = largest.map((/** @type {any} */ { name, entries }) => [name, count(entries)]);
+  const facts = largest.map(({ name, entries }) => [name, count(entries)]);
   return html`
     <h3>${title}</h3>
     <${Facts} facts=${others.count === 0 ? facts : [...facts, [counted(others.count, 'other'), count(others.entries)]]} />
@@ -144,15 +139,15 @@ function HistoryCard({ feed }) {
   return html`
     <${Card} title="Where it is heading" note="Networks of the block feed at the end of each of the last 90 days.">
       <${Shown} live=${live}>${(/** @type {{ days: any[] }} */ { days }) => {
-        const known = days.filter((/** @type {any} */ each) => each.v4 !== null || each.v6 !== null);
+        const known = days.filter((each) => each.v4 !== null || each.v6 !== null);
         if (known.length === 0)
           return html`<p class="soft">${feed.action === 'allow' ? 'It is an allow feed; sizes are noted of block feeds only.' : 'No size is known yet: it is noted each day on which the feed is made for somebody who asks for it.'}</p>`;
         const last = known.at(-1);
         return html`
-          <${Plot} days span=${89 * 86_400} onSpan=${seeChanges(named(feed))} label="Networks of the block feed" times=${known.map((/** @type {any} */ each) => Date.parse(each.day) / 1000)}
+          <${Plot} days span=${89 * 86_400} onSpan=${seeChanges(named(feed))} label="Networks of the block feed" times=${known.map((each) => Date.parse(each.day) / 1000)}
             series=${[
-              { label: 'IPv4', color: '--accent', fill: true, values: known.map((/** @type {any} */ each) => each.v4?.last ?? null) },
-              { label: 'IPv6', color: '--warn', values: known.map((/** @type {any} */ each) => each.v6?.last ?? null) },
+              { label: 'IPv4', color: '--accent', fill: true, values: known.map((each) => each.v4?.last ?? null) },
+              { label: 'IPv6', color: '--warn', values: known.map((each) => each.v6?.last ?? null) },
             ]} />
           ${
             feed.kind !== 'composed' &&
@@ -164,7 +159,10 @@ function HistoryCard({ feed }) {
   `;
 }
 
-/** @param {{ feed: FeedRow, address: string, onRead: (built: import('./feeds/feed-state.js').Built) => void }} props `onRead`: it is as the feed stores it. */
+/**
+ * @param {{ feed: FeedRow, address: string, onRead: (built: Built) => void }} props `onRead`: it is as the
+ *   feed stores it.
+ */
 function ContentCard({ feed, address, onRead }) {
   const [format, setFormat] = useState(feed.format ?? 'plain');
   const [family, setFamily] = useState(feed.family ?? 'both');
@@ -183,7 +181,7 @@ function ContentCard({ feed, address, onRead }) {
         <${SelectField} label="Family" value=${family} onValue=${setFamily} options=${options(FAMILIES)} />
         <${SelectField} label="Action" value=${action} onValue=${setAction} options=${options(ACTIONS)} />
       </div>
-      <${Shown} live=${live}>${(/** @type {any} */ content) => html`
+      <${Shown} live=${live}>${(content) => html`
         ${content.over_cap && html`<${Notice} kind="warn">It is not published: fetches are answered 413, and clients keep what they got before. It has ${count(content.entries)} entries where ${count(content.entry_limit)} are allowed. ${content.hint}<//>`}
         <${Facts} facts=${[
           [
@@ -214,22 +212,22 @@ function DevicesCard({ feed }) {
     <${Card} title="Devices" note="What has got this feed, or is refused it: when last, and how far behind the newest content it is.">
       <${Shown} live=${live}>${(/** @type {any[]} */ devices) => {
         const rows = devices.flatMap((device) => {
-          const document = device.documents.find((/** @type {any} */ each) => each.feed_id === feedId && isFeed(each));
-          const refusal = device.refusals.find((/** @type {any} */ each) => isRefusedFeed(each, feedId));
+          const document = device.documents.find((each) => each.feed_id === feedId && isFeed(each));
+          const refusal = device.refusals.find((each) => isRefusedFeed(each, feedId));
           return document === undefined && refusal === undefined ? [] : [{ ...device, document, refusal }];
         });
         if (rows.length === 0) {
           return html`<${Empty} icon="devices" title="No device has fetched this feed yet"><p>Make a key for the device, and set the device up as below. It appears here within a minute of its first fetch.</p><//>`;
         }
-        return html`<${Table} label="Devices" rows=${rows} keyOf=${(/** @type {any} */ { id }) => id} columns=${DEVICE_COLUMNS} />`;
+        return html`<${Table} label="Devices" rows=${rows} keyOf=${({ id }) => id} columns=${DEVICE_COLUMNS} />`;
       }}<//>
     <//>
   `;
 }
 
-const formatText = (/** @type {any} */ { format, family }) => (format === null ? '' : `${format}, ${family}`);
+const formatText = ({ format, family }) => (format === null ? '' : `${format}, ${family}`);
 
-/** @type {import('../ui/table.js').Column<any>[]} */
+/** @type {Column<any>[]} */
 const DEVICE_COLUMNS = [
   { label: 'Name', cell: (device) => html`<bdi>${keyName(device)}</bdi>` },
   { label: 'Address', cell: ({ address }) => html`<bdi class="mono">${address}</bdi>` },

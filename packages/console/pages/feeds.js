@@ -1,5 +1,3 @@
-/** The feeds of the workspace: its own, those of its lists, and those made of several lists. */
-
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { ask, hasEnded, manage } from '../api.js';
@@ -20,9 +18,7 @@ import { FeedForm } from './feeds/feed-form.js';
 import { builtOf, countOf, isOld, nameOfKind, stateOf, WORKSPACE_FEED } from './feeds/feed-state.js';
 import { linkToFeed, readFeeds } from './feeds/read-feeds.js';
 
-/** @typedef {import('./feeds/feed-state.js').FeedRow} FeedRow */
-
-/** @param {import('../pages.js').PageProps} props */
+/** @param {PageProps} props */
 export function Page({ session, place }) {
   const live = useLiveWork('feeds', readFeeds);
   const [open, setOpen] = useState(/** @type {'list' | 'composed' | undefined} */ (undefined));
@@ -54,7 +50,7 @@ export function Page({ session, place }) {
         <//>
       `
       }
-      ${open !== undefined && html`<${FeedForm} kind=${open} onClose=${close} onDone=${(/** @type {any} */ { id }) => go(linkToFeed({ kind: open, id }))} />`}
+      ${open !== undefined && html`<${FeedForm} kind=${open} onClose=${close} onDone=${({ id }) => go(linkToFeed({ kind: open, id }))} />`}
     `}<//>
   `;
 }
@@ -63,7 +59,7 @@ export function Page({ session, place }) {
 function FeedTable({ feeds: read }) {
   const fresh = useFresh(read);
   const feeds = read.map((feed) => ({ ...feed, fresh: fresh.get(feed.id) }));
-  /** @type {import('../ui/table.js').Column<FeedRow>[]} */
+  /** @type {Column<FeedRow>[]} */
   const columns = [
     { label: 'Feed', cell: (feed) => html`<a class="text" href=${linkToFeed(feed)}>${feed.name}</a>` },
     { label: 'Made of', cell: (feed) => html`<span>${nameOfKind(feed)}</span>` },
@@ -94,16 +90,16 @@ function Entries({ feed }) {
   return html`<span>${count(known.entries)}${isOld(known) && html`<br /><span class="soft small">counted <${Ago} at=${known.built_at} /></span>`}</span>`;
 }
 
-/** Feeds that are counted for the table at most; those beyond say how old their count is. */
+/** Feeds counted for the table; others show the age of their count. */
 const COUNTED = 30;
 
-/** What feeds have now of which this process has built nothing lately, by id; read one after the other. @param {FeedRow[]} feeds */
+/** Current counts of feeds that this process did not build recently, read one at a time. @param {FeedRow[]} feeds */
 function useFresh(feeds) {
   const asked = feeds.filter((feed) => isOld(builtOf(feed))).slice(0, COUNTED);
   const live = useLiveWork(
     asked.length === 0 ? null : 'fresh counts',
     async () => {
-      /** @type {Record<string, import('./feeds/feed-state.js').Built>} */
+      /** @type {Record<string, Built>} */
       const found = {};
       for (const { id } of asked) {
         if (hasEnded()) break;

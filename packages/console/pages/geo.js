@@ -1,5 +1,3 @@
-/** The country and ASN data in use. */
-
 import { html } from 'htm/preact';
 import { manage } from '../api.js';
 import { useLive } from '../data.js';
@@ -11,22 +9,10 @@ import { Facts, Figure, Figures } from '../ui/figures.js';
 import { PageHead } from '../ui/page-head.js';
 import { Shown } from '../ui/states.js';
 
-/**
- * @typedef {object} GeoKind
- * @property {'packaged' | 'downloaded' | 'operator'} source
- * @property {string} format
- * @property {string} date
- * @property {number} age_days
- * @property {number} keys
- * @property {number} ranges_v4
- * @property {number} ranges_v6
- * @property {string | null} attribution
- */
-
-/** Data of this age need attention, as in `weir status`; days. */
+/** Age at which geo data is reported as old, days. */
 const OLD = 90;
 
-/** @param {import('../pages.js').PageProps} _props */
+/** @param {PageProps} _props */
 export function Page(_props) {
   const live = useLive(manage('/geo'), { every: 30_000 });
   return html`

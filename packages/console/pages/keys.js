@@ -1,5 +1,3 @@
-/** API keys: who may do what; making and revoking them. */
-
 import { html } from 'htm/preact';
 import { useEffect, useState } from 'preact/hooks';
 import { ApiError, allPages, ask, manage } from '../api.js';
@@ -21,24 +19,6 @@ import { toast } from '../ui/toast.js';
 import { PERMISSIONS, ROLES } from '../words.js';
 import { Pulled } from './keys/pulled.js';
 
-/** @typedef {import('../session.js').Session} Session */
-/**
- * @typedef {object} Key
- * @property {string} id
- * @property {string} prefix
- * @property {string | null} name
- * @property {string[]} permissions
- * @property {string | null} role The one that may exactly that.
- * @property {string | null} list_id
- * @property {string | null} feed_id
- * @property {string[]} from The networks that it is good from; none: from anywhere.
- * @property {string} created_at
- * @property {string | null} expires_at
- * @property {string | null} revoked_at
- * @property {string | null} last_used_at
- */
-/** @typedef {{ keys: Key[], lists: { id: string, name: string }[], feeds: { id: string, name: string }[] }} Known */
-
 const DAY = 86_400;
 const EXPIRIES = [
   { value: '', label: 'Never' },
@@ -47,7 +27,7 @@ const EXPIRIES = [
   { value: String(365 * DAY), label: '1 year' },
 ];
 
-/** @param {import('../pages.js').PageProps} props */
+/** @param {PageProps} props */
 export function Page({ session, place }) {
   const live = useLiveWork('keys', readKeys);
   const [isMaking, setMaking] = useState(false);
@@ -57,7 +37,7 @@ export function Page({ session, place }) {
   const actions = html`<${Button} kind="main" icon="plus" onClick=${() => setMaking(true)}>New key<//>`;
   return html`
     <${PageHead} title="Keys" actions=${actions}>What senders, firewalls and people show to be let in. The text of a key is shown once, when it is made.<//>
-    <${Shown} live=${live}>${(/** @type {Known} */ { keys, lists, feeds }) => {
+    <${Shown} live=${live}>${(/** @type {any} */ { keys, lists, feeds }) => {
       const ended = keys.filter((key) => stateOf(key) !== 'valid').length;
       const shown = isAll ? keys : keys.filter((key) => stateOf(key) === 'valid');
       return html`
@@ -95,7 +75,12 @@ function stateOf({ revoked_at: revoked, expires_at: expires }) {
   return expires !== null && Date.parse(expires) <= Date.now() ? 'expired' : 'valid';
 }
 
-/** @param {Session} session @param {Omit<Known, 'keys'>} known @param {(key: Key) => void} revoke @returns {import('../ui/table.js').Column<Key>[]} */
+/**
+ * @param {Session} session
+ * @param {Omit<any, 'keys'>} known
+ * @param {(key: Key) => void} revoke
+ * @returns {Column<Key>[]}
+ */
 const columns = (session, known, revoke) => [
   {
     label: 'Key',
@@ -126,19 +111,22 @@ const columns = (session, known, revoke) => [
   },
 ];
 
-/** @param {Key} key @param {Omit<Known, 'keys'>} known */
+/** @param {Key} key @param {Omit<any, 'keys'>} known */
 function boundTo({ list_id: list, feed_id: feed }, { lists, feeds }) {
   if (list !== null) return html`<span>list <bdi>${lists.find(({ id }) => id === list)?.name ?? 'that is gone'}</bdi></span>`;
   return feed === null ? '' : html`<span>feed <bdi>${feeds.find(({ id }) => id === feed)?.name ?? 'that is gone'}</bdi></span>`;
 }
 
-/** What a new key may do until somebody chooses: pull feeds, or the first thing that this session can give. @param {Session} session */
+/** feed:read, or the first permission that this session can grant. @param {Session} session */
 function firstChoice(session) {
   const given = PERMISSIONS.map(({ value }) => value).filter((value) => may(session, value));
   return given.includes('feed:read') ? ['feed:read'] : given.slice(0, 1);
 }
 
-/** @param {{ session: Session, lists: { id: string, name: string }[], feeds: { id: string, name: string }[], onClose: () => void, onDone: () => void }} props */
+/**
+ * @param {{ session: Session, lists: { id: string, name: string }[], feeds: { id: string, name: string }[], onClose: () => void, onDone:
+ *   () => void }} props
+ */
 function NewKey({ session, lists, feeds, onClose, onDone }) {
   const [name, setName] = useState('');
   const [permissions, setPermissions] = useState(() => firstChoice(session));
@@ -153,7 +141,7 @@ function NewKey({ session, lists, feeds, onClose, onDone }) {
 
   const offered = PERMISSIONS.filter(({ value, whole }) => may(session, value) && !(whole && bound !== ''));
   const chosen = permissions.filter((each) => offered.some(({ value }) => value === each));
-  // A role that cannot be bound, or that could do more than this session, is not offered.
+  // Roles that cannot be bound or exceed this session are not offered.
   const roles = ROLES.filter((each) => each.permissions.every((permission) => offered.some(({ value }) => value === permission)));
   const isRole = roles.some(({ value }) => value === role);
   const [kind, id] = bound.split(' ');
@@ -170,7 +158,7 @@ function NewKey({ session, lists, feeds, onClose, onDone }) {
       setMade(key);
       onDone();
     });
-  const faultOf = (/** @type {string} */ field) =>
+  const faultOf = (field) =>
     error instanceof ApiError ? error.faults.find((fault) => fault.field.split('.')[0] === field)?.message : undefined;
   const bindings = [
     { value: '', label: 'The whole workspace' },
@@ -219,9 +207,9 @@ const MadeKey = ({ made, onClose }) => html`
 /** @param {{ session: Session, revoked: Key, onClose: () => void, onDone: () => void }} props */
 function Revoke({ session, revoked, onClose, onDone }) {
   const address = manage(`/keys/${revoked.id}`);
-  const [uses, setUses] = useState(/** @type {import('./keys/pulled.js').Uses | undefined} */ (undefined));
+  const [uses, setUses] = useState(/** @type {Uses | undefined} */ (undefined));
   useEffect(() => {
-    // Where that cannot be told, the rest of the question stands.
+    // Without the preview the dialog only asks.
     ask(manage(`/keys/${revoked.id}`, { preview: true }), { method: 'DELETE' }).then(
       ({ body }) => setUses(body),
       () => undefined,

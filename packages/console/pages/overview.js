@@ -1,4 +1,3 @@
-/** The overview: what needs attention first, then what happens now, then charts of an hour to a month, and of 90 days. */
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { manage } from '../api.js';
@@ -20,9 +19,9 @@ import { linkToFeed, readFeeds } from './feeds/read-feeds.js';
 import { Attention } from './overview/attention.js';
 import { FirstSteps } from './overview/first-steps.js';
 
-const sum = (/** @type {readonly number[]} */ values) => values.reduce((total, value) => total + value, 0);
+const sum = (values) => values.reduce((total, value) => total + value, 0);
 
-/** @param {import('../pages.js').PageProps} props */
+/** @param {PageProps} props */
 export function Page({ session }) {
   return html`
     <${PageHead} title="Overview">What needs attention, and what happens in this workspace.<//>
@@ -37,16 +36,15 @@ export function Page({ session }) {
   `;
 }
 
-/** What happened in the last hour, by the minute. */
 function Now() {
   const live = useLive(manage('/activity', { minutes: 60 }));
   return html`
     <${Card} title="The last hour">
-      <${Shown} live=${live}>${(/** @type {any} */ activity) => {
+      <${Shown} live=${live}>${(activity) => {
         const { accepted, failed, landed, pulls, not_modified: unchanged, refused } = activity;
         const answered = sum(pulls) - sum(refused);
         const minutes = accepted.length;
-        const perMinute = (/** @type {number[]} */ values) => {
+        const perMinute = (values) => {
           const mean = sum(values) / minutes;
           return `${mean > 0 && mean < 0.1 ? 'under 0.1' : mean.toLocaleString('en', { maximumFractionDigits: 1 })} a minute`;
         };
@@ -71,7 +69,7 @@ function Now() {
   `;
 }
 
-/** How far back the charts go, and the minutes of a point. */
+/** Ranges in minutes; `step`: minutes per point. */
 const RANGES = [
   { value: '60', label: '1 hour', step: 1 },
   { value: '1440', label: '24 hours', step: 10 },
@@ -79,7 +77,6 @@ const RANGES = [
   { value: '43200', label: '30 days', step: 360 },
 ];
 
-/** Entries and pulls over time, as the store has counted them. */
 function Day() {
   const [minutes, setMinutes] = useState('1440');
   const { label, step } = /** @type {typeof RANGES[number]} */ (RANGES.find(({ value }) => value === minutes));
@@ -88,10 +85,10 @@ function Day() {
   return html`
     <div class="form-row" style=${{ maxWidth: '14rem' }}><${SelectField} label="Charts of the last" value=${minutes} onValue=${setMinutes} options=${RANGES} /></div>
     <div class="cards">
-      <${Shown} live=${live}>${(/** @type {any} */ { to, accepted, failed, landed, pulls, not_modified: unchanged, refused }) => {
+      <${Shown} live=${live}>${({ to, accepted, failed, landed, pulls, not_modified: unchanged, refused }) => {
         const end = Math.floor(Date.parse(to) / 60_000) * 60;
         const first = end - accepted.length * step * 60;
-        const times = accepted.map((/** @type {number} */ _, /** @type {number} */ i) => first + (i + 1) * step * 60);
+        const times = accepted.map((_, i) => first + (i + 1) * step * 60);
         const note =
           step === 1
             ? 'By the minute.'
@@ -121,7 +118,6 @@ function Day() {
   `;
 }
 
-/** The last 90 days. */
 function Days() {
   const live = useLive(manage('/history', { days: 90 }), { every: 60_000 });
   return html`
@@ -140,12 +136,11 @@ function Days() {
   `;
 }
 
-/** The feeds that are nearest to their caps. */
 function FullFeeds() {
   const live = useLiveWork('feeds', readFeeds);
   return html`
     <${Card} title="Fullest feeds" actions=${html`<a class="small" href=${link('/feeds')}>All feeds</a>`}>
-      <${Shown} live=${live}>${(/** @type {import('./feeds/feed-state.js').FeedRow[]} */ feeds) => {
+      <${Shown} live=${live}>${(/** @type {FeedRow[]} */ feeds) => {
         const rows = feeds
           .flatMap((feed) => {
             const built = builtOf(feed);

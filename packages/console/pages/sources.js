@@ -1,5 +1,3 @@
-/** Sources: lists of others that come by themselves. */
-
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { allPages } from '../api.js';
@@ -17,9 +15,7 @@ import { AddSource } from './sources/add-source.js';
 import { SourcePage } from './sources/source.js';
 import { linkToSource, stateOf } from './sources/source-state.js';
 
-/** @typedef {import('./sources/source-state.js').Source} Source */
-
-/** @param {import('../pages.js').PageProps} props */
+/** @param {PageProps} props */
 export function Page({ session, place }) {
   const live = useLiveWork('sources', () => allPages('/sources', 'sources'));
   const [isAdding, setAdding] = useState(false);
@@ -47,7 +43,7 @@ export function Page({ session, place }) {
   `;
 }
 
-/** @type {import('../ui/table.js').Column<Source>[]} */
+/** @type {Column<Source>[]} */
 const COLUMNS = [
   { label: 'Source', cell: (source) => html`<a class="text" href=${linkToSource(source)}>${source.name}</a>` },
   { label: 'State', cell: (source) => html`<${Badge} kind=${stateOf(source).kind}>${source.state}<//>` },

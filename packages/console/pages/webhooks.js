@@ -1,5 +1,3 @@
-/** Webhooks: where the workspace tells what needs attention; making, testing, deleting them, and what became of their messages. */
-
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { ApiError, ask, manage } from '../api.js';
@@ -18,11 +16,7 @@ import { Ago } from '../ui/time.js';
 import { toast } from '../ui/toast.js';
 import { WEBHOOK_STYLES } from '../words.js';
 
-/** @typedef {{ id: string, name: string, url: string, style: string, has_secret: boolean, tag: string | null }} Webhook `tag`: the state that a change is of. */
-/** @typedef {{ at: string, message: string, ms: number, status: number | null, outcome: string, text: string }} Delivery */
-/** @typedef {Webhook & { waiting: boolean, deliveries: Delivery[] }} Told */
-
-/** @param {import('../pages.js').PageProps} _props */
+/** @param {PageProps} _props */
 export function Page(_props) {
   const live = useLiveWork('webhooks', readWebhooks);
   const [form, setForm] = useState(/** @type {{ webhook?: Webhook } | undefined} */ (undefined));
@@ -30,7 +24,7 @@ export function Page(_props) {
   const actions = html`<${Button} kind="main" icon="plus" onClick=${() => setForm({})}>New webhook<//>`;
   return html`
     <${PageHead} title="Webhooks" actions=${actions}>Tell Slack, Mattermost, Teams, PagerDuty or a program what needs attention, once a minute at most.<//>
-    <${Shown} live=${live}>${(/** @type {Told[]} */ webhooks) => html`
+    <${Shown} live=${live}>${(/** @type {Webhook[]} */ webhooks) => html`
       ${webhooks.length === 0 && html`<${Notice} kind="info">Nobody is told yet what needs attention in this workspace.<//>`}
       ${webhooks.map((webhook) => html`<${One} key=${webhook.id} webhook=${webhook} change=${() => setForm({ webhook })} remove=${() => setDeleted(webhook)} />`)}
       ${form !== undefined && html`<${WebhookForm} webhook=${form.webhook} onClose=${() => setForm(undefined)} onDone=${live.refresh} />`}
@@ -39,7 +33,7 @@ export function Page(_props) {
   `;
 }
 
-/** @returns {Promise<Told[]>} */
+/** @returns {Promise<Webhook[]>} */
 async function readWebhooks() {
   const { body } = await ask(manage('/webhooks'));
   return Promise.all(
@@ -52,7 +46,7 @@ async function readWebhooks() {
 
 const OUTCOMES = /** @type {Record<string, string>} */ ({ delivered: 'good', failed: 'warn', 'given up': 'bad' });
 
-/** @type {import('../ui/table.js').Column<Delivery>[]} */
+/** @type {Column<any>[]} */
 const COLUMNS = [
   { label: 'When', cell: ({ at }) => html`<${Ago} at=${at} />` },
   { label: 'Outcome', cell: ({ outcome }) => html`<${Badge} kind=${OUTCOMES[outcome]}>${outcome}<//>` },
@@ -61,7 +55,7 @@ const COLUMNS = [
   { label: 'Answer', cell: ({ text }) => html`<span class="text small">${text}</span>` },
 ];
 
-/** @param {{ webhook: Told, change: () => void, remove: () => void }} props */
+/** @param {{ webhook: Webhook, change: () => void, remove: () => void }} props */
 function One({ webhook: { id, name, url, style, has_secret: hasSecret, waiting, deliveries }, change, remove }) {
   const { busy, error, run } = useWork();
   const test = () =>
@@ -88,13 +82,13 @@ function One({ webhook: { id, name, url, style, has_secret: hasSecret, waiting, 
         deliveries.length === 0
           ? html`<p class="soft">No message was sent yet.</p>`
           : html`<${Table} label=${`Messages of ${name}`} columns=${COLUMNS} rows=${deliveries}
-              keyOf=${(/** @type {Delivery} */ { at, message }) => `${at} ${message}`} />`
+              keyOf=${(/** @type {any} */ { at, message }) => `${at} ${message}`} />`
       }
     <//>
   `;
 }
 
-/** The form to make a webhook, or to change one. @param {{ webhook?: Webhook, onClose: () => void, onDone: () => void }} props */
+/** @param {{ webhook?: Webhook, onClose: () => void, onDone: () => void }} props */
 function WebhookForm({ webhook, onClose, onDone }) {
   const [name, setName] = useState(webhook?.name ?? '');
   const [url, setUrl] = useState(webhook?.url ?? '');
@@ -113,7 +107,7 @@ function WebhookForm({ webhook, onClose, onDone }) {
     if (isDone) onClose();
   };
   const faults = error instanceof ApiError ? error.faults : [];
-  const faultOf = (/** @type {string} */ field) => faults.find((fault) => fault.field === field)?.message;
+  const faultOf = (field) => faults.find((fault) => fault.field === field)?.message;
   const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${body.name === '' || body.url === ''}>${webhook === undefined ? 'Make the webhook' : 'Apply'}<//>`;
   return html`
     <${Dialog} title=${webhook === undefined ? 'New webhook' : 'Change the webhook'} onClose=${onClose} onSubmit=${submit} footer=${footer}>

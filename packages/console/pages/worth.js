@@ -1,5 +1,3 @@
-/** What each list is good for: what only it has, what it shares, and what it had before it was detected. */
-
 import { html } from 'htm/preact';
 import { ask, manage } from '../api.js';
 import { useLiveWork } from '../data.js';
@@ -16,13 +14,10 @@ import { ListOverlap } from './worth/list-worth.js';
 import { Matrix } from './worth/matrix.js';
 import { earlierText, linkToWorth } from './worth/worth-words.js';
 
-/** @typedef {import('./worth/worth-words.js').Worth} Worth */
-/** @typedef {import('./worth/worth-words.js').WorthList} WorthList */
-
-/** It is counted from all rules: read again now and then, ms. */
+/** Poll interval, ms: each answer reads all rules. */
 const EVERY = 60_000;
 
-/** @param {import('../pages.js').PageProps} props */
+/** @param {PageProps} props */
 export function Page({ place }) {
   const [id] = place.parts;
   return id === undefined ? html`<${Lists} />` : html`<${ListOverlap} key=${id} id=${id} />`;
@@ -72,7 +67,7 @@ function Summary({ worth: { lists, detections, dropped, at } }) {
   `;
 }
 
-/** @param {Worth} worth @returns {import('../ui/table.js').Column<WorthList>[]} */
+/** @param {Worth} worth @returns {Column<WorthList>[]} */
 const columnsOf = ({ dropped }) => [
   { label: 'List', cell: (list) => html`<a class="text worth-name" href=${linkToWorth(list)}>${list.name}</a>` },
   { label: 'Entries', number: true, cell: ({ entries }) => count(entries) },

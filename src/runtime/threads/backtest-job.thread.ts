@@ -1,4 +1,4 @@
-/** A thread that runs one backtest, from the bytes of a recording to the report. */
+/** Runs one backtest, from recording to report. */
 import { constants, setPriority } from 'node:os';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { reportOf } from '../../backtest/report.ts';
@@ -9,7 +9,7 @@ import { geoFields } from './backtest-geo.ts';
 import type { JobData, JobMessage } from './backtest-jobs.ts';
 
 const PIECE = 64 * 1024;
-/** ms between two words about how far it is. */
+/** Progress interval, ms. */
 const TELL = 200;
 
 const { rules, kind, view, schemesFile, geo, recording, unpackedBytes, resultBytes } = workerData as JobData;
@@ -25,7 +25,7 @@ async function* chunks(): AsyncGenerator<Buffer> {
   }
 }
 
-/** Something that whoever sent the recording can act on. */
+/** An error that the sender can fix. */
 class Unfit extends Error {}
 
 async function* unpacked(): AsyncGenerator<Buffer> {
@@ -58,7 +58,7 @@ async function run(): Promise<JobMessage> {
   return { readBytes, requests: count.requests, result };
 }
 
-// Where a thread has a priority of its own, those that answer go first.
+// Linux threads have own priorities: requests first.
 if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_LOW);
 try {
   tell(await run());

@@ -1,6 +1,6 @@
 /**
- * The writer thread: the one place that writes the embedded store while a server runs, and the consumer, whatever the engines are. So
- * messages go from stream to store without crossing a thread, and no poll waits for them.
+ * The only writer of the embedded store, and the consumer for all engines: messages go from stream to store within one thread and delay no
+ * poll.
  */
 import { parentPort } from 'node:worker_threads';
 import type { Log } from '../../ports/log.ts';
@@ -16,7 +16,6 @@ const port = parentPort!;
 const tell = (news: WriterNews) => port.postMessage(news);
 const log: Log = (level, message) => tell({ log: { level, message } });
 const store = await openStore(config, { onMigrate: (sentence) => log('info', sentence) });
-/** The consumer role with its stream, once it is started. */
 let landing: Awaited<ReturnType<typeof startLanding>> | undefined;
 
 async function startLanding() {

@@ -1,10 +1,9 @@
-/** Tells the webhook of the settings that the store is away, which cannot be told from the store (SPEC D27.9). */
+/** Notifies the webhook of the settings of a store outage, which the store cannot store (SPEC D27.9). */
 import { randomUUID } from 'node:crypto';
 import { SERVICE_WEBHOOK, type Told, type WebhookMessage, type WebhookStyle } from '../../account/webhook.ts';
 import { GATHER, nextTry } from '../../webhook/schedule.ts';
 import { type SendPorts, sendMessage } from '../../webhook/send.ts';
 
-/** The webhook that the settings name. */
 export interface OwnWebhook {
   readonly url: string;
   readonly style: WebhookStyle;
@@ -12,15 +11,15 @@ export interface OwnWebhook {
 }
 
 export interface Outage {
-  /** The store has not answered. Resolves when what is due was tried. */
+  /** Resolves after any due attempt. */
   failed(error: Error): Promise<void>;
-  /** The store answers. What was told of it while it was away: that is over now. */
+  /** The outage is over; returns what was sent about it. */
   answered(): Told['items'];
 }
 
 const KEY = 'engine/store';
 
-/** Tells it after a minute, by one message until it is taken or the store is back. */
+/** After a minute, one message until it is delivered or the store is back. */
 export function reportOutage(own: OwnWebhook, send: SendPorts, signal: AbortSignal): Outage {
   let since: number | undefined;
   let waiting: { readonly message: WebhookMessage; readonly nextAt: number } | undefined;

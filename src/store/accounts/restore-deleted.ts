@@ -1,4 +1,3 @@
-/** Brings back lists and composed feeds that were deleted (SPEC D15.51). */
 import { listState } from '../../account/list.ts';
 import { DAY } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
@@ -16,7 +15,6 @@ import { bringBackSource, type KeptSource, requireQuotaForSource } from './sourc
 
 const KEPT = 'SELECT * FROM deleted_lists WHERE workspace_pk = $1 AND until > ';
 
-/** `deletedFeeds` of the port. */
 export function* deletedFeeds(workspaceId: string, now: number): Work<DeletedFeed[]> {
   const rows = yield* all(
     `SELECT d.*, (SELECT count(*) FROM keys k WHERE k.revoked_with = d.id) AS keys FROM deleted_lists d
@@ -64,7 +62,7 @@ export const deletedChanges = {
   },
 } satisfies Changes<Pick<AccountWrites, 'restoreDeleted'>>;
 
-/** Its name or its id may be another's by now. */
+/** Its name or id may have been used again. */
 function* refuseTaken(workspacePk: number, table: Table, row: Readonly<Record<string, Value>>): Work<void> {
   for (const other of ['lists', 'feeds'] as const) {
     yield* refuseName(other, workspacePk, String(row.name), ': give it another with name');
@@ -73,14 +71,14 @@ function* refuseTaken(workspacePk: number, table: Table, row: Readonly<Record<st
     throw new WeirError('REFUSED', `another has the id "${row.id}" by now: it came with an import`);
 }
 
-/** Its row as it was, but later than whatever was seen of it. */
+/** Restores the row with a higher revision than any that was read. */
 function* bringBack(table: Table, row: Readonly<Record<string, Value>>): Work<void> {
   const columns = Object.keys(row);
   const values = columns.map((column) => (column === 'revision' ? Number(row.revision) + 1 : row[column]!));
   yield* run(`INSERT INTO ${table} (${columns}) VALUES (${columns.map((_, i) => `$${i + 1}`)})`, ...values);
 }
 
-/** Puts the list or feed together again with those it belonged to, so far as these are there. */
+/** Restores the memberships as far as feeds and lists exist. */
 function* rejoin(kept: number): Work<void> {
   const [own, pk] = kept > 0 ? ['list_pk', kept] : ['feed_pk', -kept];
   const joined = `SELECT m.* FROM deleted_members m JOIN feeds f ON f.pk = m.feed_pk JOIN lists l ON l.pk = m.list_pk WHERE m.${own} = $1`;

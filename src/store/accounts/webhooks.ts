@@ -1,4 +1,3 @@
-/** Webhooks: reading them, and every change of one as a transaction with its audit row, the same in both dialects (SPEC D27). */
 import {
   FAILING_TRIES,
   keptSecretFault,
@@ -33,7 +32,6 @@ const encryptedSecretOf = (row: Row): WebhookWithSecret => ({
   createdAt: Number(row.created_at),
 });
 
-/** All webhooks of a workspace, with their secrets. */
 export function* sealedWebhooks(workspaceId: string): Work<WebhookWithSecret[]> {
   return (yield* all(`${SELECT} WHERE w.id = $1 ORDER BY h.pk`, workspaceId)).map(encryptedSecretOf);
 }
@@ -52,7 +50,6 @@ const stateOf = (row: Row): WebhookState => ({
 
 const STATES = 'SELECT hook_id, told, next_at, last_at FROM webhook_states';
 
-/** The reads of the port, each a piece of work. */
 export const webhookReads = {
   *webhookRevision() {
     return Number((yield* one("SELECT value FROM counters WHERE name = 'webhook_revision'"))?.value);
@@ -136,7 +133,6 @@ const byOfBatch = ({ key_id: keyId, actor, person }: Row) => ({
 
 type Management = Pick<WebhookWrites, 'createWebhook' | 'updateWebhook' | 'deleteWebhook'>;
 
-/** Each change as the work of its transaction. */
 export const webhookChanges = {
   *createWebhook(now, workspaceId, { id, secret, ...settings }, { by, once } = {}) {
     const workspacePk = yield* changeWorkspace(workspaceId);
@@ -163,7 +159,7 @@ export const webhookChanges = {
     const before = yield* found(workspaceId, id);
     requireState(webhookState(before), ifMatch);
     const { name, url, style } = { ...before, ...patch };
-    // Judged again here: another change may have come between what was read and this transaction.
+    // Checked again: the webhook may have changed since it was read.
     const fault = before.hasSecret && secret === undefined ? keptSecretFault(before, { name, url, style }) : undefined;
     if (fault !== undefined) throw new WeirError('REFUSED', `${fault.field} ${fault.message}`);
     if (name !== before.name)
@@ -200,7 +196,7 @@ function* found(workspaceId: string, id: string): Work<Webhook> {
   return webhookOf(row);
 }
 
-/** Tells every process that a workspace may have a webhook now, or none. */
+/** Notifies every process. */
 function* moveRevision(): Work<void> {
   yield* tell("UPDATE counters SET value = value + 1 WHERE name = 'webhook_revision'");
 }

@@ -32,7 +32,7 @@ const NAMED_RULES = [
   )
   .join(' UNION ');
 
-/** The reads of the embedded store, on a connection of their own; WAL lets them run beside the writer. */
+/** Uses its own connection; WAL lets it run concurrently with the writer. */
 export function sqliteReads(db: DatabaseSync, clock: () => number): StoreReads {
   const prepare = (text: string) => prepared(db, text);
   const one = (text: string, ...args: Value[]): Row | undefined => prepare(text).get(...args);

@@ -1,5 +1,3 @@
-/** One bouncer: what it holds as of when, what it cannot enforce, and what it has counted. */
-
 import { html } from 'htm/preact';
 import { count, counted, dateTime } from '../../format.js';
 import { keyName } from '../../names.js';
@@ -13,39 +11,16 @@ import { refusedText, whyRefused } from '../clients/refused.js';
 import { linkToFeed } from '../feeds/read-feeds.js';
 import { countsOf } from './usage.js';
 
-/**
- * @typedef {object} Bouncer
- * @property {string} key_id
- * @property {string | null} key_name
- * @property {string | null} feed_id
- * @property {string} user_agent
- * @property {string} address
- * @property {string} first_seen
- * @property {string | null} last_pull
- * @property {string | null} last_stream When it pulled the stream; null: it looks addresses up.
- * @property {{ status: number, since: string, count: number } | null} refusal Its last pulls were refused.
- * @property {number} decisions
- * @property {number} networks
- * @property {number} left_out_networks
- * @property {number} left_out_addresses
- * @property {string | null} cannot_enforce
- * @property {string | null} depends_on_mode
- * @property {any} usage_metrics
- * @property {string | null} usage_metrics_at
- */
-
-/** After so long without a pull one that follows the stream has stopped, ms: as the service has it (D14.13). */
+/** Silence after which a bouncer that follows the stream counts as stopped, ms (SPEC D14.13). */
 const PATIENCE = 3_600_000;
 
-/** The name and version in what a program calls itself. @param {string} agent */
+/** @param {string} agent */
 export function programOf(agent) {
   const [, name, version] = /^([^/\s]+)\/(\S+)/.exec(agent) ?? [];
   return { name: name ?? (agent || 'no name'), version: version ?? '–' };
 }
 
-/** @typedef {{ kind: 'good' | 'warn' | 'bad' | '', text: string, urgency: number }} Judged */
-
-/** How a bouncer is, in a word. @param {Bouncer} bouncer @returns {Judged} */
+/** @param {Bouncer} bouncer @returns {{ kind: Kind, text: string, urgency: number }} */
 export function stateOf({
   first_seen: first,
   last_pull: pulled,
@@ -55,10 +30,10 @@ export function stateOf({
   depends_on_mode: mode,
 }) {
   const silent = Date.now() - Date.parse(pulled ?? '');
-  // What is refused still asks: it has not stopped.
+  // A refused bouncer still polls, so it has not stopped.
   if (refusal !== null && silent < PATIENCE) return { kind: 'warn', text: refusedText(refusal.status), urgency: 2 };
   if (stream !== null && !(silent < PATIENCE)) {
-    // What has asked for a moment only, such as somebody who tried it, has not stopped.
+    // A short trial never followed the stream, so it cannot stop.
     const followed = Date.parse(stream) - Date.parse(first) >= PATIENCE;
     return followed ? { kind: 'bad', text: 'stopped', urgency: 3 } : { kind: '', text: 'silent', urgency: 0 };
   }
@@ -67,7 +42,7 @@ export function stateOf({
   return stream === null ? { kind: '', text: 'looks up', urgency: 0 } : { kind: 'good', text: 'pulls', urgency: 0 };
 }
 
-/** What comes first in the list. @param {Bouncer} bouncer */
+/** @param {Bouncer} bouncer */
 export const urgency = (bouncer) => stateOf(bouncer).urgency;
 
 /** @param {{ bouncer: Bouncer }} props */
@@ -76,7 +51,7 @@ export function State({ bouncer }) {
   return html`<${Badge} kind=${kind}>${text}<//>`;
 }
 
-/** @param {{ bouncer: Bouncer, names: import('../../names.js').Names, onClose: () => void }} props */
+/** @param {{ bouncer: Bouncer, names: Names, onClose: () => void }} props */
 export function BouncerDialog({ bouncer, names, onClose }) {
   const { user_agent: agent, address, feed_id: feedId, refusal, usage_metrics_at: countedAt } = bouncer;
   const { cannot_enforce: gap, depends_on_mode: mode, left_out_networks: leftOut, left_out_addresses: addresses } = bouncer;
@@ -98,7 +73,7 @@ export function BouncerDialog({ bouncer, names, onClose }) {
         ['Last pull', bouncer.last_pull && dateTime(bouncer.last_pull)],
         ['Counted', countedAt === null ? 'it has sent no counts' : html`what stands below, <${Ago} at=${countedAt} />`],
       ]} />
-      ${usage.length > 0 && html`<${Table} label="What it has counted" columns=${USAGE} rows=${usage} keyOf=${(/** @type {any} */ { name }) => name} />`}
+      ${usage.length > 0 && html`<${Table} label="What it has counted" columns=${USAGE} rows=${usage} keyOf=${({ name }) => name} />`}
     <//>
   `;
 }
@@ -110,7 +85,7 @@ function holds({ last_stream: at, decisions, networks, refusal }) {
   return html`<span>what its feed had <${Ago} at=${at} />: ${counted(decisions, 'decision')}, ${count(networks)} of them networks</span>`;
 }
 
-/** @type {import('../../ui/table.js').Column<import('./usage.js').Count>[]} */
+/** @type {Column<UsageCount>[]} */
 const USAGE = [
   { label: 'Count', cell: ({ name }) => html`<bdi class="text">${name}</bdi>` },
   { label: 'Value', number: true, cell: ({ value }) => count(value) },

@@ -1,4 +1,3 @@
-/** What a feed had more and less at one moment than at another: the networks, to look at and to take along. */
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { ask, manage } from '../../api.js';
@@ -10,18 +9,15 @@ import { Code } from '../../ui/code.js';
 import { Figure, Figures } from '../../ui/figures.js';
 import { Failed, Notice } from '../../ui/states.js';
 
-/** Networks that are shown, and those of the file. */
 const SHOWN = 200;
 const IN_FILE = 200_000;
 
-/**
- * @param {{ window: import('./window.js').Window, name: string }} props `name`: of the feed.
- */
+/** @param {{ window: ChangeWindow, name: string }} props `name`: of the feed. */
 export function DifferenceCard({ window: { since, until, feed }, name }) {
   const asked = `${since} ${until} ${feed}`;
   const [found, setFound] = useState(/** @type {any} */ (undefined));
   const { busy, error, run } = useWork();
-  const read = async (/** @type {number} */ limit) => (await ask(manage('/difference', { since, until, feed, limit }))).body;
+  const read = async (limit) => (await ask(manage('/difference', { since, until, feed, limit }))).body;
   const compare = () => run(async () => setFound({ asked, ...(await read(SHOWN)) }));
   const takeAlong = () => run(async () => save(`${name}.diff.txt`, textOf(await read(IN_FILE))));
   const shown = found?.asked === asked ? found : undefined;
@@ -52,7 +48,7 @@ function Difference({ difference }) {
     removed_networks: went,
     settings_changed: settings,
   } = difference;
-  const note = (/** @type {any} */ { over_cap: isOver }) => (isOver ? 'not published: over its cap' : undefined);
+  const note = ({ over_cap: isOver }) => (isOver ? 'not published: over its cap' : undefined);
   return html`
     <${Figures}>
       <${Figure} label=${dateTime(since)} value=${counted(before.entries, 'entry', 'entries')} note=${note(before)} />
@@ -63,7 +59,7 @@ function Difference({ difference }) {
     ${
       settings.length > 0 &&
       html`<${Notice} kind="warn">Each is made by what was set then. Set since: ${settings
-        .map((/** @type {any} */ { at, event, name }) => `${event}${name === null ? '' : ` (${name})`} ${dateTime(at)}`)
+        .map(({ at, event, name }) => `${event}${name === null ? '' : ` (${name})`} ${dateTime(at)}`)
         .join('; ')}.<//>`
     }
     ${
@@ -79,11 +75,9 @@ function Difference({ difference }) {
 
 /** @param {any} difference */
 const textOf = ({ added_networks: came, removed_networks: went }) =>
-  [...went.map((/** @type {string} */ network) => `- ${network}`), ...came.map((/** @type {string} */ network) => `+ ${network}`)].join(
-    '\n',
-  );
+  [...went.map((network) => `- ${network}`), ...came.map((network) => `+ ${network}`)].join('\n');
 
-/** Saves a text as a file of the reader. @param {string} name @param {string} text */
+/** @param {string} name @param {string} text */
 function save(name, text) {
   const address = URL.createObjectURL(new Blob([`${text}\n`], { type: 'text/plain' }));
   const anchor = Object.assign(document.createElement('a'), { href: address, download: name });

@@ -1,5 +1,3 @@
-/** What clients are refused, in words: 413 is a feed over its cap, which nobody gets. */
-
 import { html } from 'htm/preact';
 import { Badge } from '../../ui/badge.js';
 

@@ -1,5 +1,3 @@
-/** One device: what it is, how its pulls were answered, and which content it has. */
-
 import { html } from 'htm/preact';
 import { count, dateTime, duration } from '../../format.js';
 import { keyName } from '../../names.js';
@@ -13,21 +11,19 @@ import { Refused, whyRefused } from '../clients/refused.js';
 import { linkToFeed } from '../feeds/read-feeds.js';
 import { documentText, isFeed } from './documents.js';
 
-/** @typedef {import('../devices.js').Device} Device */
-
-/** After so long without a pull nothing is said to be pulling, ms. */
+/** Silence after which a device is shown as silent, ms. */
 const QUIET = 86_400_000;
 
 /** @param {{ device: Device }} props */
 export function State({ device: { stopped_at: stopped, last_status: status, last_pull: at, refusals } }) {
   if (stopped !== null) return html`<${Badge} kind="bad">stopped<//>`;
-  // What has pulled a few times only has no interval by which it could have stopped.
+  // A device with few fetches has no interval to miss.
   if (Date.now() - Date.parse(at) > QUIET) return html`<${Badge}>silent<//>`;
   if (refusals.length > 0) return html`<${Refused} status=${refusals[0].status} />`;
   return status >= 400 ? html`<${Badge} kind="warn">answered ${status}<//>` : html`<${Badge} kind="good">pulls<//>`;
 }
 
-/** By how much the document that is furthest behind is, s; null where that is not known. @param {Device} device */
+/** Lag of the oldest document, s. @param {Device} device */
 export function behindOf({ documents }) {
   const known = documents.flatMap(({ behind_seconds: behind }) => behind ?? []);
   return known.length === 0 ? null : Math.max(...known);
@@ -37,7 +33,7 @@ export function behindOf({ documents }) {
 export const Behind = ({ seconds }) =>
   seconds === null ? html`<span class="soft">–</span>` : seconds === 0 ? 'up to date' : duration(seconds * 1000);
 
-/** @param {{ device: Device, names: import('../../names.js').Names, onClose: () => void }} props */
+/** @param {{ device: Device, names: Names, onClose: () => void }} props */
 export function DeviceDialog({ device, names, onClose }) {
   const { answers } = device;
   return html`
@@ -60,18 +56,18 @@ export function DeviceDialog({ device, names, onClose }) {
       ${
         device.refusals.length > 0 &&
         html`<${Table} label="What it is refused" columns=${refusalColumns(names)} rows=${device.refusals}
-        keyOf=${(/** @type {any} */ each) => `${each.feed_id} ${each.feed_name} ${each.format} ${each.family} ${each.action} ${each.status}`} />`
+        keyOf=${(each) => `${each.feed_id} ${each.feed_name} ${each.format} ${each.family} ${each.action} ${each.status}`} />`
       }
       ${
         device.documents.length > 0 &&
         html`<${Table} label="What it has" columns=${documentColumns(names)} rows=${device.documents}
-        keyOf=${(/** @type {any} */ each) => `${each.feed_id} ${each.format} ${each.family} ${each.action}`} />`
+        keyOf=${(each) => `${each.feed_id} ${each.format} ${each.family} ${each.action}`} />`
       }
     <//>
   `;
 }
 
-/** @param {import('../../names.js').Names} names @returns {import('../../ui/table.js').Column<import('../devices.js').Refusal>[]} */
+/** @param {Names} names @returns {Column<Refusal>[]} */
 const refusalColumns = (names) => [
   {
     label: 'Refused',
@@ -88,7 +84,7 @@ const refusalColumns = (names) => [
   { label: 'Last', cell: ({ at }) => html`<${Ago} at=${at} />` },
 ];
 
-/** @param {import('../../names.js').Names} names @returns {import('../../ui/table.js').Column<Device['documents'][number]>[]} */
+/** @param {Names} names @returns {Column<Device['documents'][number]>[]} */
 const documentColumns = (names) => [
   {
     label: 'Feed',

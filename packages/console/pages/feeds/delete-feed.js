@@ -1,5 +1,3 @@
-/** Deleting a list or feed, after what goes with it was told, and bringing it back. */
-
 import { html } from 'htm/preact';
 import { useEffect, useState } from 'preact/hooks';
 import { ask, manage } from '../../api.js';
@@ -19,17 +17,12 @@ import { toast } from '../../ui/toast.js';
 import { Pulled } from '../keys/pulled.js';
 import { PATHS } from './read-feeds.js';
 
-/** @typedef {import('./feed-state.js').FeedRow} FeedRow */
-/** @typedef {{ kind: 'list' | 'composed', id: string, name: string, deleted_at: string, restorable_until: string, keys: number }} DeletedFeed */
-/** @typedef {{ id: string, name: string | null }} Named */
-/** @typedef {import('../keys/pulled.js').Uses & { rules: number, more_rules: boolean, feeds: Named[], keys: Named[] }} Preview */
-
 /** @param {FeedRow} feed @param {Record<string, boolean>} [query] */
 const addressOf = ({ kind, id }, query) => manage(`${kind === 'list' ? PATHS.list : PATHS.composed}/${id}`, query);
 
 /** @param {{ feed: FeedRow, tag: string, onClose: () => void }} props */
 export function DeleteFeed({ feed, tag, onClose }) {
-  const [told, setTold] = useState(/** @type {{ preview?: Preview, error?: Error }} */ ({}));
+  const [told, setTold] = useState(/** @type {{ preview?: DeletePreview, error?: Error }} */ ({}));
   useEffect(() => {
     ask(addressOf(feed, { preview: true }), { method: 'DELETE', ifMatch: tag }).then(
       ({ body }) => setTold({ preview: body }),
@@ -52,7 +45,7 @@ export function DeleteFeed({ feed, tag, onClose }) {
   `;
 }
 
-/** @param {{ feed: FeedRow, preview: Preview }} props */
+/** @param {{ feed: FeedRow, preview: DeletePreview }} props */
 function WhatGoes({ feed, preview }) {
   const { rules, more_rules: more, feeds, keys } = preview;
   return html`
@@ -73,7 +66,7 @@ function WhatGoes({ feed, preview }) {
 /** @param {Named[]} named */
 const namesOf = (named) => named.map(({ id, name }, i) => html`${i > 0 ? ', ' : ''}<bdi key=${id}>${name ?? id}</bdi>`);
 
-/** What can be brought back; nothing where there is nothing. @param {{ session: import('../../session.js').Session, onDone: () => void }} props */
+/** @param {{ session: Session, onDone: () => void }} props */
 export function DeletedFeeds({ session, onDone }) {
   const live = useLive(manage('/deleted'));
   const [error, setError] = useState(/** @type {Error | undefined} */ (undefined));
@@ -92,7 +85,7 @@ export function DeletedFeeds({ session, onDone }) {
       setError(/** @type {Error} */ (failure));
     }
   };
-  /** @type {import('../../ui/table.js').Column<DeletedFeed>[]} */
+  /** @type {Column<DeletedFeed>[]} */
   const columns = [
     {
       label: 'Name',

@@ -1,5 +1,3 @@
-/** Making and changing a feed, with what that changes of its size before it is done. */
-
 import { html } from 'htm/preact';
 import { useEffect, useState } from 'preact/hooks';
 import { allPages, ask, manage } from '../../api.js';
@@ -13,12 +11,7 @@ import { toast } from '../../ui/toast.js';
 import { FEED_SETTINGS, LIST_SETTINGS } from '../../words.js';
 import { familiesText, trimmedText } from './feed-state.js';
 
-/** @typedef {import('./feed-state.js').FeedRow} FeedRow */
-
-/**
- * The form of a feed; without `feed` it makes one, of lists unless `kind` says that it is a list.
- * @param {{ feed?: FeedRow, kind?: 'list' | 'composed', tag?: string, onClose: () => void, onDone: (made: any) => unknown }} props
- */
+/** @param {{ feed?: FeedRow, kind?: 'list' | 'composed', tag?: string, onClose: () => void, onDone: (made: any) => unknown }} props */
 export function FeedForm({ feed, kind = feed?.kind === 'list' ? 'list' : 'composed', tag, onClose, onDone }) {
   const known = kind === 'list' ? LIST_SETTINGS : FEED_SETTINGS;
   const [name, setName] = useState('');
@@ -36,7 +29,7 @@ export function FeedForm({ feed, kind = feed?.kind === 'list' ? 'list' : 'compos
   const enough = isAll ? always : always.filter((id) => members.includes(id));
   const membersGiven = kind === 'list' ? {} : { ...(isAll ? { all_lists: true } : { lists: members }), always: enough };
   const before = Object.fromEntries(known.map(({ field }) => [field, /** @type {any} */ (feed)?.[field] ?? null]));
-  // Only what is another than before: a service that does not know a setting is not asked for it.
+  // Only changed settings are sent.
   const changed = Object.fromEntries(Object.entries(settings).filter(([field, value]) => value !== before[field]));
 
   const submit = () =>
@@ -52,13 +45,13 @@ export function FeedForm({ feed, kind = feed?.kind === 'list' ? 'list' : 'compos
       await onDone(made);
     });
 
-  /** What the field of a setting shows, and what it changes. @param {(typeof LIST_SETTINGS)[number]} setting */
+  /** @param {(typeof LIST_SETTINGS)[number]} setting */
   const fieldOf = ({ field, label, hint }) => ({
     key: field,
     label,
     hint,
     value: values[field],
-    onValue: (/** @type {string} */ value) => setValues({ ...values, [field]: value }),
+    onValue: (value) => setValues({ ...values, [field]: value }),
   });
 
   const title = feed !== undefined ? `Change ${feed.name}` : kind === 'list' ? 'New list' : 'Compose a feed';
@@ -113,7 +106,7 @@ const namesOf = (ids, all) => ids.map((id) => all.find((each) => each.id === id)
 const settingOf = (text, { options, longest }) =>
   text === '' ? null : options === undefined && longest === undefined ? Number(text) : text;
 
-/** What a change does to the size, counted while the form is filled in. @param {{ asked: Record<string, unknown> }} props */
+/** @param {{ asked: Record<string, unknown> }} props */
 function Effect({ asked }) {
   const [state, setState] = useState(/** @type {any} */ (undefined));
   const text = JSON.stringify(asked);

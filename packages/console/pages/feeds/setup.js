@@ -1,15 +1,4 @@
-/** How a device is told of a feed: ready to be copied, the key aside. The pages in docs/appliances/ say more. */
-
-/** Where the key goes. */
 export const KEY = 'weir_…';
-
-/**
- * @typedef {object} SetUp
- * @property {string} name
- * @property {string} advice What the feed should store for it.
- * @property {(feed: { address: string, origin: string, path: string }) => string} text With KEY where the key goes.
- * @property {'config:read'} [needs] The permission that its key has, where that is not feed:read.
- */
 
 /** @type {readonly SetUp[]} */
 export const SET_UPS = [

@@ -1,12 +1,7 @@
-/** Who has pulled with a key, or a feed, in the last ten minutes. */
-
 import { html } from 'htm/preact';
 import { count } from '../../format.js';
 import { Table } from '../../ui/table.js';
 import { Ago } from '../../ui/time.js';
-
-/** @typedef {{ kind: 'device' | 'bouncer', key_id: string, key_name: string | null, user_agent: string, address: string, last_pull: string }} Use */
-/** @typedef {{ pulled: Use[], pulled_left_out: number }} Uses */
 
 /** @param {{ uses: Uses }} props */
 export function Pulled({ uses: { pulled, pulled_left_out: more } }) {
@@ -19,7 +14,7 @@ export function Pulled({ uses: { pulled, pulled_left_out: more } }) {
   `;
 }
 
-/** @type {import('../../ui/table.js').Column<Use>[]} */
+/** @type {Column<Use>[]} */
 const COLUMNS = [
   { label: 'Address', cell: ({ address }) => html`<bdi class="mono">${address}</bdi>` },
   {

@@ -1,5 +1,3 @@
-/** Every feed that a target concerns, with every rule that puts it there or keeps it out. */
-
 import { html } from 'htm/preact';
 import { count, counted, dateTime } from '../../format.js';
 import { senderName } from '../../names.js';
@@ -11,9 +9,6 @@ import { Table } from '../../ui/table.js';
 import { Ago, Countdown } from '../../ui/time.js';
 import { linkToFeed } from '../feeds/read-feeds.js';
 import { agreementText, CUTS, IDLE, RELATIONS, Verdict, whyText } from './words.js';
-
-/** @typedef {import('./words.js').ExplainedFeed} ExplainedFeed */
-/** @typedef {import('./words.js').ExplainedRule} ExplainedRule */
 
 /** @param {{ target: string, action: string, feeds: ExplainedFeed[] }} props */
 export function FeedByFeed({ target, action, feeds }) {
@@ -53,7 +48,7 @@ function FeedCard({ feed, action, target }) {
   `;
 }
 
-/** What an unblock would do here. @param {ExplainedFeed} feed @param {string} target */
+/** @param {ExplainedFeed} feed @param {string} target */
 function unblockText(feed, target) {
   const { removes, verdict } = feed.unblock;
   if (removes.length === 0) return html`An unblock of <bdi>${target}</bdi> changes nothing here, because ${whyText(feed)}.`;
@@ -61,17 +56,17 @@ function unblockText(feed, target) {
   return verdict === 'out' ? `${does}, and it is out of the feed then.` : html`${does}, but it stays, because ${whyText(feed)}.`;
 }
 
-/** What cutting never-block rules out would do here. @param {NonNullable<ExplainedFeed['subtract_allow']>} subtract */
+/** @param {NonNullable<ExplainedFeed['subtract_allow']>} subtract */
 const subtractText = ({ value, verdict }) =>
   `A never-block rule names it, and this feed has it all the same: its setting “Cut out never-block rules”, set to “${CUTS[value]}”, takes ${verdict === 'out' ? 'it' : 'a part of it'} out.`;
 
-/** Nothing where there is nothing: on a phone the row is left out. @param {string | null} text */
+/** @param {string | null} text */
 const textOf = (text) => (text === null ? '' : html`<bdi>${text}</bdi>`);
 
 /** @type {Record<string, [kind: string, text: string]>} */
 const EFFECTS = { in: ['bad', 'puts it in'], out: ['good', 'keeps it out'], none: ['', ''] };
 
-/** @type {import('../../ui/table.js').Column<ExplainedRule>[]} */
+/** @type {Column<ExplainedRule>[]} */
 const COLUMNS = [
   {
     label: 'Rule',

@@ -1,25 +1,21 @@
-/** What a look-up says in one sentence. */
-
 import { html } from 'htm/preact';
 import { count, counted } from '../../format.js';
 import { countryName } from './targets.js';
 
-/** @typedef {import('./path-model.js').Answer} Answer */
-
-/** Where an address is: `(Germany, AS64500 Example)`; of an ASN its name. @param {Answer} answer */
+/** `(Germany, AS64500 Example)`; for an ASN its name. @param {LookupAnswer} answer */
 export function whereText({ target, where }) {
   const asn = where?.asn && [`AS${where.asn}`, where.asn_name].filter((part) => part && part !== target).join(' ');
   const parts = [where?.country && countryName(where.country), asn].filter(Boolean);
   return parts.length === 0 ? '' : ` (${parts.join(', ')})`;
 }
 
-/** How many feeds have it. @param {Answer} answer */
+/** @param {LookupAnswer} answer */
 export const having = ({ feeds }) => feeds.filter(({ verdict }) => verdict !== 'out');
 
-/** Those of them that are published: what is over its cap nobody gets (SPEC D45.4). @param {Answer} answer */
+/** Feeds over their limit are not published (SPEC D45.4). @param {LookupAnswer} answer */
 export const publishing = (answer) => having(answer).filter(({ over_cap: isOver }) => !isOver);
 
-/** @param {{ answer: Answer }} props */
+/** @param {{ answer: LookupAnswer }} props */
 export function Sentence({ answer }) {
   const { target, action, feeds, enforced } = answer;
   const known = /^[A-Z]{2}$/.test(target)
@@ -39,7 +35,7 @@ export function Sentence({ answer }) {
   return html`${known} is ${on}, enforced by ${count(enforced.by)} of ${counted(enforced.of, 'device')}${isUnsure && ', as far as is known'}.${more}`;
 }
 
-/** The feeds that have it and are over their cap, and who still has earlier content of them with it. @param {Answer} answer */
+/** @param {LookupAnswer} answer */
 function unpublishedText(answer) {
   const feeds = having(answer).filter(({ over_cap: isOver }) => isOver);
   if (feeds.length === 0) return '';
@@ -52,7 +48,7 @@ function unpublishedText(answer) {
   return ` ${counted(feeds.length, 'feed with it is', 'feeds with it are')} not published, over ${feeds.length === 1 ? 'its' : 'their'} cap${hold}.`;
 }
 
-/** What devices may still do that are not seen to have what the feed says now. @param {Answer} answer */
+/** @param {LookupAnswer} answer */
 function lateText({ action, feeds }) {
   const late = feeds.reduce((sum, { pulled_by: by }) => sum + (by?.behind ?? 0), 0);
   if (late === 0 || action !== 'block') return '';

@@ -1,5 +1,3 @@
-/** What would be so after a change that is only thought of: what stays, because of what, and the button that takes that out too. */
-
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { ask, manage } from '../../api.js';
@@ -11,14 +9,11 @@ import { PATHS } from '../feeds/read-feeds.js';
 import { extended } from './path-model.js';
 import { RELATIONS } from './words.js';
 
-/** @typedef {import('./path-model.js').Answer} Answer */
-/** @typedef {ReturnType<typeof import('./path-model.js').staying>[number]} Staying */
-
 const WHEN = { unblock: 'After an unblock', never: 'On the never-block list', extend: 'With a later end' };
 
 /**
- * @param {{ answer: Answer, outlook: import('./path-model.js').Outlook, stays: Staying[], mayChange: boolean, maySet: boolean,
- *   onOpen: (open: any) => void, onDone: () => void }} props
+ * @param {{ answer: LookupAnswer, outlook: Outlook, stays: Staying[], mayChange: boolean, maySet: boolean,
+ * onOpen: (open: any) => void, onDone: () => void }} props
  */
 export function Stays({ answer, outlook, stays, mayChange, maySet, onOpen, onDone }) {
   const [cutting, setCutting] = useState(/** @type {Staying | undefined} */ (undefined));

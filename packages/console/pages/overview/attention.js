@@ -1,5 +1,3 @@
-/** The card of what needs attention: each thing with the way to it, and what was put off, folded. */
-
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { ask, manage } from '../../api.js';
@@ -21,9 +19,6 @@ import { Countdown } from '../../ui/time.js';
 import { toast } from '../../ui/toast.js';
 import { placeOf, sentenceOf, withDocuments } from './attention-words.js';
 
-/** @typedef {import('../../attention.js').Item} Item */
-/** @typedef {import('../../session.js').Session} Session */
-
 const ADDRESS = manage('/attention/snoozes');
 const HOUR = 3600;
 const TIMES = [
@@ -39,13 +34,13 @@ const TIMES = [
 export function Attention({ session }) {
   const live = useAttention();
   const { feedOf } = useNames(session);
-  const [putOff, setPutOff] = useState(/** @type {Item | undefined} */ (undefined));
+  const [putOff, setPutOff] = useState(/** @type {AlertItem | undefined} */ (undefined));
   const maySnooze = may(session, 'rules:write');
   return html`
-    <${Shown} live=${live}>${(/** @type {Item[]} */ items) => {
+    <${Shown} live=${live}>${(/** @type {AlertItem[]} */ items) => {
       const open = items.filter(({ snooze }) => snooze === null);
       const snoozed = items.filter(({ snooze }) => snooze !== null);
-      const one = (/** @type {Item} */ item, /** @type {any} */ note, /** @type {any} */ button) => html`
+      const one = (/** @type {AlertItem} */ item, note, button) => html`
         <li key=${item.key} class="attention">
           <${Badge} kind=${item.urgent ? 'bad' : 'warn'}>${item.urgent ? 'urgent' : 'has time'}<//>
           <div><span class="text">${withDocuments(sentenceOf(item)).map((part, i) => (i % 2 === 1 ? html`<a href=${helpAt(part)} target="_blank" rel="noopener">${part}</a>` : part))}</span>${note}</div>
@@ -77,18 +72,18 @@ export function Attention({ session }) {
   `;
 }
 
-/** The way to where it is looked after. @param {{ item: Item, session: Session, feedOf: import('../../names.js').Names['feedOf'] }} props */
+/** @param {{ item: AlertItem, session: Session, feedOf: Names['feedOf'] }} props */
 function Way({ item, session, feedOf }) {
   const place = placeOf(item, session, feedOf);
   return place && html`<a href=${place.href}>${place.action}</a>`;
 }
 
-/** @param {{ snooze: import('../../attention.js').Snooze }} props */
+/** @param {{ snooze: Snooze }} props */
 const Why = ({ snooze, snooze: { actor, reason, since, until } }) => html`
   <p class="small soft text">Put off by <bdi>${actor ?? (keyName(snooze) || 'a command')}</bdi> on ${dateTime(since)}: <bdi>${reason}</bdi>. It comes back in <${Countdown} until=${until} />.</p>
 `;
 
-/** @param {{ item: Item, onDone: () => void }} props */
+/** @param {{ item: AlertItem, onDone: () => void }} props */
 function Again({ item, onDone }) {
   const { busy, error, run } = useWork();
   const end = () =>
@@ -99,7 +94,7 @@ function Again({ item, onDone }) {
   return html`<${Button} tiny busy=${busy} aria-label=${`Tell again: ${sentenceOf(item)}`} onClick=${end}>Tell again<//>${error !== undefined && html`<${Failed} error=${error} />`}`;
 }
 
-/** @param {{ item: Item, onClose: () => void, onDone: () => void }} props */
+/** @param {{ item: AlertItem, onClose: () => void, onDone: () => void }} props */
 function PutOff({ item, onClose, onDone }) {
   const [reason, setReason] = useState('');
   const [seconds, setSeconds] = useState(String(24 * HOUR));

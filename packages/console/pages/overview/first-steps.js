@@ -1,5 +1,3 @@
-/** What is to be done first in a fresh workspace: each step is ticked off by what there is, and all of it goes when it is done. */
-
 import { html } from 'htm/preact';
 import { useEffect, useState } from 'preact/hooks';
 import { ask, manage } from '../../api.js';
@@ -13,11 +11,8 @@ import { Card } from '../../ui/card.js';
 import { Code } from '../../ui/code.js';
 import { areOff } from '../workspace/guard-rails.js';
 
-/** @typedef {import('../../session.js').Session} Session */
-
-/** For how long a workspace is fresh, ms. */
 const FRESH = 30 * 86_400_000;
-/** Where the browser keeps the workspaces whose steps are done or not wanted; the newest of so many. */
+/** Local storage key of workspaces whose steps are done or hidden. */
 const GONE = 'weir-first-steps';
 const KEPT = 50;
 
@@ -97,10 +92,9 @@ function Steps({ session, onGone }) {
   `;
 }
 
-/** Which steps are done, by what there is. @param {Session} session @returns {Promise<Record<string, boolean>>} */
+/** @param {Session} session @returns {Promise<Record<string, boolean>>} */
 async function readSteps(session) {
-  const read = async (/** @type {string} */ path, /** @type {Record<string, number>} */ query = {}) =>
-    (await ask(manage(path, query))).body;
+  const read = async (path, /** @type {Record<string, number>} */ query = {}) => (await ask(manage(path, query))).body;
   const [workspace, { lists }, { keys }, { days }, { batches }, { devices }, { bouncers }] = await Promise.all([
     read('/workspace'),
     read('/lists', { limit: 2 }),
@@ -115,8 +109,8 @@ async function readSteps(session) {
     rails: !areOff(workspace) || !areOff(workspace.service),
     list: lists.length > 1,
     key: keys.length > 1,
-    // A day is also there when nothing but the size of a feed was noted.
-    signal: batches.length > 0 || days.some((/** @type {any} */ { added }) => added > 0),
+    // A day exists also when only a feed's size was recorded.
+    signal: batches.length > 0 || days.some(({ added }) => added > 0),
     device: devices.length + bouncers.length > 0,
   };
 }

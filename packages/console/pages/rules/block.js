@@ -1,5 +1,3 @@
-/** The form to block, or never to block, an address. */
-
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { ask, manage } from '../../api.js';
@@ -25,10 +23,10 @@ const ACTIONS = [
   { value: 'allow', label: 'Never block (allow)' },
 ];
 
-/** @param {{ names: import('../../names.js').Names, value?: string, action?: string, onClose: () => void, onDone: () => void }} props */
+/** @param {{ names: Names, value?: string, action?: string, onClose: () => void, onDone: () => void }} props */
 export function BlockForm({ names, value: given = '', action = 'block', onClose, onDone }) {
   const [form, setForm] = useState({ value: given, action, list: '', expires: '', reason: '', confidence: '', severity: '' });
-  const set = (/** @type {string} */ field) => (/** @type {string} */ text) => setForm((before) => ({ ...before, [field]: text }));
+  const set = (field) => (text) => setForm((before) => ({ ...before, [field]: text }));
   const [once] = useState(() => crypto.randomUUID());
   const { busy, error, run } = useWork();
   const body = Object.fromEntries(Object.entries({ ...form, value: form.value.trim() }).filter(([, text]) => text !== ''));
@@ -64,7 +62,7 @@ export function BlockForm({ names, value: given = '', action = 'block', onClose,
       </div>
       <${WhatChanges} preview=${preview} isGiven=${isGiven} isFault=${fault('value') !== undefined}
         curl=${curlOf('POST', manage('/rules'), body)}>
-        ${(/** @type {any} */ answer) => html`<${StillBlocked} answer=${answer} /><${FeedChanges} answer=${answer} />`}
+        ${(answer) => html`<${StillBlocked} answer=${answer} /><${FeedChanges} answer=${answer} />`}
       <//>
     <//>
   `;

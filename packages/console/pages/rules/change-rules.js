@@ -1,5 +1,3 @@
-/** Gives rules another expiry, reason or list, after showing what that changes. */
-
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { ask, manage } from '../../api.js';
@@ -17,21 +15,6 @@ import { FeedChanges, usePreview } from './preview.js';
 import { nameOf } from './tabs.js';
 import { WhatChanges } from './what-changes.js';
 
-/** @typedef {import('./tabs.js').Rule} Rule */
-/**
- * @typedef {object} ChangeAnswer
- * @property {number} changed
- * @property {number} moved
- * @property {number} unchanged
- * @property {number} left_out
- * @property {number} refused
- * @property {{ rule: string, why: string }[]} refusals
- * @property {boolean} needs_confirmation
- * @property {string | null} [expires_at]
- * @property {Rule[]} sample
- * @property {string | null} next
- */
-
 const ADDRESS = manage('/rules/change');
 const AS_IT_IS = { value: '', label: 'As it is' };
 const EXPIRES = [
@@ -45,23 +28,25 @@ const EXPIRES = [
   { value: 'at', label: 'At an instant' },
 ];
 
-/** @param {{ meant: import('./rule-list.js').Meant, names: import('../../names.js').Names, onClose: () => void, onDone: () => void }} props */
+/**
+ * @param {{ meant: RuleSelection, names: Names, onClose: () => void, onDone: () => void }} props
+ */
 export function ChangeRules({ meant, names, onClose, onDone }) {
   const [form, setForm] = useState({ expires: '', at: '', hasReason: false, reason: '', list: '' });
   const [isSure, setSure] = useState(false);
   const { busy, error, run } = useWork();
-  const edit = (/** @type {object} */ changes) => {
+  const edit = (changes) => {
     setSure(false);
     setForm((before) => ({ ...before, ...changes }));
   };
   const set = settingOf(form);
   const isGiven = Object.keys(set).length > 0;
   const preview = usePreview(ADDRESS, isGiven ? { ...meant, set, preview: true } : undefined);
-  const answer = /** @type {ChangeAnswer | undefined} */ (preview.answer);
+  const answer = /** @type {any | undefined} */ (preview.answer);
   const isAccess = meant.kind === undefined || meant.kind === 'access_rule';
   const submit = () =>
     run(async () => {
-      // What was shown is done: an expiry that was told from now is the one that was told.
+      // Sends the previewed expiry, not one relative to a later now.
       const told = answer?.expires_at ? { ...set, expires: answer.expires_at } : set;
       const { changed, batches } = await changeAll({ ...meant, set: told, ...(isSure && { confirmed: true }) });
       onDone();
@@ -76,26 +61,26 @@ export function ChangeRules({ meant, names, onClose, onDone }) {
     >
       ${error !== undefined && html`<${Failed} error=${error} />`}
       <div class="form-row">
-        <${SelectField} label="Expires" value=${form.expires} onValue=${(/** @type {string} */ expires) => edit({ expires })} options=${EXPIRES}
+        <${SelectField} label="Expires" value=${form.expires} onValue=${(expires) => edit({ expires })} options=${EXPIRES}
           fault=${form.expires === 'at' ? undefined : preview.faultOf('set.expires')} />
         ${
           form.expires === 'at' &&
-          html`<${TextField} label="Instant" value=${form.at} onValue=${(/** @type {string} */ at) => edit({ at })} placeholder="2027-01-31T12:00:00Z"
+          html`<${TextField} label="Instant" value=${form.at} onValue=${(at) => edit({ at })} placeholder="2027-01-31T12:00:00Z"
             fault=${form.at === '' ? undefined : preview.faultOf('set.expires')} />`
         }
         ${
           isAccess &&
-          html`<${SelectField} label="List" value=${form.list} onValue=${(/** @type {string} */ list) => edit({ list })}
+          html`<${SelectField} label="List" value=${form.list} onValue=${(list) => edit({ list })}
             options=${[AS_IT_IS, ...names.lists.filter(({ source }) => source === null).map(({ id, name }) => ({ value: id, label: name }))]} />`
         }
       </div>
-      <${CheckField} label="Give another reason" checked=${form.hasReason} onValue=${(/** @type {boolean} */ hasReason) => edit({ hasReason })} />
+      <${CheckField} label="Give another reason" checked=${form.hasReason} onValue=${(hasReason) => edit({ hasReason })} />
       ${
         form.hasReason &&
-        html`<${TextField} label="Reason" hint="Empty: none." value=${form.reason} maxlength="2048" onValue=${(/** @type {string} */ reason) => edit({ reason })} />`
+        html`<${TextField} label="Reason" hint="Empty: none." value=${form.reason} maxlength="2048" onValue=${(reason) => edit({ reason })} />`
       }
       <${WhatChanges} preview=${preview} isGiven=${isGiven} isFault=${preview.faultOf('set.expires') !== undefined} curl=${curlOf('POST', ADDRESS, { ...meant, set })}>
-        ${(/** @type {ChangeAnswer} */ shown) => html`<${Outlook} answer=${shown} set=${set} names=${names} />`}
+        ${(/** @type {any} */ shown) => html`<${Outlook} answer=${shown} set=${set} names=${names} />`}
       <//>
       ${
         answer?.needs_confirmation &&
@@ -105,14 +90,14 @@ export function ChangeRules({ meant, names, onClose, onDone }) {
   `;
 }
 
-/** What the form says, as the operation takes it. @param {{ expires: string, at: string, hasReason: boolean, reason: string, list: string }} form */
+/** @param {{ expires: string, at: string, hasReason: boolean, reason: string, list: string }} form */
 const settingOf = ({ expires, at, hasReason, reason, list }) => ({
   ...(expires !== '' && (expires !== 'at' || at.trim() !== '') && { expires: expires === 'at' ? at.trim() : expires }),
   ...(hasReason && { reason: reason.trim() === '' ? null : reason.trim() }),
   ...(list !== '' && { list }),
 });
 
-/** Changes all that are meant, however many requests that takes. @param {Record<string, any>} body */
+/** Repeats requests until all selected rules are changed. @param {Record<string, any>} body */
 async function changeAll(body) {
   let changed = 0;
   /** @type {string[]} */
@@ -127,7 +112,7 @@ async function changeAll(body) {
   return { changed, batches };
 }
 
-/** Takes a change back, all of its batches together. @param {{ batches: string[], onDone: () => void }} props */
+/** @param {{ batches: string[], onDone: () => void }} props */
 function Undo({ batches, onDone }) {
   const { busy, error, run } = useWork();
   const undo = () =>
@@ -143,7 +128,7 @@ function Undo({ batches, onDone }) {
   `;
 }
 
-/** @param {{ answer: ChangeAnswer, set: Record<string, any>, names: import('../../names.js').Names }} props */
+/** @param {{ answer: any, set: Record<string, any>, names: Names }} props */
 function Outlook({ answer, set, names }) {
   const { changed, moved, unchanged, left_out: leftOut, refused, refusals, expires_at: until, sample, next } = answer;
   const others = [
@@ -168,7 +153,12 @@ function Outlook({ answer, set, names }) {
   `;
 }
 
-/** @param {Record<string, any>} set @param {string | null | undefined} until @param {import('../../names.js').Names} names @returns {import('../../ui/table.js').Column<Rule>[]} */
+/**
+ * @param {Record<string, any>} set
+ * @param {string | null | undefined} until
+ * @param {Names} names
+ * @returns {Column<Rule>[]}
+ */
 const columnsOf = (set, until, names) => [
   { label: 'Rule', cell: (rule) => html`<bdi class="mono">${nameOf(rule)}</bdi>` },
   ...(set.expires === undefined

@@ -1,5 +1,3 @@
-/** Deletes all rules that meet the conditions, after showing which. */
-
 import { html } from 'htm/preact';
 import { ask, manage } from '../../api.js';
 import { curlOf } from '../../curl.js';
@@ -12,8 +10,6 @@ import { toast } from '../../ui/toast.js';
 import { Action } from './action.js';
 import { usePreview } from './preview.js';
 import { nameOf } from './tabs.js';
-
-/** @typedef {import('./tabs.js').Rule} Rule */
 
 const ADDRESS = manage('/rules/delete');
 
@@ -49,7 +45,7 @@ export function DeleteRules({ conditions, onClose, onDone }) {
   `;
 }
 
-/** @type {import('../../ui/table.js').Column<Rule>[]} */
+/** @type {Column<Rule>[]} */
 const COLUMNS = [
   { label: 'Rule', cell: (rule) => html`<bdi class="mono">${nameOf(rule)}</bdi>` },
   { label: 'Action', cell: ({ action }) => html`<${Action} action=${action} />` },

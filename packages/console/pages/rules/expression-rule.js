@@ -1,5 +1,3 @@
-/** The form to make an expression rule, or to change one. */
-
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { allPages, ask, manage } from '../../api.js';
@@ -17,19 +15,19 @@ import { usePreview } from './preview.js';
 import { RULE_TABS } from './tabs.js';
 import { WhatChanges } from './what-changes.js';
 
-/** @typedef {import('./tabs.js').Rule} Rule */
-/** @typedef {{ kind: string, rule_ref: string, type: string, action: string, expression: string, order: string, name: string, short_description: string, reason: string, config: string, expires: string }} RuleForm */
-
 const ADDRESS = manage('/rules/expressions');
 const TYPES = [
   { value: 'custom', label: 'Custom' },
   { value: 'generated', label: 'AI' },
 ];
 
-/** @param {{ kind: string, type: string, expression?: string, rule?: Rule, onClose: () => void, onDone: () => void }} props `rule`: the one that is changed. */
+/**
+ * @param {{ kind: string, type: string, expression?: string, rule?: Rule, onClose: () => void, onDone: () => void }} props `rule`: the one
+ *   that is changed.
+ */
 export function ExpressionRuleForm({ kind, type, expression = '', rule, onClose, onDone }) {
   const [form, setForm] = useState(() => (rule === undefined ? newForm(kind, type, expression) : formOf(rule)));
-  const set = (/** @type {string} */ field) => (/** @type {string} */ text) => setForm((before) => ({ ...before, [field]: text }));
+  const set = (field) => (text) => setForm((before) => ({ ...before, [field]: text }));
   const [once] = useState(() => crypto.randomUUID());
   const { busy, error, run } = useWork();
   const { value: rules } = useLiveWork(`rules ${kind}`, () => allPages('/rules', 'rules', { kind }), { every: 60_000 });
@@ -47,7 +45,7 @@ export function ExpressionRuleForm({ kind, type, expression = '', rule, onClose,
       onDone();
       onClose();
     });
-  const text = (/** @type {string} */ field, /** @type {string} */ label, /** @type {object} */ rest = {}) => html`
+  const text = (field, label, rest = {}) => html`
     <${TextField} label=${label} value=${/** @type {any} */ (form)[field]} onValue=${set(field)}
       fault=${preview.faultOf(field)} ...${rest} />
   `;
@@ -73,8 +71,8 @@ export function ExpressionRuleForm({ kind, type, expression = '', rule, onClose,
       </div>
       ${(form.action === 'ratelimit' || form.config !== '') && text('config', 'Config (JSON)', { rows: 3, fault: config === null ? 'is no JSON object' : undefined, hint: html`Such as <code>{"rateLimit":{"period":"60","duration":"600","requests":"100"}}</code>` })}
       <${WhatChanges} preview=${preview} isGiven=${isGiven} isFault=${isAtField(preview)} curl=${curlOf('POST', ADDRESS, body)}>
-        ${(/** @type {any} */ answer) => html`
-          ${(answer.warnings ?? []).map((/** @type {string} */ warning) => html`<${Notice} kind="warn" key=${warning}><span class="text">${warning}</span><//>`)}
+        ${(answer) => html`
+          ${(answer.warnings ?? []).map((warning) => html`<${Notice} kind="warn" key=${warning}><span class="text">${warning}</span><//>`)}
           <${Difference} before=${before} after=${body} rules=${rules ?? []} />
         `}
       <//>
@@ -82,7 +80,7 @@ export function ExpressionRuleForm({ kind, type, expression = '', rule, onClose,
   `;
 }
 
-/** Whether what is wrong stands at a field, or below the expression. @param {import('./preview.js').Preview} preview */
+/** @param {Preview} preview */
 const isAtField = ({ faultOf }) => ['rule_ref', 'order', 'name', 'reason', 'expression'].some((field) => faultOf(field) !== undefined);
 
 /** @param {{ before: Rule | undefined, after: Record<string, any>, rules: Rule[] }} props */
@@ -92,30 +90,29 @@ function Difference({ before, after, rules }) {
     return html`<p>A new rule. ${ahead === 0 ? 'It is enforced first.' : `${ahead} of ${rules.length} rules are enforced before it.`}</p>`;
   }
   const fields = ['action', 'expression', 'order', 'name', 'short_description', 'reason', 'type', 'config'];
-  const shown = (/** @type {any} */ value) =>
-    value === undefined || value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value);
+  const shown = (value) => (value === undefined || value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value));
   const changes = fields
     .map((field) => ({ field, was: shown(/** @type {any} */ (before)[field]), is: shown(after[field]) }))
     .filter(({ was, is }) => was !== is);
   if (changes.length === 0) return html`<p>The rule is there already, just so.</p>`;
   return html`<p>Replaces the rule of this reference:</p><${Table} label="What changes of the rule" columns=${COLUMNS} rows=${changes}
-    keyOf=${(/** @type {any} */ { field }) => field} />`;
+    keyOf=${({ field }) => field} />`;
 }
 
-/** @type {import('../../ui/table.js').Column<{ field: string, was: string, is: string }>[]} */
+/** @type {Column<{ field: string, was: string, is: string }>[]} */
 const COLUMNS = [
   { label: 'Field', cell: ({ field }) => field.replaceAll('_', ' ') },
   { label: 'Now', cell: ({ was }) => html`<bdi class="mono">${was || '–'}</bdi>` },
   { label: 'Then', cell: ({ is }) => html`<bdi class="mono">${is || '–'}</bdi>` },
 ];
 
-/** Whether a rule is enforced before another: by order, then by reference; rules without an order come last. @param {Rule} rule @param {Record<string, any>} other */
+/** By order, then reference; rules without an order come last. @param {Rule} rule @param {Record<string, any>} other */
 function isAhead({ order, rule_ref: ref }, other) {
   const [mine, its] = [order ?? Number.POSITIVE_INFINITY, other.order ?? Number.POSITIVE_INFINITY];
   return mine === its ? (ref ?? '') < other.rule_ref : mine < its;
 }
 
-/** @param {string} kind @param {string} type @param {string} expression @returns {RuleForm} */
+/** @param {string} kind @param {string} type @param {string} expression @returns {Record<string, string>} */
 const newForm = (kind, type, expression) => ({
   ...{
     kind,
@@ -132,7 +129,7 @@ const newForm = (kind, type, expression) => ({
   },
 });
 
-/** @param {Rule} rule @returns {RuleForm} */
+/** @param {Rule} rule @returns {Record<string, string>} */
 const formOf = (rule) => ({
   kind: rule.kind,
   type: rule.type ?? 'custom',
@@ -147,7 +144,7 @@ const formOf = (rule) => ({
   expires: secondsLeft(rule.expires_at),
 });
 
-/** The object of a text; undefined for none, null where it is no JSON object. @param {string} text */
+/** undefined for empty, null for anything but a JSON object. @param {string} text */
 function configOf(text) {
   if (text.trim() === '') return undefined;
   try {
@@ -158,7 +155,7 @@ function configOf(text) {
   }
 }
 
-/** @param {RuleForm} form @param {object | null | undefined} config @returns {Record<string, any>} */
+/** @param {Record<string, string>} form @param {object | null | undefined} config @returns {Record<string, any>} */
 function bodyOf({ expires, order, rule_ref, config: _config, ...rest }, config) {
   const given = Object.fromEntries(Object.entries(rest).filter(([, text]) => text !== ''));
   return {

@@ -1,5 +1,3 @@
-/** The order in which expression rules are enforced: rules are dragged, or moved with the keyboard; what changes is shown and sent as one batch. */
-
 import { html } from 'htm/preact';
 import { useRef, useState } from 'preact/hooks';
 import { allPages, ask, manage } from '../../api.js';
@@ -15,9 +13,6 @@ import { newOrders } from './new-orders.js';
 import { usePreview } from './preview.js';
 import { nameOf } from './tabs.js';
 
-/** @typedef {import('./tabs.js').Rule} Rule */
-
-/** Rules that can be put into another order here. */
 const MOST = 500;
 
 /** @param {{ kind: string, onClose: () => void, onDone: () => void }} props */
@@ -35,7 +30,6 @@ export function OrderRules({ kind, onClose, onDone }) {
   `;
 }
 
-/** How it is done where there are too many. */
 const TooMany = () => html`
   <${Notice}>There are more than ${MOST} rules of this kind, and no more than ${MOST} are moved here. Each has its place by its number all the same:<//>
   <ul>
@@ -44,7 +38,7 @@ const TooMany = () => html`
   </ul>
 `;
 
-/** A rule as a signal, with another order; all else as it is. @param {Rule} rule @param {number} order */
+/** As a signal with another order, otherwise unchanged. @param {Rule} rule @param {number} order */
 const signalOf = ({ kind, rule_ref, type, action, expression, name, short_description, config, reason, labels, expires_at }, order) => ({
   kind,
   op: 'upsert',
@@ -69,7 +63,7 @@ function Order({ rules, onClose, onDone }) {
   const preview = usePreview(manage('/imports', { preview: 1 }), body);
   const failed = preview.answer?.errors ?? [];
 
-  const move = (/** @type {number} */ from, /** @type {number} */ to) => {
+  const move = (from, to) => {
     if (to < 0 || to >= list.length || from === to) return;
     const next = list.toSpliced(from, 1).toSpliced(to, 0, list[from]);
     setList(next);
@@ -92,17 +86,17 @@ function Order({ rules, onClose, onDone }) {
         ${list.map(
           (rule, i) => html`
             <li key=${rule.id} draggable=${true} data-place=${i}
-              onDragStart=${(/** @type {DragEvent} */ event) => {
+              onDragStart=${(event) => {
                 dragged.current = i;
                 if (event.dataTransfer !== null) event.dataTransfer.effectAllowed = 'move';
               }}
-              onDragOver=${(/** @type {DragEvent} */ event) => event.preventDefault()}
-              onDrop=${(/** @type {DragEvent} */ event) => {
+              onDragOver=${(event) => event.preventDefault()}
+              onDrop=${(event) => {
                 event.preventDefault();
                 if (dragged.current !== undefined) move(dragged.current, i);
                 dragged.current = undefined;
               }}
-              onKeyDown=${(/** @type {KeyboardEvent} */ event) => {
+              onKeyDown=${(event) => {
                 const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
                 if (!event.altKey || step === undefined) return;
                 event.preventDefault();
@@ -124,8 +118,8 @@ function Order({ rules, onClose, onDone }) {
         <h3>What will change</h3>
         <p>${signals.length === 0 ? 'Nothing yet: move a rule.' : `The order of ${counted(signals.length, 'rule')}, as one batch that can be undone.`}</p>
         ${preview.error !== undefined && html`<${Failed} error=${preview.error} />`}
-        ${failed.map((/** @type {any} */ { place, message }) => html`<${Notice} kind="bad" key=${place}><span class="text">${place}: ${message}</span><//>`)}
-        ${(preview.answer?.warnings ?? []).map((/** @type {string} */ warning) => html`<${Notice} kind="warn" key=${warning}><span class="text">${warning}</span><//>`)}
+        ${failed.map(({ place, message }) => html`<${Notice} kind="bad" key=${place}><span class="text">${place}: ${message}</span><//>`)}
+        ${(preview.answer?.warnings ?? []).map((warning) => html`<${Notice} kind="warn" key=${warning}><span class="text">${warning}</span><//>`)}
       </section>
     <//>
   `;

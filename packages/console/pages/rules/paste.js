@@ -1,5 +1,3 @@
-/** The form to paste a list of addresses, or to take one from a file. */
-
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { addressFacts } from '../../addresses.js';
@@ -25,23 +23,18 @@ const ACTIONS = [
   { value: 'allow', label: 'Never block (allow)' },
   { value: 'unblock', label: 'Unblock' },
 ];
-/** What has to be said where much is at stake. */
 const SURE = {
   wide: 'Whole countries and networks of operators are meant',
   removed: 'Removing more than half of the rules of the list is meant',
   changed: 'Changing more than half of the list or of its addresses is intended',
 };
-/** Faults that are shown; the answer has more. */
 const SHOWN = 50;
 
-/** @typedef {{ removed: number, changed: number, unchanged: number, kept: number, needs_confirmation: boolean }} Replaced */
-/** @typedef {{ accepted: number, failed: number, expired: number, passed: { reason: string, rows: number }[], errors: { place: string, message: string }[], errors_left_out: number, warnings: string[], wide?: { countries: number, asns: number, networks: number }, addresses?: import('../../addresses.js').AddressChange[], replaced?: Replaced }} ImportAnswer */
-
-/** @param {{ names: import('../../names.js').Names, onClose: () => void, onDone: () => void }} props */
+/** @param {{ names: Names, onClose: () => void, onDone: () => void }} props */
 export function PasteForm({ names, onClose, onDone }) {
   const [text, setText] = useState('');
   const [form, setForm] = useState({ action: 'block', list: '', expires: '', reason: '', file: '' });
-  const set = (/** @type {string} */ field) => (/** @type {string} */ value) => setForm((before) => ({ ...before, [field]: value }));
+  const set = (field) => (value) => setForm((before) => ({ ...before, [field]: value }));
   const [isReplacing, setReplacing] = useState(false);
   const [isSure, setSure] = useState(false);
   const [once] = useState(() => crypto.randomUUID());
@@ -65,7 +58,7 @@ export function PasteForm({ names, onClose, onDone }) {
       onDone();
       onClose();
     });
-  const onFile = async (/** @type {any} */ event) => {
+  const onFile = async (event) => {
     const [chosen] = event.target.files;
     if (chosen === undefined) return;
     set('file')(chosen.name);
@@ -94,17 +87,17 @@ export function PasteForm({ names, onClose, onDone }) {
         html`<${CheckField} label="Replace the list: rules that are not pasted are removed" checked=${isReplacing} onValue=${setReplacing} />`
       }
       <${WhatChanges} preview=${preview} isGiven=${isGiven} curl=${curlFile(change, file === '' ? 'list.txt' : file)}>
-        ${(/** @type {any} */ answer) => html`<${Judged} answer=${answer} /><${StillBlockedOf} answer=${answer} /><${FeedChanges} answer=${answer} />`}
+        ${(answer) => html`<${Judged} answer=${answer} /><${StillBlockedOf} answer=${answer} /><${FeedChanges} answer=${answer} />`}
       <//>
       ${asks && html`<${CheckField} label=${SURE[sure]} checked=${isSure} onValue=${setSure} />`}
     <//>
   `;
 }
 
-/** @param {Replaced} [replaced] */
+/** @param {any} [replaced] */
 const removesMost = (replaced) => replaced !== undefined && replaced.removed > replaced.changed + replaced.unchanged;
 
-/** @param {{ answer: ImportAnswer }} props */
+/** @param {{ answer: any }} props */
 function Judged({ answer: { accepted, failed, expired, passed, errors, errors_left_out: leftOut, warnings, replaced, wide, addresses } }) {
   const more = Math.max(0, errors.length - SHOWN) + leftOut;
   return html`
@@ -120,7 +113,7 @@ function Judged({ answer: { accepted, failed, expired, passed, errors, errors_le
     ${
       errors.length > 0 &&
       html`<div class="scrolls"><${Table} label="What is wrong" columns=${COLUMNS} rows=${errors.slice(0, SHOWN)}
-      keyOf=${(/** @type {any} */ { place, message }) => place + message} /></div>`
+      keyOf=${({ place, message }) => place + message} /></div>`
     }
     ${more > 0 && html`<p class="small soft">And ${counted(more, 'more entry', 'more entries')}.</p>`}
     ${passed.map(({ reason, rows }) => html`<p class="small soft" key=${reason}>Left out: ${counted(rows, 'row', 'rows')}: ${reason}.</p>`)}
@@ -129,7 +122,7 @@ function Judged({ answer: { accepted, failed, expired, passed, errors, errors_le
   `;
 }
 
-/** @param {Replaced & { failed: number }} props */
+/** @param {any & { failed: number }} props */
 const WhatGoes = ({ failed, ...replaced }) => html`
   <p>
     ${failed > 0 ? 'No rule of the list is removed while an entry is wrong' : html`<strong>${counted(replaced.removed, 'rule', 'rules')}</strong> of the list ${replaced.removed === 1 ? 'is' : 'are'} removed`}${replaced.kept > 0 && `; ${counted(replaced.kept, 'rule', 'rules')} with a reference ${replaced.kept === 1 ? 'stays' : 'stay'}`}.
@@ -137,7 +130,7 @@ const WhatGoes = ({ failed, ...replaced }) => html`
   ${replaced.needs_confirmation && html`<${Notice} kind="bad">${removesMost(replaced) ? 'That is more than half of the list.' : 'More than half of the list or of its addresses would change.'}<//>`}
 `;
 
-/** @type {import('../../ui/table.js').Column<{ place: string, message: string }>[]} */
+/** @type {Column<{ place: string, message: string }>[]} */
 const COLUMNS = [
   { label: 'Where', cell: ({ place }) => html`<span class="nowrap">${place}</span>` },
   { label: 'What is wrong', cell: ({ message }) => html`<span class="text">${message}</span>` },

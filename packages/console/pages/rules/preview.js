@@ -1,5 +1,3 @@
-/** What a change would do, asked while its form is filled in. */
-
 import { html } from 'htm/preact';
 import { useEffect, useState } from 'preact/hooks';
 import { ApiError, ask } from '../../api.js';
@@ -7,19 +5,11 @@ import { count } from '../../format.js';
 import { Notice } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
 
-/** How long typing has to rest, ms. */
+/** Pause in typing before a request, ms. */
 const REST = 350;
 
 /**
- * @typedef {object} Preview
- * @property {any} answer The answer of the operation; undefined while there is none.
- * @property {Error | undefined} error
- * @property {boolean} isWaiting
- * @property {(field: string) => string | undefined} faultOf What is wrong with a field.
- */
-
-/**
- * Asks an operation that changes nothing, whenever what it is asked has changed and typing rests.
+ * Asks a preview operation when its body changes. A string is sent as it is.
  * @param {string} address
  * @param {unknown} body undefined: nothing to ask about yet. A text is sent as it is.
  * @returns {Preview}
@@ -54,24 +44,9 @@ export function usePreview(address, body) {
   };
 }
 
-/**
- * @typedef {object} FeedChange
- * @property {string | null} id
- * @property {string} kind
- * @property {string} name
- * @property {string} action
- * @property {number} entries_before
- * @property {number} entries_after
- * @property {number} entry_limit
- * @property {string} [warning]
- */
-
 const KINDS = /** @type {Record<string, string>} */ ({ workspace: 'workspace', list: 'list', composed: 'feed' });
 
-/**
- * What a preview says of feeds.
- * @param {{ answer: { feeds?: FeedChange[] | 'unknown', feeds_left_out?: number, feeds_reason?: string } }} props
- */
+/** @param {{ answer: { feeds?: FeedChange[] | 'unknown', feeds_left_out?: number, feeds_reason?: string } }} props */
 export function FeedChanges({ answer }) {
   const { feeds, feeds_left_out: leftOut = 0, feeds_reason: reason } = answer;
   if (feeds === 'unknown') return html`<${Notice} kind="warn">What this does to feeds is not known: ${reason}.<//>`;
@@ -101,7 +76,7 @@ export function FeedChanges({ answer }) {
   `;
 }
 
-/** @type {import('../../ui/table.js').Column<FeedChange>[]} */
+/** @type {Column<FeedChange>[]} */
 const COLUMNS = [
   { label: 'Feed', cell: ({ name, kind }) => html`<span><bdi>${name}</bdi> <span class="soft small">${KINDS[kind]}</span></span>` },
   { label: 'Of', cell: ({ action }) => html`<span class="soft">${action}</span>` },

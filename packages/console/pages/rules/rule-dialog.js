@@ -1,5 +1,3 @@
-/** One rule: all that is known of it, and what can be done about it. */
-
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { ask, manage } from '../../api.js';
@@ -18,11 +16,10 @@ import { toast } from '../../ui/toast.js';
 import { Action } from './action.js';
 import { nameOf } from './tabs.js';
 
-/** @typedef {import('./tabs.js').Rule} Rule */
-
 /**
- * @param {{ rule: Rule, names: import('../../names.js').Names, session: import('../../session.js').Session, onClose: () => void, onDone: () => void,
- *   onChange: (rule: Rule) => void }} props `onChange` opens the form to change it.
+ * @param {{ rule: Rule, names: Names, session: Session, onClose: () => void, onDone:
+ *   () => void,
+ * onChange: (rule: Rule) => void }} props `onChange` opens the form to change it.
  */
 export function RuleDialog({ rule, names, session, onClose, onDone, onChange }) {
   const [isDeleting, setDeleting] = useState(false);
@@ -56,7 +53,7 @@ export function RuleDialog({ rule, names, session, onClose, onDone, onChange }) 
   `;
 }
 
-/** @param {Rule} rule @param {import('../../names.js').Names} names @returns {(readonly [string, any])[]} */
+/** @param {Rule} rule @param {Names} names @returns {(readonly [string, any])[]} */
 const factsOf = (rule, names) => [
   ['Action', html`<${Action} action=${rule.action} />`],
   ['List', rule.list_id && names.listName(rule.list_id)],

@@ -1,5 +1,3 @@
-/** The block feeds that have an address although it is on the never-block list, and the step that takes it out of each. */
-
 import { html } from 'htm/preact';
 import { count } from '../../format.js';
 import { link } from '../../router.js';
@@ -8,20 +6,9 @@ import { Table } from '../../ui/table.js';
 import { linkToFeed } from '../feeds/read-feeds.js';
 import { CUTS, Verdict } from '../lookup/words.js';
 
-/**
- * @typedef {object} KeepingFeed
- * @property {'workspace' | 'list' | 'composed'} kind
- * @property {string | null} id
- * @property {string} name
- * @property {'in' | 'partly'} verdict
- * @property {{ target: string, list: string }[]} by Some of the rules that keep it.
- * @property {{ do: 'subtract_allow', value: 'on' | 'workspace' } | { do: 'unblock', lists: string[] } | null} way_out
- */
-/** @typedef {{ still_blocked?: KeepingFeed[] | null, still_blocked_left_out?: number, still_blocked_reason?: string }} StillBlockedAnswer */
-
 const KINDS = { workspace: 'workspace', list: 'list', composed: 'feed' };
 
-/** What a preview says of it. @param {{ answer: StillBlockedAnswer }} props */
+/** @param {{ answer: StillBlockedAnswer }} props */
 export function StillBlocked({ answer: { still_blocked: feeds, still_blocked_left_out: leftOut = 0, still_blocked_reason: reason } }) {
   if (feeds === undefined) return null;
   if (feeds === null) return html`<${Notice} kind="warn">Whether block feeds have it all the same is not known: ${reason}.<//>`;
@@ -36,12 +23,7 @@ export function StillBlocked({ answer: { still_blocked: feeds, still_blocked_lef
   `;
 }
 
-/** @typedef {KeepingFeed & { target: string, how: 'allow' | 'unblock' }} KeepingFeedOf */
-
-/**
- * The same of several targets, such as those of a file.
- * @param {{ answer: { still_blocked?: KeepingFeedOf[], still_blocked_unknown?: number } }} props
- */
+/** @param {{ answer: { still_blocked?: KeepingFeed[], still_blocked_unknown?: number } }} props */
 export function StillBlockedOf({ answer: { still_blocked: rows, still_blocked_unknown: unknown = 0 } }) {
   if (rows === undefined) return null;
   const targets = new Set(rows.map(({ target }) => target)).size;
@@ -52,14 +34,14 @@ export function StillBlockedOf({ answer: { still_blocked: rows, still_blocked_un
       html`
         <${Notice} kind="bad"><strong>${targets === 1 ? 'One target stays' : `${count(targets)} targets stay`} in block feeds all the same.</strong><//>
         <div class="scrolls"><${Table} label="What stays in block feeds" columns=${COLUMNS_OF} rows=${rows}
-          keyOf=${(/** @type {KeepingFeedOf} */ { target, id }) => `${target} ${id}`} /></div>
+          keyOf=${(/** @type {KeepingFeed} */ { target, id }) => `${target} ${id}`} /></div>
       `
     }
     ${unknown > 0 && html`<p class="small soft">Of ${count(unknown)} more it was not found out: Look up tells.</p>`}
   `;
 }
 
-/** What is said when it was done. @param {string} value @param {StillBlockedAnswer & { landed: boolean }} answer */
+/** @param {string} value @param {StillBlockedAnswer & { landed: boolean }} answer */
 export function neverBlockedText(value, { landed, still_blocked: feeds, still_blocked_left_out: leftOut = 0 }) {
   const lookUp = html`<a href=${`${link('/lookup')}?${new URLSearchParams({ target: value })}`}>Look it up</a>`;
   const done = html`<bdi>${value}</bdi> ${landed ? 'is on the never-block list' : 'was accepted; it is on the never-block list in a moment'}`;
@@ -70,7 +52,7 @@ export function neverBlockedText(value, { landed, still_blocked: feeds, still_bl
   return html`${done}, but block feeds have it still: ${names}${more > 0 && ` and ${count(more)} more`}. ${lookUp}.`;
 }
 
-/** @type {import('../../ui/table.js').Column<KeepingFeed>[]} */
+/** @type {Column<KeepingFeed>[]} */
 const COLUMNS = [
   {
     label: 'Feed',
@@ -81,7 +63,7 @@ const COLUMNS = [
   { label: 'What takes it out', cell: (feed) => wayText(feed) },
 ];
 
-/** @type {import('../../ui/table.js').Column<KeepingFeedOf>[]} */
+/** @type {Column<KeepingFeed>[]} */
 const COLUMNS_OF = [
   {
     label: 'Target',

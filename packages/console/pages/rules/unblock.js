@@ -1,5 +1,3 @@
-/** The form to unblock an address: what it removes and where, or why it changes nothing. */
-
 import { html } from 'htm/preact';
 import { useEffect, useState } from 'preact/hooks';
 import { ApiError, ask, manage } from '../../api.js';
@@ -15,9 +13,6 @@ import { toast } from '../../ui/toast.js';
 import { Verdict, whyText } from '../lookup/words.js';
 import { WhatChanges } from './what-changes.js';
 
-/** @typedef {import('../lookup/words.js').ExplainedFeed} ExplainedFeed */
-
-/** How long typing has to rest, ms. */
 const REST = 350;
 
 /** @param {{ value?: string, onClose: () => void, onDone: () => void }} props */
@@ -69,7 +64,7 @@ export function UnblockForm({ value: given = '', onClose, onDone }) {
   `;
 }
 
-/** The lists in which something would be removed. @param {ExplainedFeed[]} feeds */
+/** @param {ExplainedFeed[]} feeds */
 const listsOf = (feeds) => feeds.filter(({ kind, unblock }) => kind === 'list' && unblock.removes.length > 0);
 
 /** @param {{ target: string, feeds: ExplainedFeed[], lists: ExplainedFeed[] }} props */
@@ -94,7 +89,7 @@ function Outlook({ target, feeds, lists }) {
   `;
 }
 
-/** @type {import('../../ui/table.js').Column<ExplainedFeed>[]} */
+/** @type {Column<ExplainedFeed>[]} */
 const COLUMNS = [
   {
     label: 'Feed',

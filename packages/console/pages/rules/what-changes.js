@@ -1,11 +1,10 @@
-/** The end of a form that changes rules: what will change, and the command that does the same. */
-
 import { html } from 'htm/preact';
 import { SameWithCurl } from '../../ui/code.js';
 import { Failed } from '../../ui/states.js';
 
 /**
- * @param {{ preview: import('./preview.js').Preview, isGiven: boolean, isFault?: boolean, curl: string, children: (answer: any) => any }} props
+ * @param {{ preview: Preview, isGiven: boolean, isFault?: boolean, curl: string, children: (answer: any) => any }}
+ *   props
  * `isFault`: what is wrong stands at its field already.
  */
 export function WhatChanges({ preview: { answer, error, isWaiting }, isGiven, isFault = false, curl, children }) {

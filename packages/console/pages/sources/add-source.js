@@ -1,5 +1,3 @@
-/** Adding a source: one that is well known, or an address; tried before it is kept. */
-
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { ask, manage } from '../../api.js';
@@ -13,19 +11,7 @@ import { toast } from '../../ui/toast.js';
 import { everyText } from './source-state.js';
 import { TrialResult } from './trial.js';
 
-/**
- * @typedef {object} Row Of the catalogue.
- * @property {string} name
- * @property {string} title
- * @property {string} url
- * @property {'block' | 'allow'} purpose
- * @property {number} every
- * @property {number} least
- * @property {string} terms
- * @property {string | null} note
- */
-
-/** Stands for an address of one's own where the catalogue has its names. */
+/** Value for an address outside the catalogue. */
 const OWN = '';
 const PURPOSES = [
   { value: 'block', label: 'Block' },
@@ -49,7 +35,7 @@ export function AddSource({ onClose, onDone }) {
   };
   const field = (/** @type {keyof typeof own} */ name) => ({
     value: own[name],
-    onValue: (/** @type {string} */ value) => set({ [name]: value }),
+    onValue: (value) => set({ [name]: value }),
   });
 
   const tryIt = () =>
@@ -74,13 +60,13 @@ export function AddSource({ onClose, onDone }) {
   return html`
     <${Dialog} wide title="Add a source" onClose=${onClose} onSubmit=${isTried ? add : tryIt} footer=${footer}>
       ${adding.error !== undefined && html`<${Failed} error=${adding.error} />`}
-      <${Shown} live=${live}>${(/** @type {{ sources: Row[] }} */ { sources }) => html`
+      <${Shown} live=${live}>${(/** @type {{ sources: any[] }} */ { sources }) => html`
         <${SelectField} label="Source" value=${chosen} options=${[{ value: OWN, label: 'An address of your own' }, ...sources.map(({ name, title }) => ({ value: name, label: title }))]}
-          onValue=${(/** @type {string} */ value) => {
+          onValue=${(value) => {
             setChosen(value);
             setTrial(undefined);
           }} />
-        ${chosen !== OWN && html`<${About} row=${/** @type {Row} */ (sources.find(({ name }) => name === chosen))} />`}
+        ${chosen !== OWN && html`<${About} row=${/** @type {any} */ (sources.find(({ name }) => name === chosen))} />`}
       `}<//>
       ${
         chosen === OWN &&
@@ -103,7 +89,10 @@ export function AddSource({ onClose, onDone }) {
   `;
 }
 
-/** @param {{ name: string, url: string, purpose: string, every: string, paths: string, where: string, column: string }} own @returns {Record<string, unknown>} */
+/**
+ * @param {{ name: string, url: string, purpose: string, every: string, paths: string, where: string, column: string }} own
+ * @returns {Record<string, unknown>}
+ */
 function bodyOf({ name, url, purpose, every, paths, where, column }) {
   const given = paths.split(',').flatMap((path) => (path.trim() === '' ? [] : [path.trim()]));
   return {
@@ -117,7 +106,7 @@ function bodyOf({ name, url, purpose, every, paths, where, column }) {
   };
 }
 
-/** @param {{ row: Row }} props */
+/** @param {{ row: any }} props */
 const About = ({ row: { url, purpose, every, least, terms, note } }) => html`
   ${note !== null && html`<${Notice} kind="warn">${note}<//>`}
   <${Facts} facts=${[

@@ -1,40 +1,7 @@
-/** What a source is like, in words. */
 import { ask, manage } from '../../api.js';
 import { link } from '../../router.js';
 
-/**
- * @typedef {object} Held A refresh that waits for somebody.
- * @property {string} replacement
- * @property {string} since
- * @property {string} reason
- * @property {Record<string, number> | null} difference
- */
-/**
- * @typedef {object} Source As the management API has it.
- * @property {string} id
- * @property {string} list_id
- * @property {string} name
- * @property {string} state
- * @property {boolean} paused
- * @property {string} url
- * @property {'block' | 'allow'} purpose
- * @property {number} every
- * @property {string | null} catalogue
- * @property {number} entries
- * @property {string | null} next_at
- * @property {string | null} waits_for
- * @property {string | null} waits_until
- * @property {string | null} fetched_at
- * @property {string | null} confirmed_at
- * @property {string | null} changed_at
- * @property {string | null} expires_at
- * @property {number} failures
- * @property {string | null} fault
- * @property {Held | null} held
- * @property {string | null} asked
- */
-
-/** Each state, how it looks, and what it means. @type {Record<string, { kind: 'good' | 'warn' | 'bad' | '', about: string }>} */
+/** @type {Record<string, { kind: 'good' | 'warn' | 'bad' | '', about: string }>} */
 export const STATES = {
   ok: { kind: 'good', about: 'Its list is what its origin has.' },
   new: { kind: '', about: 'It was never fetched.' },
@@ -50,10 +17,10 @@ export const STATES = {
 /** @param {Source} source */
 export const stateOf = ({ state }) => STATES[state] ?? { kind: '', about: '' };
 
-/** From how many failures in a row on a source needs attention. */
+/** Consecutive failures before a source counts as outdated. */
 const MANY = 3;
 
-/** Whether the content of a source is old, or not applied: the feeds of its list are not up to date. @param {Source} source */
+/** @param {Source} source */
 export const isOldSource = ({ state, failures }) => (state === 'failing' ? failures >= MANY : state !== 'ok' && state !== 'new');
 
 /** @param {{ id: string }} source */
@@ -62,15 +29,11 @@ export const linkToSource = ({ id }) => link('/sources', id);
 /** @param {string} id @param {string} [work] */
 export const addressOf = (id, work = '') => manage(`/sources/${id}${work === '' ? '' : `/${work}`}`);
 
-/**
- * What the request for something to be done with a source says: of what is held, which.
- * @param {Source} source
- * @param {'refresh' | 'pause' | 'resume' | 'accept' | 'discard'} work
- */
+/** Accept and discard name the held refresh. @param {Source} source @param {'refresh' | 'pause' | 'resume' | 'accept' | 'discard'} work */
 export const bodyOf = ({ held }, work) =>
   held !== null && (work === 'accept' || work === 'discard') ? { replacement: held.replacement } : {};
 
-/** Asks for it. @param {Source} source @param {'refresh' | 'pause' | 'resume' | 'accept' | 'discard'} work */
+/** @param {Source} source @param {'refresh' | 'pause' | 'resume' | 'accept' | 'discard'} work */
 export const doWith = (source, work) => ask(addressOf(source.id, work), { method: 'POST', body: bodyOf(source, work) });
 
 /** `6 h`, `1 d` @param {number} seconds */

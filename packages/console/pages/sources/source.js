@@ -1,5 +1,3 @@
-/** One source: how it is, what is held back, its last refreshes. */
-
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { addressFacts } from '../../addresses.js';
@@ -23,21 +21,6 @@ import { toast } from '../../ui/toast.js';
 import { addressOf, bodyOf, doWith, everyText, stateOf } from './source-state.js';
 import { FEEDS } from './trial.js';
 
-/** @typedef {import('./source-state.js').Source} Source */
-/** @typedef {import('../../session.js').Session} Session */
-/**
- * @typedef {object} Run
- * @property {string} at
- * @property {string} outcome
- * @property {number} ms
- * @property {number} entries
- * @property {number} added
- * @property {number} removed
- * @property {number} refused
- * @property {string} text
- */
-
-/** What can be done with a source, and what that means. */
 const WORKS = {
   refresh: { label: 'Refresh now', about: 'It is fetched within seconds.', done: 'is being fetched' },
   pause: {
@@ -111,7 +94,7 @@ function One({ source, tag, session, refresh }) {
   `;
 }
 
-/** The difference of a refresh that is held, as it is told. @type {readonly (readonly [field: string, label: string])[]} */
+/** @type {readonly (readonly [field: string, label: string])[]} */
 const DIFFERENCE = [
   ['present', 'Its list has'],
   ['added', 'Would be added'],
@@ -122,7 +105,9 @@ const DIFFERENCE = [
   ['failed', 'Cannot be taken'],
 ];
 
-/** @param {{ id: string, held: import('./source-state.js').Held, canDecide: boolean, onWork: (work: 'accept' | 'discard') => void }} props */
+/**
+ * @param {{ id: string, held: HeldRefresh, canDecide: boolean, onWork: (work: 'accept' | 'discard') => void }} props
+ */
 function HeldCard({ id, held, canDecide, onWork }) {
   const { difference } = held;
   const live = useLive(addressOf(id, 'held'), { every: 60_000 });
@@ -133,11 +118,9 @@ function HeldCard({ id, held, canDecide, onWork }) {
     <${Card} title="Held back">
       <${Notice} kind="warn"><span><span class="text">${held.reason}</span>, <${Ago} at=${held.since} /></span><//>
       <${Facts} facts=${facts} />
-      <${Shown} live=${live}>${(
-        /** @type {{ feeds?: any, addresses: import('../../addresses.js').AddressChange[] }} */ { feeds, addresses },
-      ) => html`
+      <${Shown} live=${live}>${(/** @type {{ feeds?: any, addresses: AddressChange[] }} */ { feeds, addresses }) => html`
         <${Facts} facts=${addressFacts(addresses)} />
-        ${Array.isArray(feeds) && html`<${Table} label="What feeds would have" columns=${FEEDS} rows=${feeds} keyOf=${(/** @type {any} */ each) => `${each.kind} ${each.name} ${each.action}`} />`}`}<//>
+        ${Array.isArray(feeds) && html`<${Table} label="What feeds would have" columns=${FEEDS} rows=${feeds} keyOf=${(each) => `${each.kind} ${each.name} ${each.action}`} />`}`}<//>
       ${
         canDecide &&
         html`<div class="row"><${Button} kind="main" onClick=${() => onWork('accept')}>Accept<//><${Button} onClick=${() => onWork('discard')}>Discard<//></div>`
@@ -151,10 +134,10 @@ function Runs({ id }) {
   const live = useLive(addressOf(id, 'runs'));
   return html`
     <${Card} title="Last refreshes" note="The newest first, twenty at most.">
-      <${Shown} live=${live}>${(/** @type {{ runs: Run[] }} */ { runs }) =>
+      <${Shown} live=${live}>${(/** @type {{ runs: any[] }} */ { runs }) =>
         runs.length === 0
           ? html`<p class="soft">None yet.</p>`
-          : html`<${Table} label="Last refreshes" columns=${RUNS} rows=${runs} keyOf=${(/** @type {Run} */ { at, outcome }) => `${at} ${outcome}`} />`}<//>
+          : html`<${Table} label="Last refreshes" columns=${RUNS} rows=${runs} keyOf=${(/** @type {any} */ { at, outcome }) => `${at} ${outcome}`} />`}<//>
     <//>
   `;
 }
@@ -162,7 +145,7 @@ function Runs({ id }) {
 /** @type {Record<string, 'good' | 'warn' | 'bad' | ''>} */
 const OUTCOMES = { applied: 'good', unchanged: '', held: 'warn', failed: 'bad', stopped: 'bad', expired: 'bad', discarded: '' };
 
-/** @type {import('../../ui/table.js').Column<Run>[]} */
+/** @type {Column<any>[]} */
 const RUNS = [
   { label: 'When', cell: ({ at }) => html`<${Ago} at=${at} />` },
   { label: 'Outcome', cell: ({ outcome }) => html`<${Badge} kind=${OUTCOMES[outcome] ?? ''}>${outcome}<//>` },

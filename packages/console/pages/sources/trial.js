@@ -1,5 +1,3 @@
-/** What a trial of a source tells. */
-
 import { html } from 'htm/preact';
 import { andMore, count, counted } from '../../format.js';
 import { Badge } from '../../ui/badge.js';
@@ -9,7 +7,6 @@ import { Table } from '../../ui/table.js';
 import { Ago } from '../../ui/time.js';
 
 const WHOLE = { said: 'yes, by its own word', last_line: 'its last line is', not_known: 'its last line has no end: it may be cut' };
-/** Lines of each kind that are shown. */
 const SHOWN = 5;
 
 /** @param {{ trial: any }} props The answer of POST /sources/try. */
@@ -18,7 +15,7 @@ export function TrialResult({ trial: { fault, content, trial } }) {
   const overlaps = trial.overlaps.slice(0, SHOWN);
   return html`
     <section class="stack" aria-label="What it would do">
-      ${trial.holds.map((/** @type {string} */ reason) => html`<${Notice} key=${reason} kind="warn">Such a refresh would be held: <span class="text">${reason}</span><//>`)}
+      ${trial.holds.map((reason) => html`<${Notice} key=${reason} kind="warn">Such a refresh would be held: <span class="text">${reason}</span><//>`)}
       <${Facts} facts=${[
         ['Entries', `${count(content.entries)} (${kinds(content)})`],
         ['Widest', [content.widest_v4, content.widest_v6].filter(Boolean).join(', ')],
@@ -35,7 +32,7 @@ export function TrialResult({ trial: { fault, content, trial } }) {
         ],
         ['Not looked at', trial.left_out > 0 ? counted(trial.left_out, 'list or feed', 'lists and feeds') : null],
       ]} />
-      <${Table} label="What feeds would have" columns=${FEEDS} rows=${trial.feeds} keyOf=${(/** @type {any} */ each) => `${each.kind} ${each.name} ${each.action}`} />
+      <${Table} label="What feeds would have" columns=${FEEDS} rows=${trial.feeds} keyOf=${(each) => `${each.kind} ${each.name} ${each.action}`} />
     </section>
   `;
 }
@@ -63,7 +60,7 @@ function neverText({ count: all, first }) {
 /** @param {any} overlap */
 const overlapText = ({ name, entries }) => `${name} (${counted(entries, 'entry', 'entries')})`;
 
-/** Feeds with what they have and would have. @type {import('../../ui/table.js').Column<any>[]} */
+/** @type {Column<any>[]} */
 export const FEEDS = [
   { label: 'Feed', cell: ({ name, action }) => html`<span><bdi>${name}</bdi> <span class="soft small">${action}</span></span>` },
   { label: 'Has', number: true, cell: ({ entries_before: entries }) => count(entries) },

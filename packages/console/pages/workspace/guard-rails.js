@@ -1,5 +1,3 @@
-/** The guard rails: which networks no block may reach, and how wide a block may be. */
-
 import { html } from 'htm/preact';
 import { useEffect, useState } from 'preact/hooks';
 import { ApiError, ask, manage } from '../../api.js';
@@ -17,11 +15,7 @@ import { Facts } from '../../ui/figures.js';
 import { Failed, Notice } from '../../ui/states.js';
 import { toast } from '../../ui/toast.js';
 
-/** @typedef {import('../workspace.js').Workspace} Workspace */
-/** @typedef {{ protect: string[], min_prefix_v4: number, min_prefix_v6: number }} Rails */
-
 const ADDRESS = manage('/workspace');
-/** How long typing rests before rules are looked at, ms. */
 const REST = 400;
 
 const SUBTRACT = [
@@ -29,13 +23,13 @@ const SUBTRACT = [
   { value: 'on', label: 'on: they are cut out' },
 ];
 
-/** Whether nothing is set. @param {Rails} rails */
+/** @param {Rails} rails */
 export const areOff = ({ protect, min_prefix_v4: v4, min_prefix_v6: v6 }) => protect.length === 0 && v4 === 0 && v6 === 0;
 
-/** @param {{ workspace: Workspace, session: import('../../session.js').Session, onDone: () => void }} props */
+/** @param {{ workspace: Tagged, session: Session, onDone: () => void }} props */
 export function GuardRails({ workspace, session, onDone }) {
-  /** As it was when the form was opened: what others change meanwhile is not overwritten. */
-  const [changing, setChanging] = useState(/** @type {Workspace | undefined} */ (undefined));
+  /** As of when the form opened: If-Match detects concurrent changes. */
+  const [changing, setChanging] = useState(/** @type {Tagged | undefined} */ (undefined));
   const { body } = workspace;
   const actions =
     may(session, 'manage') && html`<${Button} tiny icon="edit" onClick=${() => setChanging(workspace)}>Change the guard rails<//>`;
@@ -58,7 +52,7 @@ export function GuardRails({ workspace, session, onDone }) {
   `;
 }
 
-/** What names of networks stand for. @type {Record<string, string>} */
+/** @type {Record<string, string>} */
 const NAMED = {
   private: 'private networks',
   special: 'what is not reached over the Internet',
@@ -85,7 +79,7 @@ function widest(own, ofService) {
 /** @param {string} text */
 const wordsOf = (text) => text.split(/[\s,]+/).filter((word) => word !== '');
 
-/** @param {{ workspace: Workspace, onClose: () => void, onDone: () => void }} props */
+/** @param {{ workspace: Tagged, onClose: () => void, onDone: () => void }} props */
 function Change({ workspace: { body, tag }, onClose, onDone }) {
   const [form, setForm] = useState({
     protect: body.protect.join('\n'),
@@ -94,7 +88,7 @@ function Change({ workspace: { body, tag }, onClose, onDone }) {
     subtract: body.subtract_allow,
   });
   const { busy, error, run, clear } = useWork();
-  const set = (/** @type {string} */ field) => (/** @type {string} */ text) => {
+  const set = (field) => (text) => {
     clear();
     setForm((before) => ({ ...before, [field]: text }));
   };
@@ -112,7 +106,7 @@ function Change({ workspace: { body, tag }, onClose, onDone }) {
     if (isDone) onClose();
   };
   const faults = error instanceof ApiError ? error.faults : [];
-  const faultOf = (/** @type {string} */ field) => faults.find((fault) => fault.field.split(/[.[]/)[0] === field)?.message;
+  const faultOf = (field) => faults.find((fault) => fault.field.split(/[.[]/)[0] === field)?.message;
   const isNothing = Object.keys(changes).length === 0;
   const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${isNothing}>Apply<//>`;
   const prefix = { inputmode: 'numeric', pattern: '[0-9]{1,3}', required: true };
@@ -132,24 +126,18 @@ function Change({ workspace: { body, tag }, onClose, onDone }) {
   `;
 }
 
-/** @typedef {{ refused: number, first: { target: string, list_name: string, why: string }[], is_whole: boolean }} Refused The answer of POST /workspace/preview. */
-
-/**
- * What comes under protection, or loses it, and the rules in force that these guard rails would refuse. What the service protects stays protected.
- * @param {{ before: string[], after: string[], service: string[], rails: Rails }} props
- */
+/** @param {{ before: string[], after: string[], service: string[], rails: Rails }} props */
 function Reached({ before, after, service, rails }) {
-  const without = (/** @type {string[]} */ words, /** @type {string[]} */ others) =>
-    words.filter((word) => !others.includes(word) && !service.includes(word));
+  const without = (words, others) => words.filter((word) => !others.includes(word) && !service.includes(word));
   const added = without(after, before);
   const gone = without(before, after);
-  const [found, setFound] = useState(/** @type {Refused | undefined} */ (undefined));
+  const [found, setFound] = useState(/** @type {any | undefined} */ (undefined));
   const asked = JSON.stringify(rails);
   useEffect(() => {
     const stop = new AbortController();
     setFound(undefined);
     const timer = setTimeout(() => {
-      // What is no network yet is told when it is sent.
+      // Invalid networks are reported on submit.
       ask(manage('/workspace/preview'), { method: 'POST', body: rails, signal: stop.signal }).then(
         ({ body }) => setFound(body),
         () => {},
@@ -171,7 +159,7 @@ function Reached({ before, after, service, rails }) {
   `;
 }
 
-/** @param {{ found: Refused }} props */
+/** @param {{ found: any }} props */
 const RefusedRules = ({ found: { refused, first, is_whole: isComplete } }) => html`
   <${Notice} kind="warn">
     <p>${!isComplete && 'At least '}${counted(refused, 'rule')} in force would be refused${isComplete ? '' : ': there are too many rules to look at all'}. ${refused === 1 ? 'It stays' : 'They stay'} until ${refused === 1 ? 'it expires or is' : 'they expire or are'} deleted; feeds leave out what is protected.</p>

@@ -1,5 +1,3 @@
-/** Who is told what needs attention, and who may do what: in short, with the way to the pages where that is changed. */
-
 import { html } from 'htm/preact';
 import { manage } from '../../api.js';
 import { useLive } from '../../data.js';
@@ -9,23 +7,21 @@ import { Badge } from '../../ui/badge.js';
 import { Card } from '../../ui/card.js';
 import { Notice, Shown } from '../../ui/states.js';
 
-/** The webhooks by name. */
 export function Told() {
   const live = useLive(manage('/webhooks'));
   return html`
     <${Card} title="Who is told" note="Webhooks, of what needs attention." actions=${html`<a class="small" href=${link('/webhooks')}>Change and test</a>`}>
-      <${Shown} live=${live}>${(/** @type {any} */ { webhooks }) =>
+      <${Shown} live=${live}>${({ webhooks }) =>
         webhooks.length === 0
           ? html`<${Notice}>Nobody is told.<//>`
           : html`<ul class="stack">${webhooks.map(
-              (/** @type {any} */ { id, name, style }) =>
-                html`<li key=${id} class="row"><bdi class="text">${name}</bdi><${Badge}>${style}<//></li>`,
+              ({ id, name, style }) => html`<li key=${id} class="row"><bdi class="text">${name}</bdi><${Badge}>${style}<//></li>`,
             )}</ul>`}<//>
     <//>
   `;
 }
 
-/** @param {{ people: string[], session: import('../../session.js').Session }} props */
+/** @param {{ people: string[], session: Session }} props */
 export const Access = ({ people, session }) => html`
   <${Card} title="Who may do what" note="Members of groups at your provider, and keys."
     actions=${html`<span class="row small">

@@ -1,5 +1,3 @@
-/** The sample of good traffic that rules are tried on: what there is of it, and what a rule may block. */
-
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { ApiError, ask, manage } from '../../api.js';
@@ -17,27 +15,24 @@ import { Failed, Notice, Shown } from '../../ui/states.js';
 import { Ago } from '../../ui/time.js';
 import { toast } from '../../ui/toast.js';
 
-/** @typedef {{ requests: number, bytes: number, taken_at: string | null, max_sample_share: number | null, sample_rules: string }} Info */
-/** @typedef {{ info: Info, tag: string | null }} Read With the state that a change is of. */
-
 const ADDRESS = manage('/sample');
 const RULES = [
   { value: 'generated', label: 'Generated rules' },
   { value: 'all', label: 'All rules that block' },
 ];
 
-/** Shell words of a name. @param {string} name */
+/** @param {string} name */
 const word = (name) => (/^[\w.-]+$/.test(name) ? name : `'${name.replaceAll("'", `'\\''`)}'`);
 
-/** @param {{ workspace: string, session: import('../../session.js').Session }} props */
+/** @param {{ workspace: string, session: Session }} props */
 export function Sample({ workspace, session }) {
   const live = useLiveWork('sample', readSample);
   const [isDeleting, setDeleting] = useState(false);
-  /** As it was when the form was opened: what others change meanwhile is not overwritten. */
-  const [limiting, setLimiting] = useState(/** @type {Read | undefined} */ (undefined));
+  /** As of when the form opened: If-Match detects concurrent changes. */
+  const [limiting, setLimiting] = useState(/** @type {Tagged | undefined} */ (undefined));
   const isManager = may(session, 'manage');
-  const read = /** @type {Read | undefined} */ (live.value);
-  const sample = read?.info;
+  const read = /** @type {Tagged | undefined} */ (live.value);
+  const sample = read?.body;
   const hasOne = (sample?.requests ?? 0) > 0;
   const actions =
     isManager &&
@@ -48,7 +43,7 @@ export function Sample({ workspace, session }) {
     </span>`;
   return html`
     <${Card} title="Sample of good traffic" note="Requests that are known to be good: a rule that would block too many of them is not taken." actions=${actions}>
-      <${Shown} live=${live}>${(/** @type {Read} */ { info }) => html`
+      <${Shown} live=${live}>${(/** @type {Tagged} */ { body: info }) => html`
         ${hasOne ? html`<${Facts} facts=${factsOf(info)} />` : html`<${Notice}>There is none: no rule is tried before it lands.<//>`}
         ${
           isManager &&
@@ -64,7 +59,7 @@ export function Sample({ workspace, session }) {
   `;
 }
 
-/** @param {Info} info @returns {[string, any][]} */
+/** @param {any} info @returns {[string, any][]} */
 const factsOf = ({ requests, bytes, taken_at: at, max_sample_share: share, sample_rules: rules }) => [
   ['Requests', `${count(requests)} (${size(bytes)})`],
   ['Taken', html`${at !== null && dateTime(at)} (<${Ago} at=${at} />)`],
@@ -80,14 +75,14 @@ const factsOf = ({ requests, bytes, taken_at: at, max_sample_share: share, sampl
 /** @param {number} share */
 const percentOf = (share) => String(Number((share * 100).toPrecision(6)));
 
-/** @returns {Promise<Read>} */
+/** @returns {Promise<Tagged>} */
 async function readSample() {
   const { body, tag } = await ask(ADDRESS);
-  return { info: body, tag };
+  return { body, tag };
 }
 
-/** @param {{ read: Read, onClose: () => void, onDone: () => void }} props */
-function Limit({ read: { info, tag }, onClose, onDone }) {
+/** @param {{ read: Tagged, onClose: () => void, onDone: () => void }} props */
+function Limit({ read: { body: info, tag }, onClose, onDone }) {
   const [share, setShare] = useState(info.max_sample_share === null ? '' : percentOf(info.max_sample_share));
   const [rules, setRules] = useState(info.sample_rules);
   const { busy, error, run } = useWork();
@@ -117,7 +112,7 @@ function Limit({ read: { info, tag }, onClose, onDone }) {
   `;
 }
 
-/** @param {{ info: Info, onClose: () => void, onDone: () => void }} props */
+/** @param {{ info: any, onClose: () => void, onDone: () => void }} props */
 function Delete({ info, onClose, onDone }) {
   const work = async () => {
     await ask(ADDRESS, { method: 'DELETE' });

@@ -1,5 +1,3 @@
-/** What one list is good for: beside others, by day, and what it costs. */
-
 import { html } from 'htm/preact';
 import { ask, manage } from '../../api.js';
 import { useLiveWork } from '../../data.js';
@@ -16,9 +14,6 @@ import { Ago } from '../../ui/time.js';
 import { Counted } from './counting.js';
 import { earlierText, shareText } from './worth-words.js';
 
-/** @typedef {import('./worth-words.js').OneWorth} OneWorth */
-
-/** It is counted from all rules, and tries every feed: read again now and then, ms. */
 const EVERY = 120_000;
 const DAY = 86_400_000;
 const BACK = { href: link('/worth'), label: 'Worth' };
@@ -42,7 +37,7 @@ export function ListOverlap({ id }) {
         ${
           worth.overlaps.length === 0
             ? html`<p class="soft">No other list has any of it.</p>`
-            : html`<${Table} label="In common with others" columns=${overlapColumns(worth.entries)} rows=${worth.overlaps} keyOf=${(/** @type {any} */ each) => each.name} />`
+            : html`<${Table} label="In common with others" columns=${overlapColumns(worth.entries)} rows=${worth.overlaps} keyOf=${(each) => each.name} />`
         }
       <//>
       <${Card} title="What it costs and hits">
@@ -51,7 +46,7 @@ export function ListOverlap({ id }) {
           ['Never-block rules', worth.never_block.count === 0 ? 'none' : neverText(worth.never_block)],
           ['Not looked at', worth.left_out > 0 ? counted(worth.left_out, 'list or feed', 'lists and feeds') : null],
         ]} />
-        <${Table} label="Feeds with it and without it" columns=${FEEDS} rows=${worth.feeds} keyOf=${(/** @type {any} */ each) => `${each.kind} ${each.name} ${each.action}`} />
+        <${Table} label="Feeds with it and without it" columns=${FEEDS} rows=${worth.feeds} keyOf=${(each) => `${each.kind} ${each.name} ${each.action}`} />
       <//>
     `}<//>
   `;
@@ -100,7 +95,7 @@ function neverText({ count: all, first }) {
   return `${count(all)}: ${named.map(({ list, value }) => `${value} (${list})`).join(', ')}${andMore(all, named.length)}`;
 }
 
-/** @param {number} all @returns {import('../../ui/table.js').Column<import('./worth-words.js').Share & { name: string }>[]} */
+/** @param {number} all @returns {Column<Share & { name: string }>[]} */
 const overlapColumns = (all) => [
   { label: 'List', cell: ({ name }) => html`<bdi class="text">${name}</bdi>` },
   { label: 'Entries', number: true, cell: ({ entries }) => count(entries) },
@@ -108,7 +103,7 @@ const overlapColumns = (all) => [
   { label: 'IPv4 addresses', number: true, cell: ({ addresses_v4: addresses }) => count(addresses) },
 ];
 
-/** @type {import('../../ui/table.js').Column<OneWorth['feeds'][number]>[]} */
+/** @type {Column<OneWorth['feeds'][number]>[]} */
 const FEEDS = [
   {
     label: 'Feed',

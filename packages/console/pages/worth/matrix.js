@@ -1,11 +1,7 @@
-/** What lists have in common, each with each, as a table whose cells are the darker the more there is. */
 import { html } from 'htm/preact';
 import { count, counted } from '../../format.js';
 import { linkToWorth, shareText } from './worth-words.js';
 
-/** @typedef {import('./worth-words.js').WorthList} WorthList */
-
-/** Lists that are shown. */
 const MOST = 30;
 
 /** @param {{ lists: readonly WorthList[] }} props */
