@@ -20,10 +20,10 @@ export function dataDirWarning(dataDir: string): string | undefined {
   const [folder, ...files] = ['.', ...readdirSync(dataDir).sort()]
     .map((name) => ({ name, mode: statSync(join(dataDir, name), { throwIfNoEntry: false })?.mode ?? 0 }))
     .filter(({ name, mode }) => name === '.' || (mode & OTHERS) !== 0)
-    .map(({ name, mode }) => ({ mode, told: `${name === '.' ? dataDir : name} (${(mode & 0o7777).toString(8).padStart(4, '0')})` }));
+    .map(({ name, mode }) => ({ mode, text: `${name === '.' ? dataDir : name} (${(mode & 0o7777).toString(8).padStart(4, '0')})` }));
   if ((folder.mode & OTHERS) === 0) return undefined;
-  const told = [folder, ...files].map(({ told }) => told).join(', ');
-  return `DATA_DIR is open to others than its owner: ${told}; close it with: chmod -R go= ${dataDir}`;
+  const open = [folder, ...files].map(({ text }) => text).join(', ');
+  return `DATA_DIR is open to others than its owner: ${open}; close it with: chmod -R go= ${dataDir}`;
 }
 
 /** `mkdirSync` with `recursive` loops forever in /proc. */

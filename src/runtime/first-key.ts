@@ -4,7 +4,7 @@ import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
 
 /**
- * Ensures BOOTSTRAP_API_KEY, or a new key in an empty store. `made`: a key was created; `shown`: its generated text, to be printed. Warns
+ * Ensures BOOTSTRAP_API_KEY, or a new key in an empty store. `made`: a key was created; `printed`: its generated text, to be printed. Warns
  * about weak or already known keys, and about older first keys that still work.
  */
 export async function ensureFirstKey(
@@ -12,7 +12,7 @@ export async function ensureFirstKey(
   store: Pick<Store, 'bootstrap' | 'savedKeys'>,
   now: number,
   log: Log,
-): Promise<{ readonly made: boolean; readonly shown: string | undefined }> {
+): Promise<{ readonly made: boolean; readonly printed: string | undefined }> {
   if (given !== undefined && given.length < SAFE_KEY_LENGTH) {
     log('warn', `BOOTSTRAP_API_KEY is shorter than ${SAFE_KEY_LENGTH} characters: it can be guessed`);
   }
@@ -29,7 +29,7 @@ export async function ensureFirstKey(
       log('warn', `an older first key still works beside BOOTSTRAP_API_KEY: ${id}, made ${since}; end it with: weir key revoke ${id}`);
     }
   }
-  return { made: created, shown: created && given === undefined ? text : undefined };
+  return { made: created, printed: created && given === undefined ? text : undefined };
 }
 
 /** How an existing BOOTSTRAP_API_KEY differs from a full first key; undefined: it does not. */

@@ -99,15 +99,15 @@ export function startGeoUpdates({ settings, every, inUse, log, random = Math.ran
   const stop = new AbortController();
   const { signal } = stop;
   const startedAt = Date.now();
-  let told = '';
+  let reported = '';
 
   /** Logs a new failure, and its end. */
-  function tell(failure: string, next: number): void {
-    if (failure !== '' && failure !== told) {
+  function report(failure: string, next: number): void {
+    if (failure !== '' && failure !== reported) {
       log('warn', `geo update: ${failure}; the data in use stay; next try at ${new Date(next).toISOString()}`);
     }
-    if (failure === '' && told !== '') log('info', 'geo update: it works again');
-    told = failure;
+    if (failure === '' && reported !== '') log('info', 'geo update: it works again');
+    reported = failure;
   }
 
   async function run(): Promise<void> {
@@ -128,11 +128,11 @@ export function startGeoUpdates({ settings, every, inUse, log, random = Math.ran
         failedAt = undefined;
         // Another process is updating.
         if (state === undefined) await sleep(Math.min(every, FIRST_WITHIN), undefined, { ref: false, signal });
-        else tell(failureText(state), await due());
+        else report(failureText(state), await due());
       } catch (error) {
         if (signal.aborted) throw error;
         failedAt = Date.now();
-        tell((error as Error).message, await due());
+        report((error as Error).message, await due());
       }
     }
   }

@@ -38,11 +38,11 @@ export function clockBeside(
 /** Ignores slow or missing answers. */
 async function ask(store: Pick<StoreReads, 'ping'>, base: ClockBase, system: Clock): Promise<void> {
   const sent = system.monotonic();
-  const told = await within(store.ping(), SLOWEST, 'the store', system).catch(() => undefined);
+  const storeTime = await within(store.ping(), SLOWEST, 'the store', system).catch(() => undefined);
   const got = system.monotonic();
-  if (told === undefined) return;
+  if (storeTime === undefined) return;
   // Sampled at any time in between: an upper bound.
-  new Float64Array(base)[0] = Math.min(system.now(), told + (got - sent)) - got;
+  new Float64Array(base)[0] = Math.min(system.now(), storeTime + (got - sent)) - got;
 }
 
 /** Resolves after the first query. */

@@ -4,7 +4,7 @@ import type { Log } from '../ports/log.ts';
 import type { TracedLanding, Tracer } from '../ports/trace.ts';
 
 /** Log interval of a failing collector, ms. */
-const TELL_EVERY = 60_000;
+const REPORT_EVERY = 60_000;
 /** Timeout of the last spans, ms. */
 const LAST = 2_000;
 
@@ -21,14 +21,14 @@ export async function startTracing(endpoint: string, version: string, log: Log):
   const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-http');
   const { detectResources, envDetector, resourceFromAttributes, serviceNameEnvDetector } = await import('@opentelemetry/resources');
 
-  let toldAt = Number.NEGATIVE_INFINITY;
+  let reportedAt = Number.NEGATIVE_INFINITY;
   const quiet = () => {};
-  const tell = (message: string) => {
-    if (performance.now() - toldAt < TELL_EVERY) return;
-    toldAt = performance.now();
+  const report = (message: string) => {
+    if (performance.now() - reportedAt < REPORT_EVERY) return;
+    reportedAt = performance.now();
     log('warn', `traces cannot be sent: ${message}`);
   };
-  diag.setLogger({ error: tell, warn: quiet, info: quiet, debug: quiet, verbose: quiet });
+  diag.setLogger({ error: report, warn: quiet, info: quiet, debug: quiet, verbose: quiet });
   const named = resourceFromAttributes({ 'service.name': 'weir', 'service.version': version });
   const provider = new TracerProvider({
     resource: named.merge(detectResources({ detectors: [envDetector, serviceNameEnvDetector] })),
@@ -60,7 +60,7 @@ export async function startTracing(endpoint: string, version: string, log: Log):
       span.end({ 'messaging.batch.message_count': messages, 'messaging.destination.partition.id': String(partition) }, { at: endedAt });
     },
     async close() {
-      await within(provider.shutdown(), LAST, 'the collector of traces').catch((error: Error) => tell(error.message));
+      await within(provider.shutdown(), LAST, 'the collector of traces').catch((error: Error) => report(error.message));
       diag.disable();
     },
   };

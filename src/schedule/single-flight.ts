@@ -2,13 +2,13 @@ import type { ReadStamp } from '../feed/read-stamp.ts';
 
 /** Runs one piece of work at a time and shares its result. */
 export class SingleFlight<T> {
-  readonly #moment: () => ReadStamp;
+  readonly #stamp: () => ReadStamp;
   readonly #maxAge: number;
   #running: { readonly began: ReadStamp; readonly result: Promise<T> } | undefined;
 
   /** `maxAge`: how long before a caller's arrival shared work may have begun, ms. */
-  constructor(moment: () => ReadStamp, maxAge: number) {
-    this.#moment = moment;
+  constructor(stamp: () => ReadStamp, maxAge: number) {
+    this.#stamp = stamp;
     this.#maxAge = maxAge;
   }
 
@@ -26,7 +26,7 @@ export class SingleFlight<T> {
       if (began.sequence > arrival.sequence || began.monotonic > arrival.monotonic - this.#maxAge) return result;
       await result.catch(() => undefined);
     }
-    const began = this.#moment();
+    const began = this.#stamp();
     const result = work(began).finally(() => {
       this.#running = undefined;
     });

@@ -19,8 +19,6 @@ export interface Setting<T> {
   /** As text. Without one, `unset` or undefined. */
   readonly fallback?: string;
   readonly unset?: T;
-  /** docs/settings.md has the same text. */
-  readonly meaning: string;
 }
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
@@ -34,6 +32,9 @@ export const integer =
     if (!/^\d{1,10}$/.test(value) || number < least || number > most) throw new Error(`must be a whole number from ${least} to ${most}`);
     return number;
   };
+
+/** 0 = unlimited. */
+export const quota = integer(0, 1_000_000_000);
 
 const CALLED: Readonly<Record<DurationUnit, string>> = { s: 'seconds', m: 'minutes', h: 'hours', d: 'days', w: 'weeks' };
 

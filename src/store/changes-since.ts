@@ -1,4 +1,4 @@
-/** Reads changes since an earlier read instead of whole lists (D5.22). */
+/** Reads changes since an earlier read instead of complete lists (D5.22). */
 import { DAY } from '../clock.ts';
 import type { KnownRules, ListSink, RuleSink } from '../ports/snapshot.ts';
 import { keyOf, type RuleSource, ruleSource } from './accounts/lists.ts';
@@ -7,7 +7,7 @@ import { roleOf, targetOf } from './columns.ts';
 import type { Row } from './rows.ts';
 import { all, one, type Work } from './work.ts';
 
-/** More changes than this cost as much as reading the whole list. */
+/** More changes than this cost as much as reading the complete list. */
 const MOST = 20_000;
 /** Changes are stored for a week (D9.7); older reads than this start again, ms. */
 const KEPT = 6 * DAY;
@@ -19,7 +19,7 @@ const ACTIVE = '(expires_at IS NULL OR expires_at > $3)';
 
 /** The driver reads complete lists, by pk. */
 interface Followed extends RuleSource {
-  readonly whole: readonly number[];
+  readonly complete: readonly number[];
 }
 
 /** Except for the lists to read completely. `now`: SQL expression of the store's clock; `at`: rules active then, ms. */
@@ -31,17 +31,17 @@ export function* follow(
   const source = yield* ruleSource(now, workspaceId, feedId);
   if (source === undefined) return undefined;
   const { head, workspacePk, lists } = source;
-  const whole = lists.map(({ pk }) => pk).filter((pk) => !known.lists.has(keyOf(pk)));
-  if (known.lists.size === 0 || head.change === known.change) return { ...source, whole };
-  if (!(yield* isKept(workspacePk, known.change, head.readAt))) return 'too_far';
+  const complete = lists.map(({ pk }) => pk).filter((pk) => !known.lists.has(keyOf(pk)));
+  if (known.lists.size === 0 || head.change === known.change) return { ...source, complete };
+  if (!(yield* isStored(workspacePk, known.change, head.readAt))) return 'too_far';
   for (const pk of yield* touchedLists(workspacePk, known.change)) {
-    if (known.lists.has(keyOf(pk)) && !(yield* followList(pk, known.change, at, sink))) whole.push(pk);
+    if (known.lists.has(keyOf(pk)) && !(yield* followList(pk, known.change, at, sink))) complete.push(pk);
   }
-  return { ...source, whole };
+  return { ...source, complete };
 }
 
 /** Whether all later changes are still stored: the oldest are deleted or dropped (D9.10) first. */
-function* isKept(workspacePk: number, change: number, now: number): Work<boolean> {
+function* isStored(workspacePk: number, change: number, now: number): Work<boolean> {
   const text = 'SELECT landed_at FROM batches WHERE workspace_pk = $1 AND first_seq <= $2 ORDER BY first_seq DESC LIMIT 1';
   const row = yield* one(text, workspacePk, change);
   if (row === undefined || Number(row.landed_at) <= now - KEPT) return false;

@@ -37,7 +37,7 @@ export function numberItems(
 export class Changed {
   /** Per workspace: change in stored rules and in previous versions. */
   readonly counts = new RuleCountChanges();
-  readonly kept = new RuleCountChanges();
+  readonly previous = new RuleCountChanges();
   readonly lists = new Set<number>();
   readonly workspaces = new Set<number>();
   /** Workspaces with changed expression rules. */
@@ -56,7 +56,7 @@ export class Changed {
   *operate({ item, seq, workspace, list }: NumberedItem, change: RuleOperation): Work<void> {
     const done = yield* operate({ workspace, list, seq, at: item.receivedAt, operation: change });
     this.counts.add(workspace, done.more);
-    this.kept.add(workspace, done.kept);
+    this.previous.add(workspace, done.previous);
     for (const changed of done.lists) this.lists.add(changed);
     if (change.change === 'undo') {
       this.#changes.undid(seq, done.lists);
@@ -74,8 +74,8 @@ export class Changed {
 
   /** `now`: time of the landing, ms. */
   write(now: number): Work<void>[] {
-    const { counts, kept } = this;
-    const rules = [writeRuleCounts(counts), writeRuleCounts(kept, 'kept_counts')];
+    const { counts, previous } = this;
+    const rules = [writeRuleCounts(counts), writeRuleCounts(previous, 'kept_counts')];
     return [this.#days.write(now), this.#changes.write(now), writeLanded(this.#known, now), ...rules];
   }
 }

@@ -70,16 +70,16 @@ function placeOf(list: SavedList, workspacePk: number, rows: readonly Row[]) {
     Number(row.workspace_pk) === workspacePk && (list.isDefault ? Number(row.is_default) === 1 : Number(row.is_default) === 0);
   const row = rows.find(isOwn);
   const own = row && { pk: Number(row.pk), id: String(row.id) };
-  const taken = rows.some((other) => other.id === list.id && Number(other.pk) !== own?.pk);
-  return { own, id: taken ? (own?.id ?? randomUUID()) : list.id };
+  const used = rows.some((other) => other.id === list.id && Number(other.pk) !== own?.pk);
+  return { own, id: used ? (own?.id ?? randomUUID()) : list.id };
 }
 
 /** Returns its id here. */
 function* restoreFeed(now: string, workspacePk: number, feed: SavedFeed): Work<string> {
   const own = yield* findFeed(workspacePk, feed.id, feed.name);
   if (own === undefined) {
-    const taken = yield* one('SELECT id FROM feeds WHERE id = $1', feed.id);
-    const id = taken === undefined ? feed.id : randomUUID();
+    const used = yield* one('SELECT id FROM feeds WHERE id = $1', feed.id);
+    const id = used === undefined ? feed.id : randomUUID();
     yield* insertFeed(now, workspacePk, { ...feed, id });
     return id;
   }
@@ -91,9 +91,9 @@ function* restoreFeed(now: string, workspacePk: number, feed: SavedFeed): Work<s
 /** False: the hash is known. If it is another workspace's, a revoked key without a usable secret keeps the name of the sender. */
 function* restoreKey(now: string, workspacePk: number, key: SavedKey): Work<boolean> {
   const known = yield* one('SELECT workspace_pk FROM keys WHERE hash = $1', key.hash);
-  const taken = yield* one('SELECT id FROM keys WHERE id = $1', key.id);
-  if (known === undefined) yield* insertKey(workspacePk, { ...key, id: taken === undefined ? key.id : randomUUID() });
-  else if (Number(known.workspace_pk) !== workspacePk && taken === undefined) {
+  const used = yield* one('SELECT id FROM keys WHERE id = $1', key.id);
+  if (known === undefined) yield* insertKey(workspacePk, { ...key, id: used === undefined ? key.id : randomUUID() });
+  else if (Number(known.workspace_pk) !== workspacePk && used === undefined) {
     const at = Number((yield* one(`SELECT ${now} AS now`))!.now);
     yield* insertKey(workspacePk, { ...key, hash: randomBytes(32), revokedAt: key.revokedAt ?? at });
   }

@@ -6,12 +6,12 @@ import type { SweepLimits } from '../ports/stored/rule-store.ts';
 import { KINDS, RULE_KINDS } from '../rule.ts';
 import { forgetMembers, nextGivenUp } from './accounts/deleted.ts';
 import { sweepReplacements } from './accounts/replacements.ts';
-import { giveBack } from './accounts/storage-usage.ts';
+import { releaseUsage } from './accounts/storage-usage.ts';
 import type { Row } from './rows.ts';
 import { ruleTable } from './rules/rule-columns.ts';
 import { foldRuleCounts, RuleCountChanges, writeRuleCounts } from './rules/rule-counts.ts';
 import { forgetActivity } from './usage/activity.ts';
-import { countExpired, firstKeptDay, forgetDays } from './usage/feed-days.ts';
+import { countExpired, firstStoredDay, forgetDays } from './usage/feed-days.ts';
 import { all, one, run, type Work } from './work.ts';
 
 /** A condition for up to `$2` rows of `condition`, which uses `$1`. */
@@ -46,14 +46,14 @@ export function* sweep(
     deadLetters = DEAD_LETTERS,
   }: SweepLimits,
 ): Work<number> {
-  const [changes, kept] = [new RuleCountChanges(), new RuleCountChanges()];
+  const [changes, previous] = [new RuleCountChanges(), new RuleCountChanges()];
   let removed = 0;
   // Expired rules are counted before they are deleted; continues while any remain to count.
   if (yield* countExpired(now, COUNTED)) removed += 1;
   const listPk = yield* nextGivenUp(now);
   if (listPk !== undefined) {
     // Nothing can be restored to it: deletes previous versions too.
-    const tables = LIST_TABLES.flatMap(({ table, before }) => [[table, changes] as const, [before, kept] as const]);
+    const tables = LIST_TABLES.flatMap(({ table, before }) => [[table, changes] as const, [before, previous] as const]);
     for (const [table, counts] of tables)
       removed += yield* removeRules(table, 'list_pk', atMost(table, 'list_pk = $1'), [listPk, limit], counts);
     yield* forgetDays(listPk);
@@ -75,26 +75,26 @@ export function* sweep(
   );
   const audited = yield* all(`DELETE FROM audit WHERE ${atMost('audit', 'at < $1')} RETURNING workspace_pk, bytes`, auditBefore, limit);
   audited.push(...(yield* shortenAudit(now, auditBytes, limit)));
-  yield* giveBack('audit', audited);
+  yield* releaseUsage('audit', audited);
   removed += audited.length;
   removed += yield* run(`DELETE FROM people WHERE ${atMost('people', 'last_seen < $1')}`, auditBefore, limit);
   removed += yield* run(`DELETE FROM sessions WHERE ${atMost('sessions', 'expires_at < $1')}`, now, limit);
-  const told = yield* all(
+  const logRows = yield* all(
     `DELETE FROM told_networks WHERE ${atMost('told_networks', 'at < $1')} RETURNING workspace_pk, length(entries) AS bytes`,
     now - TOLD_KEPT,
     limit,
   );
-  yield* giveBack('told', told);
-  removed += told.length;
+  yield* releaseUsage('told', logRows);
+  removed += logRows.length;
   const answers = yield* all(
     `DELETE FROM answers WHERE ${atMost('answers', 'at < $1')} RETURNING workspace_pk, bytes`,
     now - ANSWER_KEPT,
     limit,
   );
-  yield* giveBack('answers', answers);
+  yield* releaseUsage('answers', answers);
   removed += answers.length;
   removed += yield* run(`DELETE FROM devices WHERE ${atMost('devices', 'last_pull < $1')}`, auditBefore, limit);
-  removed += yield* run(`DELETE FROM feed_days WHERE ${atMost('feed_days', 'day < $1')}`, firstKeptDay(now), limit);
+  removed += yield* run(`DELETE FROM feed_days WHERE ${atMost('feed_days', 'day < $1')}`, firstStoredDay(now), limit);
   removed += yield* run(`DELETE FROM hit_windows WHERE ${atMost('hit_windows', 'at < $1')}`, now - WINDOWS_KEPT.for, limit);
   const forgotten = Math.floor(rulesExpiredBefore / 60_000);
   removed += yield* run(`DELETE FROM rule_changes WHERE ${atMost('rule_changes', 'minute < $1')}`, forgotten, limit);
@@ -103,7 +103,7 @@ export function* sweep(
   removed += yield* removeBatches(rulesExpiredBefore, limit);
   removed += yield* giveUp(atMost, { keptRules, keptInAll }, limit);
   yield* writeRuleCounts(changes);
-  yield* writeRuleCounts(kept, 'kept_counts');
+  yield* writeRuleCounts(previous, 'kept_counts');
   if (removed === 0) for (const table of ['rule_counts', 'kept_counts'] as const) yield* foldRuleCounts(table);
   return removed;
 }
@@ -133,7 +133,7 @@ const OLDEST = `FROM batches WHERE landed_at < $1 ORDER BY landed_at, workspace_
 
 /** Deletes the oldest batches applied before an instant (ms) with their previous versions; they can no longer be undone. */
 function* removeBatches(landedBefore: number, limit: number): Work<number> {
-  const { removed, isDone } = yield* removeKept(OLDEST, [landedBefore], limit);
+  const { removed, isDone } = yield* removePrevious(OLDEST, [landedBefore], limit);
   if (!isDone) return removed;
   const forget = `DELETE FROM batches WHERE (workspace_pk, first_seq) IN (SELECT workspace_pk, first_seq ${OLDEST})`;
   return removed + (yield* run(forget, landedBefore));
@@ -143,7 +143,7 @@ function* removeBatches(landedBefore: number, limit: number): Work<number> {
  * Deletes previous versions of the batches in `from`; whether all are deleted. Two statements, for the lists of entries and for undos in
  * any list: combined, PostgreSQL would read whole tables.
  */
-function* removeKept(from: string, values: readonly number[], limit: number): Work<{ removed: number; isDone: boolean }> {
+function* removePrevious(from: string, values: readonly number[], limit: number): Work<{ removed: number; isDone: boolean }> {
   const changes = new RuleCountChanges();
   let removed = 0;
   let isDone = true;
@@ -174,7 +174,7 @@ function* giveUp(atMost: AtMost, most: { readonly keptRules: number; readonly ke
   const open = yield* one('SELECT workspace_pk, removed_seq, until_seq FROM given_up WHERE removed_seq < until_seq LIMIT 1');
   if (open !== undefined) {
     const [workspace, from, until] = [Number(open.workspace_pk), Number(open.removed_seq), Number(open.until_seq)];
-    const { removed, isDone } = yield* removeKept(GIVEN_UP, [workspace, from, until], limit);
+    const { removed, isDone } = yield* removePrevious(GIVEN_UP, [workspace, from, until], limit);
     if (isDone) yield* run('UPDATE given_up SET removed_seq = $2 WHERE workspace_pk = $1', workspace, until);
     return removed + (isDone ? 1 : 0);
   }
@@ -183,8 +183,8 @@ function* giveUp(atMost: AtMost, most: { readonly keptRules: number; readonly ke
   if (over === undefined || (Number(over.kept) <= most.keptRules && Number(inAll?.kept ?? 0) <= most.keptInAll)) return 0;
   const workspace = Number(over.workspace_pk);
   // Locked like by a landing: an active undo keeps its data until its end.
-  const isHeld = (yield* run(`UPDATE workspaces SET revision = revision WHERE ${atMost('workspaces', 'pk = $1')}`, workspace, 1)) === 1;
-  if (!isHeld) return 1;
+  const isLocked = (yield* run(`UPDATE workspaces SET revision = revision WHERE ${atMost('workspaces', 'pk = $1')}`, workspace, 1)) === 1;
+  if (!isLocked) return 1;
   const oldest = yield* all(
     `SELECT first_seq, last_seq FROM batches WHERE workspace_pk = $1
      AND first_seq > coalesce((SELECT until_seq FROM given_up WHERE workspace_pk = $1), 0) ORDER BY first_seq LIMIT ${BATCHES}`,

@@ -17,7 +17,7 @@ export interface Statement {
   /** Rows as arrays, at a third of the cost of objects. */
   readonly asArrays?: boolean;
   /** A notification of other processes: repeating it in a transaction has no effect. */
-  readonly tells?: boolean;
+  readonly notifies?: boolean;
 }
 
 export interface Outcome {
@@ -111,19 +111,19 @@ export function* runRows(rows: Iterable<readonly Value[]>, text: (values: string
     yield* run(text(piece.map((row, i) => `(${placesOf(row, i * row.length + 1)})`).join(', ')), ...piece.flat());
 }
 
-export function* tell(text: string, ...values: Value[]): Work<Row | undefined> {
-  return (yield { text, values, reads: text.includes(' RETURNING '), tells: true }).rows[0];
+export function* notify(text: string, ...values: Value[]): Work<Row | undefined> {
+  return (yield { text, values, reads: text.includes(' RETURNING '), notifies: true }).rows[0];
 }
 
 /** Combines changes: statements are prepared once, notifications sent once. */
 export function* together<T>(work: Work<T>): Work<T> {
-  const told = new Map<string, Outcome>();
+  const notified = new Map<string, Outcome>();
   let step = work.next();
   while (!step.done) {
-    const { text, values, tells = false } = step.value;
-    const own = tells ? JSON.stringify([text, ...values]) : '';
-    const outcome = told.get(own) ?? (yield { ...step.value, plannedOnce: true });
-    if (tells) told.set(own, outcome);
+    const { text, values, notifies = false } = step.value;
+    const own = notifies ? JSON.stringify([text, ...values]) : '';
+    const outcome = notified.get(own) ?? (yield { ...step.value, plannedOnce: true });
+    if (notifies) notified.set(own, outcome);
     step = work.next(outcome);
   }
   return step.value;

@@ -42,10 +42,10 @@ export function startAuditLog(store: AuditReads, log: Log): () => Promise<void> 
 }
 
 function lineOf({ event, object, keyId, actor, personId }: AuditEvent): string {
-  const who = [
+  const author = [
     ...(keyId === null ? [] : [`key ${keyId}`]),
     ...(actor === null ? [] : [JSON.stringify(actor)]),
     ...(personId ? [JSON.stringify(personId)] : []),
   ];
-  return `${event}: ${object}${who.length === 0 ? '' : ` (by ${who.join(', ')})`}`;
+  return `${event}: ${object}${author.length === 0 ? '' : ` (by ${author.join(', ')})`}`;
 }

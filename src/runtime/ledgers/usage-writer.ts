@@ -88,11 +88,11 @@ export function startUsageWriter({ store, devices, sizes, log, now }: PastParts)
 
   /** Adds the devices of invalid keys that the store knows. */
   async function withRefused(): Promise<Iterable<SeenDevice>> {
-    const taken = devices.take();
-    if (taken.refused.length === 0) return taken.devices;
-    const keys = await store.keysByHash(taken.refused.map(({ hash }) => hash));
-    const refused = [...keys].map(([place, key]) => ({ ...taken.refused[place]!.seen, ...key }));
-    return joined(taken.devices, refused);
+    const seen = devices.take();
+    if (seen.refused.length === 0) return seen.devices;
+    const keys = await store.keysByHash(seen.refused.map(({ hash }) => hash));
+    const refused = [...keys].map(([place, key]) => ({ ...seen.refused[place]!.seen, ...key }));
+    return joined(seen.devices, refused);
   }
 
   const early = soon(() => inTurn(writeNew));

@@ -56,11 +56,11 @@ export function downloads(ports: DownloadPorts): Downloads {
   const clocks = { now, monotonic };
   const served = new Set<Served>();
   const isFree = () => [...served].filter(({ isWaiting }) => !isWaiting).length < AT_ONCE;
-  const hasRoom = ({ workspaceId, isCollection }: Omit<Served, 'isWaiting'>): boolean => {
+  const hasCapacity = ({ workspaceId, isCollection }: Omit<Served, 'isWaiting'>): boolean => {
     const own = [...served].filter((each) => each.workspaceId === workspaceId);
     const collections = (of: Iterable<Served>) => [...of].filter((each) => each.isCollection).length;
-    const fits = !isCollection || (collections(served) < COLLECTIONS && collections(own) < COLLECTIONS_OF_ONE);
-    return isFree() && fits && own.length < AT_ONCE_OF_ONE;
+    const isAllowed = !isCollection || (collections(served) < COLLECTIONS && collections(own) < COLLECTIONS_OF_ONE);
+    return isFree() && isAllowed && own.length < AT_ONCE_OF_ONE;
   };
   /** Host, and its least interval, ms. */
   const placeOf = memoized(({ source }: Known['record']) => {
@@ -81,8 +81,8 @@ export function downloads(ports: DownloadPorts): Downloads {
   };
 
   const isAsked = ({ record: { asked } }: Known) => asked?.what === 'refresh';
-  const mayBeFetched = ({ record: { source }, state, isBusy, heldOffUntil }: Known): boolean =>
-    !isBusy && !source.isPaused && state.applying === null && heldOffUntil <= monotonic();
+  const mayBeFetched = ({ record: { source }, state, isBusy, delayedUntil }: Known): boolean =>
+    !isBusy && !source.isPaused && state.applying === null && delayedUntil <= monotonic();
   const isDue = (one: Known) => {
     const { record, state } = one;
     const interval = { every: record.source.every * 1000, least: placeOf(record).least };
@@ -136,7 +136,7 @@ export function downloads(ports: DownloadPorts): Downloads {
     const { workspaceId } = one.record.source;
     return {
       ...{ host: hostFor(one), workspaceId, order: one.askedAt },
-      mayBegin: () => isDue(one) && hasRoom(servingOf(one)) && waitOf(one) === undefined && !signal.aborted,
+      mayBegin: () => isDue(one) && hasCapacity(servingOf(one)) && waitOf(one) === undefined && !signal.aborted,
       begin: (turn) => start(one, turn),
     };
   }
@@ -207,7 +207,7 @@ export function downloads(ports: DownloadPorts): Downloads {
     const { wait = ITS_TURN, url, key = '' } = cause as Partial<Postponed>;
     for (const one of sources) {
       one.via = url === undefined ? undefined : { url: new URL(url), key };
-      one.heldOffUntil = monotonic() + AGAIN;
+      one.delayedUntil = monotonic() + AGAIN;
     }
     await steps.wait(sources, wait);
   }

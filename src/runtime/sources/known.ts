@@ -11,7 +11,7 @@ export interface Known {
   state: SourceState;
   isBusy: boolean;
   /** Monotonic ms; delay after an internal failure. */
-  heldOffUntil: number;
+  delayedUntil: number;
   /** Known end of a host's wait, monotonic ms. */
   politeUntil: number;
   /** The further URL that postponed the last download, with the request's key. */
@@ -41,7 +41,7 @@ export async function readSources(store: Pick<SourceReads, 'allSources'>, known:
     const { state } = record;
     const ago = state.askedAt === null ? Number.POSITIVE_INFINITY : clocks.now() - state.askedAt;
     const askedAt = before?.askedAt ?? clocks.monotonic() - Math.max(0, ago);
-    const one = { record, state, isBusy: false, heldOffUntil: 0, politeUntil: 0, via: undefined, askedAt, unwritten: undefined };
+    const one = { record, state, isBusy: false, delayedUntil: 0, politeUntil: 0, via: undefined, askedAt, unwritten: undefined };
     known.set(id, one);
     read.push(one);
   }

@@ -30,7 +30,7 @@ const HOLD_OFF = 15_000;
 const COMPARED = 2;
 
 export function refresher(ports: RefresherPorts): Refresher {
-  const { store, lease: held, apply, log, monotonic } = ports;
+  const { store, lease: election, apply, log, monotonic } = ports;
   const { now } = apply;
   const known: KnownSources = new Map();
   const stopping = new AbortController();
@@ -54,7 +54,7 @@ export function refresher(ports: RefresherPorts): Refresher {
 
   async function holdOff(sources: readonly Known[], error: unknown): Promise<void> {
     if (stopping.signal.aborted) return;
-    for (const each of sources) each.heldOffUntil = monotonic() + HOLD_OFF;
+    for (const each of sources) each.delayedUntil = monotonic() + HOLD_OFF;
     // Changed source or other process: reads again.
     if (hasCode(error, 'CHANGED')) {
       revision = -1;
@@ -72,7 +72,7 @@ export function refresher(ports: RefresherPorts): Refresher {
     if (lease === undefined) return false;
     const written = await store.writeSources(lease, updates);
     if (written === undefined) {
-      held.lost();
+      election.lost();
       lease = undefined;
       known.clear();
       return false;
@@ -98,7 +98,7 @@ export function refresher(ports: RefresherPorts): Refresher {
 
   async function begin(isFresh: boolean): Promise<void> {
     if (stopping.signal.aborted) return;
-    const claimed = await held.claim();
+    const claimed = await election.claim();
     if (claimed?.fence !== lease?.fence) {
       known.clear();
       revision = -1;
@@ -108,7 +108,7 @@ export function refresher(ports: RefresherPorts): Refresher {
     if (lease === undefined) return;
     await read(isFresh);
     for (const one of known.values()) {
-      const step = one.isBusy || one.heldOffUntil > monotonic() ? undefined : stepOf(one);
+      const step = one.isBusy || one.delayedUntil > monotonic() ? undefined : stepOf(one);
       if (step !== undefined) work([one], () => step(one));
     }
     const waiting = fetching.begin();
@@ -146,7 +146,7 @@ export function refresher(ports: RefresherPorts): Refresher {
       stopping.abort();
       await Promise.all(running);
       await write([...known.values()].filter(({ unwritten }) => unwritten !== undefined)).catch(() => undefined);
-      await held.release().catch(() => undefined);
+      await election.release().catch(() => undefined);
     },
   };
 }

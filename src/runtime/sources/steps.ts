@@ -79,7 +79,7 @@ export function sourceSteps(ports: StepPorts) {
   const outcomeOf = ({ applying, plan, held }: Applied, state: SourceState, answered?: Answered): Outcome =>
     held === undefined
       ? { kind: 'applied', applying, plan, ...(answered && { answered }) }
-      : { kind: 'held', held: heldOf({ applying, plan, held }), plan, answered: answered ?? lastAnswer(state) };
+      : { kind: 'held', held: holdOf({ applying, plan, held }), plan, answered: answered ?? lastAnswer(state) };
 
   return {
     finish,
@@ -128,17 +128,17 @@ export function sourceSteps(ports: StepPorts) {
       // Another process completes it.
       if (done === undefined) throw new WeirError('REFUSED', 'it is being applied');
       const begun = { ...one.state, applying: null };
-      if (done === null) moveTo(one, applying.isAccepted && applying.digest !== null ? withoutHeld(begun) : { ...begun, nextAt: now() });
+      if (done === null) moveTo(one, applying.isAccepted && applying.digest !== null ? withoutHold(begun) : { ...begun, nextAt: now() });
       else {
         const outcome = outcomeOf(done, begun);
-        const next = outcome.kind === 'applied' ? applied(begun, applying, done.plan) : settledHeld(begun, outcome);
+        const next = outcome.kind === 'applied' ? applied(begun, applying, done.plan) : withHold(begun, outcome);
         // Content read with old settings is obsolete.
         const isOther = applying.revision !== source.revision;
-        const anew = { ...next, digest: null, seen: null, etag: null, lastModified: null, nextAt: now() };
+        const reset = { ...next, digest: null, seen: null, etag: null, lastModified: null, nextAt: now() };
         // Later requests need another refresh.
         const { asked } = one.record;
         const answers = asked?.replacement === applying.replacement ? asked.at : undefined;
-        moveTo(one, isOther ? anew : next, runOf(outcome, { at: applying.at, ms: 0, bytes: 0 }), answers);
+        moveTo(one, isOther ? reset : next, runOf(outcome, { at: applying.at, ms: 0, bytes: 0 }), answers);
         forget(one, answers);
       }
       await write([one]);
@@ -152,8 +152,8 @@ export function sourceSteps(ports: StepPorts) {
         const done = await comparing(one, (to, task) => applyHeld(to, task, held.replacement, { digest: held.digest, at }));
         await finish(one, outcomeOf(done, one.state), effort(began), asked!.at);
       } catch (error) {
-        if (!isGone(error)) throw error;
-        moveTo(one, { ...withoutHeld(one.state), fault: (error as Error).message });
+        if (!isObsolete(error)) throw error;
+        moveTo(one, { ...withoutHold(one.state), fault: (error as Error).message });
         await answer(one);
       }
     },
@@ -208,10 +208,10 @@ function forget(one: Known, at: number | undefined): void {
   if (at !== undefined) one.record = { ...one.record, asked: askedAfter(one.record.asked, at) };
 }
 
-const isGone = (error: unknown) => error instanceof WeirError && (error.code === 'REFUSED' || error.code === 'USAGE');
+const isObsolete = (error: unknown) => error instanceof WeirError && (error.code === 'REFUSED' || error.code === 'USAGE');
 
 /** Without its content on hold; fetched again. */
-const withoutHeld = (state: SourceState): SourceState => ({ ...state, held: null, seen: null, etag: null, lastModified: null });
+const withoutHold = (state: SourceState): SourceState => ({ ...state, held: null, seen: null, etag: null, lastModified: null });
 
 const lastAnswer = ({ seen, etag, lastModified, endsWithLineFeed }: SourceState): Answered => ({
   digest: seen ?? '',
@@ -219,10 +219,10 @@ const lastAnswer = ({ seen, etag, lastModified, endsWithLineFeed }: SourceState)
   endsWithLineFeed,
 });
 
-const settledHeld = (state: SourceState, outcome: Outcome): SourceState =>
+const withHold = (state: SourceState, outcome: Outcome): SourceState =>
   outcome.kind === 'held' ? { ...state, held: outcome.held } : state;
 
-const heldOf = ({ applying, plan, held }: Applied & { readonly held: string }) => ({
+const holdOf = ({ applying, plan, held }: Applied & { readonly held: string }) => ({
   replacement: applying.replacement,
   since: applying.at,
   reason: held,

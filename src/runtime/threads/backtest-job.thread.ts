@@ -10,11 +10,11 @@ import type { JobData, JobMessage } from './backtest-jobs.ts';
 
 const PIECE = 64 * 1024;
 /** Progress interval, ms. */
-const TELL = 200;
+const REPORT_EVERY = 200;
 
 const { rules, kind, view, schemesFile, geo, recording, unpackedBytes, resultBytes } = workerData as JobData;
 const port = parentPort as MessagePort;
-const tell = (message: JobMessage) => port.postMessage(message);
+const send = (message: JobMessage) => port.postMessage(message);
 
 let readBytes = 0;
 async function* chunks(): AsyncGenerator<Buffer> {
@@ -41,13 +41,13 @@ async function run(): Promise<JobMessage> {
   const scheme = readSchemes(schemesFile)[kind];
   const tally = tallyOf(rules, scheme, { view, geoOf: geo === undefined ? undefined : geoFields(geo) });
   let at = 0;
-  let told = performance.now();
+  let sentAt = performance.now();
   for await (const found of pieces(unpacked())) {
     tally.take(found, at);
     at += found.length;
-    if (performance.now() - told < TELL) continue;
-    told = performance.now();
-    tell({ readBytes, requests: tally.count.requests });
+    if (performance.now() - sentAt < REPORT_EVERY) continue;
+    sentAt = performance.now();
+    send({ readBytes, requests: tally.count.requests });
   }
   const { count } = tally;
   if (count.requests === 0)
@@ -61,9 +61,9 @@ async function run(): Promise<JobMessage> {
 // Linux threads have own priorities: requests first.
 if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_LOW);
 try {
-  tell(await run());
+  send(await run());
 } catch (error) {
   const { code, message } = error as Error & { code?: string };
   if (!(error instanceof Unfit) && code?.startsWith('Z_') !== true) throw error;
-  tell({ fault: code?.startsWith('Z_') === true ? `the recording cannot be unpacked: ${message}` : message });
+  send({ fault: code?.startsWith('Z_') === true ? `the recording cannot be unpacked: ${message}` : message });
 }

@@ -26,9 +26,9 @@ export interface JobLimits {
   readonly unpackedBytes: number;
   readonly resultBytes: number;
   /** Retention of ended jobs, ms; limit per workspace; total bytes of results. */
-  readonly kept: number;
-  readonly keptJobs: number;
-  readonly keptBytes: number;
+  readonly retention: number;
+  readonly jobsOfWorkspace: number;
+  readonly totalBytes: number;
 }
 
 const MEBIBYTE = 1024 * 1024;
@@ -38,9 +38,9 @@ export const JOB_LIMITS: JobLimits = {
   memoryMb: 256,
   unpackedBytes: 1024 * MEBIBYTE,
   resultBytes: 2 * MEBIBYTE,
-  kept: 3_600_000,
-  keptJobs: 5,
-  keptBytes: 64 * MEBIBYTE,
+  retention: 3_600_000,
+  jobsOfWorkspace: 5,
+  totalBytes: 64 * MEBIBYTE,
 };
 
 interface Parts {
@@ -63,15 +63,15 @@ export function backtestJobs({ schemesFile, geo, now, report, limits = JOB_LIMIT
 
   /** Drops old results, and the oldest of the largest owner. */
   function tidy(): void {
-    const since = now() - limits.kept;
+    const since = now() - limits.retention;
     jobs = jobs.filter(({ endedAt }) => endedAt === null || endedAt > since);
     const owners = new Set(jobs.map(({ workspaceId }) => workspaceId));
     for (const owner of owners) {
       const ended = endedOf(owner);
-      for (const job of ended.slice(0, Math.max(0, ended.length - limits.keptJobs))) forget(job);
+      for (const job of ended.slice(0, Math.max(0, ended.length - limits.jobsOfWorkspace))) forget(job);
     }
     const bytesOf = (of: readonly Kept[]) => of.reduce((sum, { result }) => sum + (result?.length ?? 0), 0);
-    while (bytesOf(jobs) > limits.keptBytes) {
+    while (bytesOf(jobs) > limits.totalBytes) {
       const [most] = [...owners].map(endedOf).sort((a, b) => bytesOf(b) - bytesOf(a));
       forget(most![0]!);
     }
@@ -80,7 +80,7 @@ export function backtestJobs({ schemesFile, geo, now, report, limits = JOB_LIMIT
   const forget = (job: Kept) => {
     jobs = jobs.filter((each) => each !== job);
   };
-  const kept = (owner: string, id: string) => {
+  const find = (owner: string, id: string) => {
     tidy();
     return jobs.find((job) => job.workspaceId === owner && job.id === id);
   };
@@ -91,7 +91,7 @@ export function backtestJobs({ schemesFile, geo, now, report, limits = JOB_LIMIT
     void job.worker?.terminate();
     tidy();
     // Expires without requests.
-    setTimeout(tidy, limits.kept + 1000).unref();
+    setTimeout(tidy, limits.retention + 1000).unref();
   }
 
   function run(job: Kept, asked: BacktestAsked): void {
@@ -152,13 +152,13 @@ export function backtestJobs({ schemesFile, geo, now, report, limits = JOB_LIMIT
       tidy();
       return jobs.filter((job) => job.workspaceId === workspaceId).reverse();
     },
-    find: kept,
+    find,
     result(workspaceId, id) {
-      const text = kept(workspaceId, id)?.result;
+      const text = find(workspaceId, id)?.result;
       return text === undefined ? undefined : (JSON.parse(text) as Report);
     },
     remove(workspaceId, id) {
-      const job = kept(workspaceId, id);
+      const job = find(workspaceId, id);
       if (job === undefined) return;
       if (job.state === 'running') end(job, 'cancelled');
       else forget(job);

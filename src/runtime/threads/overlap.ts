@@ -23,12 +23,12 @@ export interface OverlapData extends ReadingData {
 const LINE = { running: 2, asked: { inAll: 256, ofWorkspace: 4 }, refusal: 'the worth of too many lists is being counted' };
 const THREAD = { name: 'worth', doing: 'counting what the lists of the workspace are worth', time: 180_000, memory: 256 };
 /** Cached results in all, per workspace, and their age, ms: the age of detections changes without events. */
-const KEPT = { inAll: 32, ofWorkspace: 4 };
+const CACHED = { inAll: 32, ofWorkspace: 4 };
 const FRESH = 600_000;
 /** A result stays valid for this multiple of its computing time: limits repeated requests to that share of a core. */
 const REST = 10;
 
-interface Kept {
+interface CachedAnswer {
   readonly workspaceId: string;
   readonly version: string;
   /** ms */
@@ -52,7 +52,7 @@ const onThread = (data: OverlapData) => threadAnswer<unknown>(new URL('./overlap
 export function overlapCounter({ store, settings, guardRails, geo, now = Date.now, count = onThread }: Options): OverlapCounter {
   const once = shared<unknown>();
   const line = fairQueue(LINE);
-  const kept = new Map<string, Kept>();
+  const cache = new Map<string, CachedAnswer>();
 
   /** Version of the inputs, except time. */
   async function versionOf(workspaceId: string, work: Work): Promise<string> {
@@ -63,23 +63,23 @@ export function overlapCounter({ store, settings, guardRails, geo, now = Date.no
       .digest('hex');
   }
 
-  function keep(key: string, one: Kept): void {
-    kept.delete(key);
-    kept.set(key, one);
-    const own = [...kept].filter(([, { workspaceId }]) => workspaceId === one.workspaceId);
-    if (own.length > KEPT.ofWorkspace) kept.delete(own[0]![0]);
-    if (kept.size > KEPT.inAll) kept.delete(kept.keys().next().value!);
+  function keep(key: string, one: CachedAnswer): void {
+    cache.delete(key);
+    cache.set(key, one);
+    const own = [...cache].filter(([, { workspaceId }]) => workspaceId === one.workspaceId);
+    if (own.length > CACHED.ofWorkspace) cache.delete(own[0]![0]);
+    if (cache.size > CACHED.inAll) cache.delete(cache.keys().next().value!);
   }
 
   /** Whether a cached result is still valid. */
-  function isFresh({ version, begun, ended, outcome }: Kept, wanted: string): boolean {
+  function isFresh({ version, begun, ended, outcome }: CachedAnswer, wanted: string): boolean {
     if (now() >= ended + FRESH) return false;
     return version === wanted || 'refusal' in outcome || now() < ended + REST * (ended - begun);
   }
 
-  async function counted(key: string, workspaceId: string, work: Work): Promise<Kept> {
+  async function counted(key: string, workspaceId: string, work: Work): Promise<CachedAnswer> {
     const version = await versionOf(workspaceId, work);
-    const known = kept.get(key);
+    const known = cache.get(key);
     if (known !== undefined && isFresh(known, version)) return known;
     return line(workspaceId, async () => {
       const begun = now();

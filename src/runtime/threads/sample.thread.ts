@@ -15,7 +15,7 @@ import type { SampleThreadData, SampleThreadMethods } from './sample.ts';
 import { beginning } from './waiting-thread.ts';
 
 /** Cached sample text, bytes; least recently used workspaces go first. */
-const KEPT_BYTES = 128 * 1024 * 1024;
+const CACHE_BYTES = 128 * 1024 * 1024;
 /** Limits per rule, and per batch, ms. */
 const RULE_MS = 500;
 const BATCH_MS = 25_000;
@@ -37,7 +37,7 @@ const store: StoreReads & { close(): Promise<void> } =
     ? openSqliteReads(dataDir)
     : await (await import('../../store/postgres/store.ts')).openPostgresStore(databaseUrl, { connections: { reads: 1, changes: 1 } });
 /** Least recently used first. */
-const kept = new Map<string, Ready>();
+const cache = new Map<string, Ready>();
 const { monotonic } = systemClock;
 
 const methods: SampleThreadMethods = {
@@ -64,20 +64,20 @@ serveCalls(port, methods);
 
 /** At least this revision, if it exists. */
 async function sampleFor(workspaceId: string, revision: number): Promise<Ready | undefined> {
-  const known = kept.get(workspaceId);
+  const known = cache.get(workspaceId);
   if (known !== undefined && known.revision >= revision) {
-    kept.delete(workspaceId);
-    kept.set(workspaceId, known);
+    cache.delete(workspaceId);
+    cache.set(workspaceId, known);
     return known;
   }
   const read = await readSample(workspaceId);
-  kept.delete(workspaceId);
+  cache.delete(workspaceId);
   if (read === undefined) return undefined;
-  kept.set(workspaceId, read);
-  let bytes = kept.values().reduce((sum, each) => sum + each.bytes, 0);
-  for (const [id, each] of kept) {
-    if (bytes <= KEPT_BYTES || id === workspaceId) break;
-    kept.delete(id);
+  cache.set(workspaceId, read);
+  let bytes = cache.values().reduce((sum, each) => sum + each.bytes, 0);
+  for (const [id, each] of cache) {
+    if (bytes <= CACHE_BYTES || id === workspaceId) break;
+    cache.delete(id);
     bytes -= each.bytes;
   }
   return read;

@@ -13,8 +13,8 @@ import type { WriterControl, WriterData, WriterNews } from './writer.ts';
 const { config, appended } = await beginning<WriterData>();
 const MEBIBYTE = 1024 * 1024;
 const port = parentPort!;
-const tell = (news: WriterNews) => port.postMessage(news);
-const log: Log = (level, message) => tell({ log: { level, message } });
+const push = (news: WriterNews) => port.postMessage(news);
+const log: Log = (level, message) => push({ log: { level, message } });
 const store = await openStore(config, { onMigrate: (sentence) => log('info', sentence) });
 let landing: Awaited<ReturnType<typeof startLanding>> | undefined;
 
@@ -23,7 +23,7 @@ async function startLanding() {
   const { streamRetentionHours: streamHours, streamRetentionMb, maxAuditMb, logLevel } = config;
   const keeping = { streamHours, streamBytes: streamRetentionMb * MEBIBYTE, auditBytes: maxAuditMb * MEBIBYTE };
   const debug = logLevel === 'debug' || logLevel === 'trace';
-  return { stream, role: startConsumerRole({ stream, store, keeping, log, debug, onTraced: (traced) => tell({ traced }) }) };
+  return { stream, role: startConsumerRole({ stream, store, keeping, log, debug, onTraced: (traced) => push({ traced }) }) };
 }
 
 const control: WriterControl = {

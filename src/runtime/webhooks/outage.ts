@@ -23,14 +23,14 @@ const KEY = 'engine/store';
 export function reportOutage(own: OwnWebhook, send: SendPorts, signal: AbortSignal): Outage {
   let since: number | undefined;
   let waiting: { readonly message: WebhookMessage; readonly nextAt: number } | undefined;
-  let told: Told['items'] = {};
+  let sent: Told['items'] = {};
 
-  async function tell(message: WebhookMessage): Promise<void> {
+  async function deliver(message: WebhookMessage): Promise<void> {
     const now = send.now();
     waiting = { message, nextAt: Number.POSITIVE_INFINITY };
     const tried = await sendMessage(send, { ...own, id: SERVICE_WEBHOOK }, message, { webhook: SERVICE_WEBHOOK, workspace: null }, signal);
     const again = { ...message, tries: message.tries + 1 };
-    if (tried.isDelivered) told = Object.fromEntries(message.changes.map(({ key, state, text, urgent }) => [key, { state, text, urgent }]));
+    if (tried.isDelivered) sent = Object.fromEntries(message.changes.map(({ key, state, text, urgent }) => [key, { state, text, urgent }]));
     else waiting = { message: again, nextAt: nextTry(again, now, tried.retryAfter) ?? Number.POSITIVE_INFINITY };
   }
 
@@ -41,12 +41,12 @@ export function reportOutage(own: OwnWebhook, send: SendPorts, signal: AbortSign
       if (waiting === undefined && now - since >= GATHER) {
         const text = `the store does not answer: ${reason} (since ${new Date(since).toISOString()})`;
         const change = { key: KEY, is: 'began', state: 'away', text, urgent: true, at: since } as const;
-        await tell({ id: randomUUID(), at: now, changes: [change], attention: 1, urgent: 1, tries: 0 });
-      } else if (waiting !== undefined && now >= waiting.nextAt) await tell(waiting.message);
+        await deliver({ id: randomUUID(), at: now, changes: [change], attention: 1, urgent: 1, tries: 0 });
+      } else if (waiting !== undefined && now >= waiting.nextAt) await deliver(waiting.message);
     },
     answered() {
-      const over = told;
-      [since, waiting, told] = [undefined, undefined, {}];
+      const over = sent;
+      [since, waiting, sent] = [undefined, undefined, {}];
       return over;
     },
   };

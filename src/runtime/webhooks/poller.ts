@@ -39,12 +39,12 @@ export async function readReports(store: Pick<Store, 'ping' | 'processReports'>)
   return { processes: reports.map(({ status }) => status), known: new Set(reports.flatMap(({ known }) => known)) };
 }
 
-/** The updates of a workspace's webhooks (null: the service's). `toldElsewhere`: sent during an outage. */
+/** The updates of a workspace's webhooks (null: the service's). `sentElsewhere`: sent during an outage. */
 export async function lookAt(
   ports: LookPorts,
   workspaceId: string | null,
   reported: Reported,
-  toldElsewhere: Told['items'] = {},
+  sentElsewhere: Told['items'] = {},
 ): Promise<LogUpdate[]> {
   const { store, now, ownStyle } = ports;
   const states = await store.webhookStates(workspaceId);
@@ -56,13 +56,13 @@ export async function lookAt(
     : workspaceParts({ ...ports, workspaceId }, ports.service, reported.processes));
   // After a start other processes may not have reported yet.
   const items = alertsOf(factsOf(parts)).filter(({ key }) => key !== 'processes');
-  const gone = workspaceId === null ? new Set<string>() : await feedsGone(store, workspaceId, ready);
-  const isKnown = isKnownBy(reported.known, gone);
+  const deleted = workspaceId === null ? new Set<string>() : await deletedFeeds(store, workspaceId, ready);
+  const isKnown = isKnownBy(reported.known, deleted);
   const webhooks = workspaceId === null ? [] : await store.webhooks(workspaceId);
   const updates: LogUpdate[] = [];
   for (const state of ready) {
     const style = workspaceId === null ? ownStyle : webhooks.find(({ id }) => id === state.id)?.style;
-    const told = { ...state.told, items: { ...state.told.items, ...toldElsewhere } };
+    const told = { ...state.told, items: { ...state.told.items, ...sentElsewhere } };
     // Not about itself: it would fail again or be outdated.
     const found = { items: items.filter(({ key }) => key !== `webhook/${state.id}`), isKnown };
     if (style !== undefined) updates.push(...(await updateOf(ports, workspaceId, { ...state, told }, { style, found })));
@@ -99,22 +99,22 @@ function messageOf(changes: WebhookMessage['changes'], items: readonly Alert[], 
 
 /** A feed without reports is unknown unless deleted; anything else is known if it was requested. */
 const isKnownBy =
-  (known: ReadonlySet<string>, gone: ReadonlySet<string>): Found['isKnown'] =>
+  (known: ReadonlySet<string>, deleted: ReadonlySet<string>): Found['isKnown'] =>
   (key) =>
-    !key.startsWith('feed/') || known.has(key.slice(0, key.lastIndexOf('/'))) || gone.has(feedIn(key));
+    !key.startsWith('feed/') || known.has(key.slice(0, key.lastIndexOf('/'))) || deleted.has(feedIn(key));
 
 /** UUID in an event key, or `workspace`. */
 const feedIn = (key: string) => key.split('/')[2]!;
 
 /** Deleted feeds among those in messages, up to a limit. */
-async function feedsGone(store: Pick<Store, 'findNamed'>, workspaceId: string, states: readonly WebhookState[]): Promise<Set<string>> {
+async function deletedFeeds(store: Pick<Store, 'findNamed'>, workspaceId: string, states: readonly WebhookState[]): Promise<Set<string>> {
   const told = states.flatMap(({ told: { items } }) => Object.keys(items).filter((key) => key.startsWith('feed/')));
-  const gone = new Set<string>();
+  const deleted = new Set<string>();
   for (const id of [...new Set(told.map(feedIn))].filter((each) => each !== 'workspace').slice(0, 100)) {
     const named = await store.findNamed(workspaceId, id);
-    if (named === undefined || named.lists.length + named.feeds.length === 0) gone.add(id);
+    if (named === undefined || named.lists.length + named.feeds.length === 0) deleted.add(id);
   }
-  return gone;
+  return deleted;
 }
 
 async function namesIn(store: Pick<Store, 'key'>, workspaceId: string | null, { audit, undone }: Happened) {

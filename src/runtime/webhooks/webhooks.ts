@@ -37,7 +37,7 @@ export interface Webhooks {
 }
 
 export function webhooks(ports: WebhookPorts): Webhooks {
-  const { store, lease: held, own, send, now, monotonic, log } = ports;
+  const { store, lease: election, own, send, now, monotonic, log } = ports;
   const hooked = subscribedWorkspaces(store);
   const ticking = shared<void>();
   const stopping = new AbortController();
@@ -52,35 +52,35 @@ export function webhooks(ports: WebhookPorts): Webhooks {
   /** Whether this process had the lease at the last poll. */
   let wasTelling = false;
   const away: Outage | undefined = own && reportOutage(own, send, stopping.signal);
-  let toldElsewhere: Told['items'] = {};
+  let sentElsewhere: Told['items'] = {};
 
   function lost(): void {
-    held.lost();
+    election.lost();
     lease = undefined;
   }
 
   async function look(): Promise<void> {
     const all = [...(await hooked())];
     isWanted = own !== undefined || all.length > 0;
-    lease = isWanted ? await held.claim() : undefined;
+    lease = isWanted ? await election.claim() : undefined;
     wasTelling &&= lease !== undefined;
     if (lease === undefined) return;
     if (place >= all.length) place = 0;
     const some = all.slice(place, place + WORKSPACES);
     place += WORKSPACES;
     const reported = await readReports(store);
-    toldElsewhere = { ...toldElsewhere, ...away?.answered() };
+    sentElsewhere = { ...sentElsewhere, ...away?.answered() };
     wasTelling = true;
     let fault: string | undefined;
     for (const workspace of [...(own === undefined ? [] : [null]), ...some]) {
-      const updates = await lookAt(ports, workspace, reported, workspace === null ? toldElsewhere : {}).catch((error: Error) => {
+      const updates = await lookAt(ports, workspace, reported, workspace === null ? sentElsewhere : {}).catch((error: Error) => {
         // Errors of one workspace do not affect others.
         if (hasCode(error, 'STORE_UNAVAILABLE')) throw error;
         fault ??= `what is to be told of the workspace ${workspace ?? SERVICE_WEBHOOK} is not known: ${error.message}`;
         return [];
       });
       if (updates.length > 0 && !(await store.writeLog(lease, updates))) return lost();
-      if (workspace === null && updates.length > 0) toldElsewhere = {};
+      if (workspace === null && updates.length > 0) sentElsewhere = {};
       if (stopping.signal.aborted) return;
     }
     if (fault !== undefined && fault !== lastFault) log('error', fault);
@@ -164,7 +164,7 @@ export function webhooks(ports: WebhookPorts): Webhooks {
       stopping.abort();
       await Promise.all([...sending.values()].map(({ done }) => done));
       await ticking(async () => undefined).catch(() => undefined);
-      await held.release().catch(() => undefined);
+      await election.release().catch(() => undefined);
     },
   };
 }

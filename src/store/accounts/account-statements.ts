@@ -3,7 +3,7 @@ import { type AccessList, LIST_SETTINGS, type ListSetting } from '../../account/
 import { stateTag } from '../../account/tag.ts';
 import { WeirError } from '../../errors.ts';
 import type { Row } from '../rows.ts';
-import { all, one, tell, type Value, type Work } from '../work.ts';
+import { all, notify, one, type Value, type Work } from '../work.ts';
 import { audit } from './audit.ts';
 
 /**
@@ -12,14 +12,14 @@ import { audit } from './audit.ts';
  */
 export function* changeWorkspace(id: string): Work<number> {
   const moved = 'revision = revision + 1, settings_revision = settings_revision + 1';
-  const row = yield* tell(`UPDATE workspaces SET ${moved} WHERE id = $1 RETURNING pk`, id);
+  const row = yield* notify(`UPDATE workspaces SET ${moved} WHERE id = $1 RETURNING pk`, id);
   if (row === undefined) throw noSuch('workspace', id);
   return Number(row.pk);
 }
 
 /** Locks a workspace's row until the commit: its lists, feeds and counts cannot change. Returns its pk. */
 export function* holdWorkspace(id: string): Work<number> {
-  const row = yield* tell('UPDATE workspaces SET revision = revision WHERE id = $1 RETURNING pk', id);
+  const row = yield* notify('UPDATE workspaces SET revision = revision WHERE id = $1 RETURNING pk', id);
   if (row === undefined) throw noSuch('workspace', id);
   return Number(row.pk);
 }
@@ -45,7 +45,7 @@ export function requireState(state: object, ifMatch: readonly string[] | undefin
 
 /** Every process notices within a second. */
 export function* moveKeyRevision(): Work<void> {
-  yield* tell("UPDATE counters SET value = value + 1 WHERE name = 'key_revision'");
+  yield* notify("UPDATE counters SET value = value + 1 WHERE name = 'key_revision'");
 }
 
 /**

@@ -3,7 +3,7 @@ import { WeirError } from '../../errors.ts';
 import { ANSWER_KEPT, type EarlierAnswer, type OnceOnly } from '../../ports/stored/account-store.ts';
 import { WORKSPACE_PK } from '../row-ids.ts';
 import { all, one, run, type Work } from '../work.ts';
-import { bytesOf, giveBack, take } from './storage-usage.ts';
+import { addUsage, bytesOf, releaseUsage } from './storage-usage.ts';
 
 export function* earlierAnswer(
   workspaceId: string,
@@ -39,8 +39,8 @@ export function* remember(now: string, workspacePk: number, { keyId, token, fing
     answer,
     bytes,
   );
-  yield* giveBack('answers', old);
-  if (count > 0) yield* take('answers', workspacePk, bytes);
+  yield* releaseUsage('answers', old);
+  if (count > 0) yield* addUsage('answers', workspacePk, bytes);
   return count > 0;
 }
 

@@ -6,7 +6,7 @@ import { pageOf } from '../page.ts';
 import { WORKSPACE_PK } from '../row-ids.ts';
 import { type Row, textOrNull } from '../rows.ts';
 import { all, run, type Work } from '../work.ts';
-import { bytesOf, take } from './storage-usage.ts';
+import { addUsage, bytesOf } from './storage-usage.ts';
 
 interface Audited {
   /** null: no workspace. */
@@ -19,8 +19,8 @@ interface Audited {
 const LONGEST = 4096;
 
 export function* audit(now: string, event: string, object: string, { workspacePk = null, by, change }: Audited = {}): Work<void> {
-  const whole = change === undefined ? null : JSON.stringify(change);
-  const text = whole !== null && whole.length > LONGEST ? null : whole;
+  const json = change === undefined ? null : JSON.stringify(change);
+  const text = json !== null && json.length > LONGEST ? null : json;
   const bytes = bytesOf(text, by?.actor ?? null);
   yield* run(
     `INSERT INTO audit (at, event, object, workspace_pk, key_id, actor, person, change, bytes, act)
@@ -35,7 +35,7 @@ export function* audit(now: string, event: string, object: string, { workspacePk
     bytes,
     by?.act ?? null,
   );
-  if (workspacePk !== null) yield* take('audit', workspacePk, bytes);
+  if (workspacePk !== null) yield* addUsage('audit', workspacePk, bytes);
 }
 
 type State = Readonly<Record<string, unknown>>;

@@ -36,6 +36,6 @@ export function* nextGivenUp(now: number): Work<number | undefined> {
   return row && Number(row.list_pk);
 }
 
-export function* forgetMembers(kept: number): Work<void> {
-  yield* run(`DELETE FROM deleted_members WHERE ${kept > 0 ? 'list_pk' : 'feed_pk'} = $1`, Math.abs(kept));
+export function* forgetMembers(number: number): Work<void> {
+  yield* run(`DELETE FROM deleted_members WHERE ${number > 0 ? 'list_pk' : 'feed_pk'} = $1`, Math.abs(number));
 }

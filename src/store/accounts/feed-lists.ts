@@ -18,7 +18,7 @@ const NAMED = {
 /** Throws REFUSED if a list, feed or source of the workspace has the name: one would hide the other. */
 export function* refuseName(which: keyof typeof NAMED, workspacePk: number, name: string, advice = ''): Work<void> {
   const [what, table, only] = NAMED[which];
-  const taken = yield* one(`SELECT id FROM ${table} WHERE workspace_pk = $1 AND name = $2${only} LIMIT 1`, workspacePk, name);
-  if (taken !== undefined)
+  const used = yield* one(`SELECT id FROM ${table} WHERE workspace_pk = $1 AND name = $2${only} LIMIT 1`, workspacePk, name);
+  if (used !== undefined)
     throw new WeirError('REFUSED', `the workspace has a ${what} called "${name}"; lists and feeds share their names${advice}`);
 }

@@ -112,9 +112,9 @@ export function* changeFeed(now: string, workspacePk: number, row: Row, change: 
   const changed = yield* one(text, pk, Number(row.feed_revision) + 1, ...Object.values(columns));
   yield* redateDocuments(now, workspacePk, -pk, row, changed!);
   const present = lists === undefined ? members.lists : lists;
-  const kept = members.always.filter((id) => present?.includes(id) ?? true);
+  const remaining = members.always.filter((id) => present?.includes(id) ?? true);
   if (lists !== undefined || always !== undefined) {
-    yield* setMembers(workspacePk, pk, { lists: present, always: always ?? kept });
+    yield* setMembers(workspacePk, pk, { lists: present, always: always ?? remaining });
     yield* forgetDeletedMembers(pk, lists !== undefined);
   }
   return changed!;

@@ -236,7 +236,7 @@ function* insertWorkspace(now: string, organizationId: string, name: string, by?
 }
 
 /** Deletes the key that was revoked or has expired longest ago. Throws REFUSED if there is none. */
-function* makeRoomForKey(now: string, workspacePk: number, most: number): Work<void> {
+function* freeKeySlot(now: string, workspacePk: number, most: number): Work<void> {
   if (most === 0) return;
   const row = yield* one('SELECT count(*) AS keys FROM keys WHERE workspace_pk = $1', workspacePk);
   if (Number(row!.keys) < most) return;
@@ -258,7 +258,7 @@ function* insertKey(
 ): Work<KeyInfo> {
   const { hash, prefix, name, permissions, listId, feedId, expiresAt, networks = [] } = key;
   const workspacePk = yield* (listId ?? feedId) === null ? findWorkspace(workspaceId) : holdWorkspace(workspaceId);
-  yield* makeRoomForKey(now, workspacePk, most);
+  yield* freeKeySlot(now, workspacePk, most);
   if (listId !== null) yield* listRow(workspacePk, listId);
   if (feedId !== null) yield* feedRow(workspacePk, feedId);
   const row = yield* create(now, 'keys', {

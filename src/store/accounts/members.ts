@@ -32,8 +32,8 @@ export function* setMembers(workspacePk: number, feedPk: number, members: FeedMe
  * After a change of a feed's lists, or of `always`: a restore of a list deleted before does not add it to the feed, or not to `always`
  * (SPEC D46.2).
  */
-export const forgetDeletedMembers = (feedPk: number, whole: boolean): Work<number> =>
-  run(`${whole ? 'DELETE FROM deleted_members' : 'UPDATE deleted_members SET is_always = 0'} WHERE feed_pk = $1`, feedPk);
+export const forgetDeletedMembers = (feedPk: number, isAll: boolean): Work<number> =>
+  run(`${isAll ? 'DELETE FROM deleted_members' : 'UPDATE deleted_members SET is_always = 0'} WHERE feed_pk = $1`, feedPk);
 
 /** For a feed without members. */
 export function* addMembers(workspacePk: number, feedPk: number, { lists, always }: FeedMembers): Work<void> {

@@ -50,8 +50,8 @@ export const replacementChanges = {
     }
     const slots = `workspace_pk = ${WORKSPACE_PK} AND slot = $2`;
     const isFull = function* () {
-      const taken = `SELECT count(*) AS n FROM replacements WHERE ${slots} AND state IN ('open', 'planning', 'planned', 'running')`;
-      return most > 0 && Number((yield* one(taken, workspaceId, slot))?.n) >= most;
+      const used = `SELECT count(*) AS n FROM replacements WHERE ${slots} AND state IN ('open', 'planning', 'planned', 'running')`;
+      return most > 0 && Number((yield* one(used, workspaceId, slot))?.n) >= most;
     };
     if (yield* isFull()) {
       yield* fail(`${slots} AND state IN ('open', 'planned') AND touched_at <= $3`, [workspaceId, slot, idleBefore], IDLE);

@@ -2,11 +2,11 @@
 import type { SourceState } from '../../account/source.ts';
 import { askedAfter, RUNS_KEPT, type SourceAsk } from '../../account/source-run.ts';
 import type { Lease, SourceUpdate, SourceWrites } from '../../ports/stored/source-store.ts';
-import { type Changes, one, run, tell, type Work } from '../work.ts';
+import { type Changes, notify, one, run, type Work } from '../work.ts';
 
 export const sourceStateChanges = {
   *writeSources(_now, lease, updates) {
-    if (!(yield* isHeld(lease))) return undefined;
+    if (!(yield* hasLease(lease))) return undefined;
     const written: string[] = [];
     for (const update of updates) if (yield* writeSource(update)) written.push(update.id);
     return written;
@@ -29,7 +29,7 @@ export const sourceStateChanges = {
 } satisfies Changes<Pick<SourceWrites, 'writeSources' | 'claimLease' | 'releaseLease'>>;
 
 /** Whether the lease still has this fence; locks its row until the commit. */
-export function* isHeld({ name, fence }: Lease): Work<boolean> {
+export function* hasLease({ name, fence }: Lease): Work<boolean> {
   return (yield* run('UPDATE leases SET fence = fence WHERE name = $1 AND fence = $2', name, fence)) === 1;
 }
 
@@ -97,5 +97,5 @@ export function* noteUndo(lists: readonly number[], more: number): Work<void> {
 
 /** Notifies the process that refreshes sources. */
 export function* moveSourceRevision(): Work<void> {
-  yield* tell("UPDATE counters SET value = value + 1 WHERE name = 'source_revision'");
+  yield* notify("UPDATE counters SET value = value + 1 WHERE name = 'source_revision'");
 }

@@ -121,12 +121,12 @@ export const sourceChanges = {
   },
   *updateSource(now, workspaceId, id, { secret, ...patch }, { by, ifMatch } = {}) {
     const workspacePk = yield* changeWorkspace(workspaceId);
-    const before = yield* held(workspaceId, id);
+    const before = yield* lockedSource(workspaceId, id);
     const settings = settingsOf(before);
     requireState(sourceSettingsJson(settings), ifMatch);
     const isElsewhere = patch.url !== undefined || secret !== undefined;
-    const isAnew = isElsewhere || isReadAnew(patch);
-    const state = isAnew ? afresh(stateOf(before), yield* instant(now), isElsewhere) : stateOf(before);
+    const isReset = isElsewhere || isReadAnew(patch);
+    const state = isReset ? afresh(stateOf(before), yield* instant(now), isElsewhere) : stateOf(before);
     yield* write(id, {
       settings: JSON.stringify({ ...settings, ...patch }),
       state: JSON.stringify(state),
@@ -138,7 +138,7 @@ export const sourceChanges = {
   },
   *pauseSource(now, workspaceId, id, isPaused, by) {
     const workspacePk = yield* changeWorkspace(workspaceId);
-    const state = stateOf(yield* held(workspaceId, id));
+    const state = stateOf(yield* lockedSource(workspaceId, id));
     const next = isPaused ? state : resumed(state, yield* instant(now));
     yield* write(id, { is_paused: isPaused ? 1 : 0, state: JSON.stringify(next) });
     yield* audit(now, isPaused ? 'source paused' : 'source resumed', id, { workspacePk, by });
@@ -146,7 +146,7 @@ export const sourceChanges = {
   },
   *deleteSource(now, workspaceId, id, { by, ifMatch, forGood = false, keepList = false } = {}) {
     const workspacePk = yield* changeWorkspace(workspaceId);
-    const row = yield* held(workspaceId, id);
+    const row = yield* lockedSource(workspaceId, id);
     const before = sourceSettingsJson(settingsOf(row));
     requireState(before, ifMatch);
     const listPk = Number(row.list_pk);
@@ -158,12 +158,12 @@ export const sourceChanges = {
       yield* run('UPDATE lists SET source_id = NULL, revision = revision + 1 WHERE pk = $1', listPk);
       // Keys bound to the list may now change it.
       yield* moveKeyRevision();
-    } else yield* removeList(now, { workspaceId, workspacePk, list, source: keptSource(row), forGood, by });
+    } else yield* removeList(now, { workspaceId, workspacePk, list, source: deletedSource(row), forGood, by });
     yield* audit(now, 'source deleted', id, { workspacePk, by, change: { before: { name: row.name, ...before }, after: null } });
   },
   *askSource(now, workspaceId, id, ask) {
     const workspacePk = yield* findWorkspace(workspaceId);
-    const row = yield* held(workspaceId, id);
+    const row = yield* lockedSource(workspaceId, id);
     const { asked } = recordOf(row);
     if (asked !== null && asked.what !== 'refresh')
       throw new WeirError(
@@ -192,7 +192,7 @@ function* instant(now: string): Work<number> {
 }
 
 /** Locks the source's row until the commit: a refresh waits. */
-function* held(workspaceId: string, id: string): Work<Row> {
+function* lockedSource(workspaceId: string, id: string): Work<Row> {
   yield* run(`UPDATE sources SET revision = revision WHERE id = $2 AND workspace_pk = ${WORKSPACE_PK}`, workspaceId, id);
   const row = yield* one(ONE, workspaceId, id);
   if (row === undefined) throw noSuch('source', id);
@@ -257,9 +257,9 @@ function* insertSource(now: string, { id, workspacePk, listPk, settings, secret,
 }
 
 /** The part of a deleted source that is stored with its list. */
-export type KeptSource = Pick<SourceRow, 'id' | 'settings'> & { readonly secret: string | null } & Partial<Pick<SourceRow, 'state'>>;
+export type DeletedSource = Pick<SourceRow, 'id' | 'settings'> & { readonly secret: string | null } & Partial<Pick<SourceRow, 'state'>>;
 
-const keptSource = (row: Row): KeptSource => ({
+const deletedSource = (row: Row): DeletedSource => ({
   id: String(row.id),
   settings: settingsOf(row),
   secret: row.secret === null ? null : Buffer.from(row.secret as Uint8Array).toString('base64'),
@@ -267,10 +267,15 @@ const keptSource = (row: Row): KeptSource => ({
 });
 
 /** Restores the source of a restored list, paused. Its content is fetched again; the list keeps its age. */
-export function* bringBackSource(now: string, workspacePk: number, listPk: number, { secret, state, ...kept }: KeptSource): Work<void> {
+export function* restoreDeletedSource(
+  now: string,
+  workspacePk: number,
+  listPk: number,
+  { secret, state, ...rest }: DeletedSource,
+): Work<void> {
   const at = yield* instant(now);
   yield* insertSource(now, {
-    ...kept,
+    ...rest,
     ...{ workspacePk, listPk, isPaused: true },
     secret: secret === null ? null : Buffer.from(secret, 'base64'),
     state: { ...(state === undefined ? newState(at) : afresh(state, at, false)), applying: null, countedFor: UNCOUNTED },

@@ -5,7 +5,7 @@ import type { Row } from '../rows.ts';
 import { all, run, type Work } from '../work.ts';
 
 /** Kinds of usage, in the order in which a transaction may change several, which prevents deadlocks. */
-export type Taken = keyof UsedBytes | 'told';
+export type UsageKind = keyof UsedBytes | 'told';
 
 /** Approximate overhead of a row: numbers, ids, indexes. */
 const ROW = 200;
@@ -13,7 +13,7 @@ const ROW = 200;
 export const bytesOf = (...texts: readonly (string | null)[]): number =>
   texts.reduce((sum, text) => sum + (text === null ? 0 : Buffer.byteLength(text)), ROW);
 
-export function* take(what: Taken, workspacePk: number, bytes: number): Work<void> {
+export function* addUsage(what: UsageKind, workspacePk: number, bytes: number): Work<void> {
   if (bytes === 0) return;
   yield* run(
     `INSERT INTO taken_bytes (what, workspace_pk, bytes) VALUES ($1, $2, $3)
@@ -24,12 +24,12 @@ export function* take(what: Taken, workspacePk: number, bytes: number): Work<voi
   );
 }
 
-export function* giveBack(what: Taken, rows: readonly Row[]): Work<void> {
+export function* releaseUsage(what: UsageKind, rows: readonly Row[]): Work<void> {
   const sums = new Map<number, number>();
   for (const { workspace_pk, bytes } of rows) {
     if (workspace_pk !== null) sums.set(Number(workspace_pk), (sums.get(Number(workspace_pk)) ?? 0) + Number(bytes));
   }
-  for (const [workspacePk, bytes] of [...sums].sort(([a], [b]) => a - b)) yield* take(what, workspacePk, -bytes);
+  for (const [workspacePk, bytes] of [...sums].sort(([a], [b]) => a - b)) yield* addUsage(what, workspacePk, -bytes);
 }
 
 export function* usedBytesOf(workspaceId: string): Work<UsedBytes> {
@@ -37,6 +37,6 @@ export function* usedBytesOf(workspaceId: string): Work<UsedBytes> {
     `SELECT what, bytes FROM taken_bytes WHERE what IN ('audit', 'answers') AND workspace_pk = ${WORKSPACE_PK}`,
     workspaceId,
   );
-  const of = (what: Taken) => Number(rows.find((row) => row.what === what)?.bytes ?? 0);
+  const of = (what: UsageKind) => Number(rows.find((row) => row.what === what)?.bytes ?? 0);
   return { audit: of('audit'), answers: of('answers') };
 }

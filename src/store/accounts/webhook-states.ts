@@ -2,19 +2,19 @@
 import { DELIVERIES_KEPT, SERVICE_WEBHOOK } from '../../account/webhook.ts';
 import type { DeliveryUpdate, LogUpdate, WebhookWrites } from '../../ports/stored/webhook-store.ts';
 import { type Changes, one, run, type Work } from '../work.ts';
-import { isHeld } from './source-states.ts';
+import { hasLease } from './source-states.ts';
 
 /** A process without a report for this time has ended, ms. */
 const FORGOTTEN = 3_600_000;
 
 export const webhookStateChanges = {
   *writeLog(_now, lease, updates) {
-    if (!(yield* isHeld(lease))) return false;
+    if (!(yield* hasLease(lease))) return false;
     for (const update of updates) yield* writeLog(update);
     return true;
   },
   *writeDeliveries(_now, lease, updates) {
-    if (!(yield* isHeld(lease))) return false;
+    if (!(yield* hasLease(lease))) return false;
     for (const update of updates) yield* writeDelivery(update);
     return true;
   },

@@ -89,7 +89,7 @@ function* placesOf(workspaceId: string, batchId: string): Work<Place[]> {
 }
 
 /** The effect on the next rules, up to `size`, and the last of them; undefined: no more. */
-function* pieceOf(place: Place, after: Mark, size: number, shown: number): Work<{ found: Found; last: Mark } | undefined> {
+function* pieceOf(place: Place, after: Mark, size: number, samples: number): Work<{ found: Found; last: Mark } | undefined> {
   const { rules, stretch, side } = place;
   const { first, last: end } = stretch;
   const rows =
@@ -112,7 +112,7 @@ function* pieceOf(place: Place, after: Mark, size: number, shown: number): Work<
   for (const byRef of place.byRefs) {
     const found = yield* side === 'made' ? made(place, byRef, rows) : changed(place, byRef, after, last, rows);
     effects.push(...found.map(({ effect }) => effect as Effect));
-    const acting = found.filter(({ effect }) => effect === 'removes' || effect === 'restores').slice(0, shown - sample.length);
+    const acting = found.filter(({ effect }) => effect === 'removes' || effect === 'restores').slice(0, samples - sample.length);
     if (acting.length > 0) sample.push(...(yield* samplesOf(place, acting)));
   }
   return { found: { effects, sample }, last };

@@ -49,7 +49,7 @@ export function* stretchesOf({ place }: RuleTable, workspace: number, batchId: s
   );
 }
 
-/** Its own list; for an undo also the undone batch.s, recursively. */
+/** Its own list; for an undo also the undone batch's, recursively. */
 export function* listsOf(workspace: number, undoes: string | null, own: number): Work<Set<number>> {
   const lists = new Set([own]);
   const seen = new Set<string>();

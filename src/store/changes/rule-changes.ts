@@ -77,7 +77,7 @@ const isActive = (row: string) => `(${row}.expires_at IS NULL OR ${row}.expires_
 const flag = (condition: string) => `CASE WHEN ${condition} THEN 1 ELSE 0 END`;
 
 /** Previous versions of rules before these changes, latest change first, and the current state of each. */
-function kept(kind: Kind): string {
+function previousVersions(kind: Kind): string {
   const rules = ruleTable(kind);
   const now = (more: string) =>
     flag(`EXISTS (SELECT 1 FROM ${rules.table} r WHERE ${byId(rules, 'r')} = c.${rules.place} AND r.id = c.id${more})`);
@@ -114,16 +114,16 @@ export class LandedChanges {
    * Adds per workspace the change in stored rules and in previous versions. The common case, one sender that creates rules in one list,
    * needs no statement.
    */
-  *count({ counts, kept: keptIn }: Readonly<Record<'counts' | 'kept', ReadonlyMap<number, number>>>): Work<void> {
+  *count({ counts, previous }: Readonly<Record<'counts' | 'previous', ReadonlyMap<number, number>>>): Work<void> {
     this.#runs = runsOf(this.#items, this.#undone);
     for (const [workspace, runs] of Map.groupBy(this.#runs, (each) => each.workspace)) {
-      let gone = 0;
-      if ((keptIn.get(workspace) ?? 0) > 0) {
+      let removed = 0;
+      if ((previous.get(workspace) ?? 0) > 0) {
         for (const own of Map.groupBy(runs, ({ kind, place }) => `${kind} ${place}`).values())
-          gone += yield* countKept(own, runs.length > 1);
+          removed += yield* countPrevious(own, runs.length > 1);
       }
       const [only] = runs;
-      if (runs.length === 1 && JSON.parse(only!.sender)[4] === null) only!.added += (counts.get(workspace) ?? 0) + gone;
+      if (runs.length === 1 && JSON.parse(only!.sender)[4] === null) only!.added += (counts.get(workspace) ?? 0) + removed;
       else yield* countMade(runs);
     }
   }
@@ -149,11 +149,11 @@ export class LandedChanges {
 }
 
 /** Returns the decrease in rules. `withLost`: also counts rules that were created and removed again. */
-function* countKept(runs: readonly Run[], withLost: boolean): Work<number> {
+function* countPrevious(runs: readonly Run[], withLost: boolean): Work<number> {
   const [{ kind, place, first }] = runs as [Run];
-  const rows = yield* all(kept(kind), place, first, runs.at(-1)!.last);
+  const rows = yield* all(previousVersions(kind), place, first, runs.at(-1)!.last);
   const after = new Map<number, { there: boolean; active: boolean }>();
-  let [gone, at] = [0, runs.length - 1];
+  let [removed, at] = [0, runs.length - 1];
   for (const row of rows) {
     const [changed, id] = [Number(row.changed), Number(row.id)];
     while (runs[at]!.first > changed) at -= 1;
@@ -162,12 +162,12 @@ function* countKept(runs: readonly Run[], withLost: boolean): Work<number> {
     const before = { there: Number(row.existed) === 1, active: Number(row.existed) === 1 && Number(row.active) === 1 };
     if (withLost && !after.has(id) && !next.there && id >= first) runs.findLast((each) => each.first <= id)!.added += 1;
     after.set(id, before);
-    gone += Number(before.there) - Number(next.there);
+    removed += Number(before.there) - Number(next.there);
     if (before.active && next.active) run.renewed += 1;
     else if (before.active) run.removed += 1;
     else if (next.active) run.added += 1;
   }
-  return gone;
+  return removed;
 }
 
 function* countMade(all_: readonly Run[]): Work<void> {

@@ -63,13 +63,13 @@ export interface DatabaseOptions {
 export function openDatabase(url: string, { connections = 10, waitsForStandby }: DatabaseOptions = {}): Database {
   const pools = openPools(url, connections);
   /** Connections whose commits wait for a standby. */
-  const held = new Set<PoolClient>();
+  const waiting = new Set<PoolClient>();
 
   const waits = async (client: PoolClient): Promise<boolean> => (await waitsForStandby?.(processOf(client))) ?? false;
 
   /** After `limit` ms it cuts the connection, which rejects `work`, unless it waits for a standby. */
   async function lease<T>(limit: number, work: (client: PoolClient) => Promise<T>): Promise<T> {
-    if (held.size === connections) throw tooManyWait();
+    if (waiting.size === connections) throw tooManyWait();
     const begun = performance.now();
     const client = await pools.connect().catch((error: Error) => {
       throw waitsForStandby !== undefined && isQueueFull(error) ? tooManyWait() : connectionFault(error, performance.now() - begun < QUICK);
@@ -82,10 +82,10 @@ export function openDatabase(url: string, { connections = 10, waitsForStandby }:
     };
     const left = Promise.withResolvers<never>();
     const look = async () => {
-      const isHeld = await waits(client);
+      const isWaiting = await waits(client);
       if (isDone) return;
-      if (!isHeld) return cut();
-      held.add(client);
+      if (!isWaiting) return cut();
+      waiting.add(client);
       timer = setTimeout(look, limit);
       left.reject(new PostgresFault('PostgreSQL waits for its synchronous standby', false, undefined));
     };
@@ -101,7 +101,7 @@ export function openDatabase(url: string, { connections = 10, waitsForStandby }:
       .finally(() => {
         isDone = true;
         clearTimeout(timer);
-        held.delete(client);
+        waiting.delete(client);
         client.release(broken);
       });
     return Promise.race([working, left.promise]);

@@ -92,7 +92,7 @@ function* stepsOf(changes: readonly SizedChange[]): Generator<readonly SizedChan
 async function writeRules(
   session: Session,
   changes: readonly SizedChange[],
-  { counts, kept }: Changed,
+  { counts, previous }: Changed,
   mostAreNew: MostAreNew,
 ): Promise<void> {
   const workspaceOf = new Map(changes.map(({ list, workspace }) => [list, workspace]));
@@ -101,7 +101,7 @@ async function writeRules(
       const place = Number(row.place);
       const workspace = scope === 'list' ? workspaceOf.get(place)! : place;
       counts.add(workspace, Number(row.rules));
-      kept.add(workspace, Number(row.kept));
+      previous.add(workspace, Number(row.kept));
     }
   };
   for (const step of stepsOf(changes)) {

@@ -51,7 +51,7 @@ export function postgresReads(db: Database, watch: Pick<Database, 'one'>): Store
     keyRevision: async () => Number((await watch.one("SELECT value FROM counters WHERE name = 'key_revision'"))?.value),
     findCaller: gathered((hashes) => findCallers(db, hashes), CALLER_QUERIES, CALLERS),
     findNamed: (workspaceId, ref) => drive(db, findNamed(NOW, workspaceId, ref)),
-    async snapshot(workspaceId, feed, now, sink, whole) {
+    async snapshot(workspaceId, feed, now, sink, stored) {
       let begun = false;
       return db.view(
         async (session) => {
@@ -59,7 +59,7 @@ export function postgresReads(db: Database, watch: Pick<Database, 'one'>): Store
           if (source === undefined) return undefined;
           begun = true;
           if (sink !== undefined) await scan(session, source, now, sink);
-          if (whole !== undefined) await drive(session, takeRules(source, whole, now));
+          if (stored !== undefined) await drive(session, takeRules(source, stored, now));
           return source.head;
         },
         // The sink retains rows.
@@ -101,9 +101,9 @@ export function postgresReads(db: Database, watch: Pick<Database, 'one'>): Store
           const found = await drive(session, follow(NOW, { workspaceId, feedId, at, known }, sink));
           if (found === undefined || found === 'too_far') return found;
           const onList = (pk: number) => sink.list(keyOf(pk), true);
-          const { whole } = found;
+          const { complete } = found;
           const withoutRules = new Set(found.lists.filter(({ isEmpty }) => isEmpty).map(({ pk }) => pk));
-          const [empty, filled] = [whole.filter((pk) => withoutRules.has(pk)), whole.filter((pk) => !withoutRules.has(pk))];
+          const [empty, filled] = [complete.filter((pk) => withoutRules.has(pk)), complete.filter((pk) => !withoutRules.has(pk))];
           // The rules of a single list follow without a call.
           for (const pk of [...empty, ...filled]) onList(pk);
           if (filled.length === 1) await session.copy(scanQuery(filled, at), scanInto(sink));

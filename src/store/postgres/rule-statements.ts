@@ -42,14 +42,14 @@ export function runStatements({ refDeletes, valueDeletes, upserts }: Run): BulkS
   return statements.filter(({ rows }) => rows.length > 0);
 }
 
-const keptOf = (scope: BulkStatement['scope']) => `UNION ALL SELECT ${scope}_pk, 0, count(*) FROM kept GROUP BY ${scope}_pk`;
+const previousCounts = (scope: BulkStatement['scope']) => `UNION ALL SELECT ${scope}_pk, 0, count(*) FROM kept GROUP BY ${scope}_pk`;
 const countedDelete = (scope: BulkStatement['scope'], text: string) => ({
   scope,
-  text: `WITH ${text} RETURNING r.${scope}_pk AS place) SELECT place, -count(*) AS rules, 0 AS kept FROM done GROUP BY place ${keptOf(scope)}`,
+  text: `WITH ${text} RETURNING r.${scope}_pk AS place) SELECT place, -count(*) AS rules, 0 AS kept FROM done GROUP BY place ${previousCounts(scope)}`,
 });
 const countedUpsert = (scope: BulkStatement['scope'], text: string) => ({
   scope,
-  text: `WITH ${text} RETURNING ${scope}_pk AS place, id) SELECT place, count(*) AS rules, 0 AS kept FROM done WHERE id >= $2 GROUP BY place ${keptOf(scope)}`,
+  text: `WITH ${text} RETURNING ${scope}_pk AS place, id) SELECT place, count(*) AS rules, 0 AS kept FROM done WHERE id >= $2 GROUP BY place ${previousCounts(scope)}`,
 });
 
 const countedInsert = (scope: BulkStatement['scope'], text: string) =>
@@ -79,14 +79,14 @@ const found = (kind: Kind, condition: string) => `found AS MATERIALIZED (SELECT 
     WHERE ${condition} OFFSET 0) r)`;
 
 /** Stores previous versions, unless the same batch wrote them. */
-function kept(kind: Kind): string {
+function storePrevious(kind: Kind): string {
   const { before, columns, place } = ruleTable(kind);
   return `kept AS (INSERT INTO ${before} (changed, existed, ${columns}) SELECT changed, 1, ${columns} FROM found WHERE seq < first_seq RETURNING ${place})`;
 }
 
 /** The statement continues after `done AS (…`. No other landing runs meanwhile (the workspace is locked); a sweep only deletes. */
 const deletion = (kind: Kind, columns: string, condition: string) =>
-  `${given(`${columns}, ${TOUCH}`)}, ${found(kind, condition)}, ${kept(kind)}, done AS (DELETE FROM ${ruleTable(kind).table} r
+  `${given(`${columns}, ${TOUCH}`)}, ${found(kind, condition)}, ${storePrevious(kind)}, done AS (DELETE FROM ${ruleTable(kind).table} r
   WHERE r.ctid = ANY (ARRAY(SELECT at FROM found))`;
 
 const SAME_REF = 'r.list_pk = given.list_pk AND r.rule_ref = given.rule_ref';
@@ -125,7 +125,7 @@ interface Upsert {
 function upsertInto(kind: Kind, identity: string, condition: string): Upsert {
   const types = typesOf(kind);
   return {
-    text: `${given(`${types}, first_seq bigint`)}, ${found(kind, condition)}, ${kept(kind)}, done AS (${insertGiven(kind, identity)}`,
+    text: `${given(`${types}, first_seq bigint`)}, ${found(kind, condition)}, ${storePrevious(kind)}, done AS (${insertGiven(kind, identity)}`,
     insertNew: `${given(types)}, done AS (${insertInto(kind, identity)} DO NOTHING`,
   };
 }

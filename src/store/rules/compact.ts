@@ -93,8 +93,8 @@ class OpenRun {
     switch (change.change) {
       case 'upsert': {
         const earlier = this.upserts.get(key);
-        const lapse = earlier?.change.rule.expiresAt ?? null;
-        if (lapse !== null && lapse <= receivedAt) return false;
+        const expiry = earlier?.change.rule.expiresAt ?? null;
+        if (expiry !== null && expiry <= receivedAt) return false;
         const { id: ruleId, createdAt } = earlier ?? { id, createdAt: receivedAt };
         this.upserts.set(key, { workspace, list, change, id: ruleId, createdAt, updatedAt: receivedAt, ...touch });
         if (change.kind === 'access_rule' && named.by === 'ref') this.refLists.add(list);

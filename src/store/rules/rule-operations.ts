@@ -20,7 +20,7 @@ interface Operated {
   readonly more: number;
   readonly lists: readonly number[];
   /** Stored previous versions. */
-  readonly kept: number;
+  readonly previous: number;
   /** Whether expression rules may have changed. */
   readonly expressions: boolean;
 }
@@ -28,10 +28,11 @@ interface Operated {
 /** Runs in the landing transaction. */
 export function* operate({ operation, ...place }: ResolvedOperation): Work<Operated> {
   if (operation.change === 'undo') return yield* undo({ operation, ...place });
-  const kept = operation.change === 'set_rules' ? yield* setRules({ operation, ...place }) : yield* deleteRules({ operation, ...place });
+  const previous =
+    operation.change === 'set_rules' ? yield* setRules({ operation, ...place }) : yield* deleteRules({ operation, ...place });
   return {
-    more: operation.change === 'set_rules' ? 0 : -kept,
-    kept,
+    more: operation.change === 'set_rules' ? 0 : -previous,
+    previous,
     lists: RULE_KINDS[operation.kind].scope === 'list' ? [place.list] : [],
     expressions: isExpressionKind(operation.kind),
   };
@@ -44,12 +45,12 @@ function* deleteRules({ workspace, list, seq, operation: { kind, ids } }: Operat
   if (ids.length === 0) return 0;
   const rules = ruleTable(kind);
   const place = RULE_KINDS[kind].scope === 'list' ? list : workspace;
-  yield* keepNow(rules, [place, seq], ids);
-  return yield* run(removeKept(rules, `${rules.place} = $1`), place, seq);
+  yield* storeNow(rules, [place, seq], ids);
+  return yield* run(removeStored(rules, `${rules.place} = $1`), place, seq);
 }
 
 /** Stores previous versions under the operation's number. `active`: only rules active at this instant (ms). */
-function* keepNow(rules: RuleTable, at: readonly [place: number, seq: number], ids: readonly number[], active?: number): Work<number> {
+function* storeNow(rules: RuleTable, at: readonly [place: number, seq: number], ids: readonly number[], active?: number): Work<number> {
   const wanted = `id IN (${ids.map((_, i) => `$${i + 3}`)})`;
   const columns = rules.columns.join(', ');
   const isActive = active === undefined ? '' : ` AND (r.expires_at IS NULL OR r.expires_at > $${ids.length + 3})`;
@@ -64,11 +65,11 @@ function* setRules({ workspace, list, seq, at, operation }: OperationOf<'set_rul
   if (ids.length === 0) return 0;
   const rules = ruleTable(kind);
   const place = RULE_KINDS[kind].scope === 'list' ? list : workspace;
-  yield* keepNow(rules, [place, seq], ids, at);
+  yield* storeNow(rules, [place, seq], ids, at);
   const given = Object.entries({ expires_at: expiresAt, reason }).filter(([, value]) => value !== undefined) as [string, Value][];
   const set = given.map(([column], i) => `, ${column} = $${i + 4}`).join('');
   return yield* run(
-    `UPDATE ${rules.table} SET seq = ${SEQ}, updated_at = $3${set} WHERE ${keptBy(rules, `${rules.place} = $1`)}`,
+    `UPDATE ${rules.table} SET seq = ${SEQ}, updated_at = $3${set} WHERE ${storedBy(rules, `${rules.place} = $1`)}`,
     place,
     seq,
     at,
@@ -80,15 +81,15 @@ function* setRules({ workspace, list, seq, at, operation }: OperationOf<'set_rul
 const SEQ = 'CAST($2 AS BIGINT)';
 
 /** Deletes the rules stored by operation `$2`; `where` selects their places. */
-const removeKept = (rules: RuleTable, where: string) => `DELETE FROM ${rules.table} WHERE ${keptBy(rules, where)}`;
+const removeStored = (rules: RuleTable, where: string) => `DELETE FROM ${rules.table} WHERE ${storedBy(rules, where)}`;
 
-const keptBy = ({ before, key }: RuleTable, where: string) =>
+const storedBy = ({ before, key }: RuleTable, where: string) =>
   `(${key}) IN (SELECT ${key} FROM ${before} WHERE ${where} AND changed = $2 AND existed = 1)`;
 
 function* undo({ workspace, seq, operation: { batchId } }: OperationOf<'undo'>): Work<Operated> {
   const lists = new Set<number>();
-  let [more, kept] = [0, 0];
-  const nothing = { more: 0, kept: 0, lists: [], expressions: false };
+  let [more, previous] = [0, 0];
+  const nothing = { more: 0, previous: 0, lists: [], expressions: false };
   if (yield* isGivenUp(workspace, batchId)) {
     yield* undoesNothing(workspace, seq);
     return nothing;
@@ -98,17 +99,17 @@ function* undo({ workspace, seq, operation: { batchId } }: OperationOf<'undo'>):
     for (const byRef of byRefs) {
       const done = yield* undoIdentified(rules, byRef, stretches, [workspace, seq, batchId]);
       more += done.more;
-      kept += done.kept;
+      previous += done.previous;
     }
     if (rules.place === 'list_pk') for (const { place } of stretches) lists.add(place);
   }
   // Of concurrent undos of a batch the first one counts.
-  if (kept === 0 && (yield* isUndoneBefore(workspace, seq, batchId))) {
+  if (previous === 0 && (yield* isUndoneBefore(workspace, seq, batchId))) {
     yield* undoesNothing(workspace, seq);
     return nothing;
   }
   yield* markUndone(workspace, batchId);
-  return { more, kept, lists: [...lists], expressions: true };
+  return { more, previous, lists: [...lists], expressions: true };
 }
 
 /** For rules of one table with one kind of identity. */
@@ -117,7 +118,7 @@ function* undoIdentified(
   byRef: boolean,
   stretches: readonly Stretch[],
   values: readonly [workspace: number, seq: number, batchId: string],
-): Work<Pick<Operated, 'more' | 'kept'>> {
+): Work<Pick<Operated, 'more' | 'previous'>> {
   const { made, changed } = undoSelections(rules, byRef);
   const { table, before, place } = rules;
   const columns = rules.columns.join(', ');
@@ -125,27 +126,27 @@ function* undoIdentified(
   const keep = `INSERT INTO ${before} (changed, existed, ${columns}) SELECT ${SEQ},`;
   const there = `${byId(rules, 'n')} = c.${place} AND n.id = c.id`;
   const either = rules.columns.map((column) => `CASE WHEN n.id IS NULL THEN c.${column} ELSE n.${column} END`).join(', ');
-  let [more, kept] = [0, 0];
+  let [more, previous] = [0, 0];
   for (const { place, first, last } of stretches) {
     const found = [...values, place, first, last] as const;
     // Stores the current rules first: an undo of this undo restores them.
-    kept += yield* run(`${keep} 1, ${of('r')} FROM ${table} r WHERE ${made.all} AND ${made.open}`, ...found);
-    kept += yield* run(
+    previous += yield* run(`${keep} 1, ${of('r')} FROM ${table} r WHERE ${made.all} AND ${made.open}`, ...found);
+    previous += yield* run(
       `${keep} CASE WHEN n.id IS NULL THEN 0 ELSE 1 END, ${either} FROM ${before} c LEFT JOIN ${table} n ON ${there}
        WHERE ${changed.all} AND ${changed.open} AND (c.existed = 1 OR n.id IS NOT NULL)`,
       ...found,
     );
   }
-  if (kept === 0) return { more, kept };
+  if (previous === 0) return { more, previous };
   const [, seq] = values;
   for (const list of new Set(stretches.map((stretch) => stretch.place))) {
-    more -= yield* run(removeKept(rules, `${place} = $1 AND rule_ref IS ${byRef ? 'NOT NULL' : 'NULL'}`), list, seq);
+    more -= yield* run(removeStored(rules, `${place} = $1 AND rule_ref IS ${byRef ? 'NOT NULL' : 'NULL'}`), list, seq);
   }
   // The rules to restore are those just stored; does not select them again.
-  const isKept = exists(`${before} k WHERE k.${place} = c.${place} AND k.changed = $2 AND k.id = c.id`);
-  const restore = `INSERT INTO ${table} (${columns}) SELECT ${of('c')} FROM ${before} c WHERE ${changed.all} AND c.existed = 1 AND ${isKept}`;
+  const isStored = exists(`${before} k WHERE k.${place} = c.${place} AND k.changed = $2 AND k.id = c.id`);
+  const restore = `INSERT INTO ${table} (${columns}) SELECT ${of('c')} FROM ${before} c WHERE ${changed.all} AND c.existed = 1 AND ${isStored}`;
   for (const { place, first, last } of stretches) more += yield* run(restore, ...values, place, first, last);
-  return { more, kept };
+  return { more, previous };
 }
 
 /** Marks an undo as without effect. */

@@ -67,7 +67,7 @@ const QUIET = 1000;
 /** Retries `work` (a transaction) until the lock is free. Rejects with STORE_UNAVAILABLE. */
 export async function patiently<T>(work: () => T, { limit, onWait }: Patience): Promise<T> {
   const begun = performance.now();
-  for (let told = false; ; ) {
+  for (let isReported = false; ; ) {
     try {
       return work();
     } catch (error) {
@@ -77,8 +77,8 @@ export async function patiently<T>(work: () => T, { limit, onWait }: Patience): 
     if (waited > limit) {
       throw new WeirError('STORE_UNAVAILABLE', `other processes have held the lock of the store's file for ${limit / 1000} s`);
     }
-    if (waited > QUIET && !told) {
-      told = true;
+    if (waited > QUIET && !isReported) {
+      isReported = true;
       onWait();
     }
     await sleep(LOOK);

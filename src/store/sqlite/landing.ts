@@ -50,10 +50,10 @@ function applyItems(db: DatabaseSync, statements: LandingStatements, known: read
       continue;
     }
     const isAccess = change.kind === 'access_rule';
-    const at = { place: isAccess ? list : workspace, receivedAt, seq, firstSeq: segments[segment].first.seq, kept: 0 };
+    const at = { place: isAccess ? list : workspace, receivedAt, seq, firstSeq: segments[segment].first.seq, previous: 0 };
     const more = change.change === 'upsert' ? upsertRule(statements, change, at) : -deleteRules(statements, change, at);
     if (more !== 0) changed.counts.add(workspace, more);
-    if (at.kept !== 0) changed.kept.add(workspace, at.kept);
+    if (at.previous !== 0) changed.previous.add(workspace, at.previous);
     if (isAccess) {
       changed.lists.add(list);
       changed.workspaces.add(workspace);
@@ -70,7 +70,7 @@ interface Place {
   /** First number of the consecutive items of its batch: rules written since belong to the batch. */
   readonly firstSeq: number;
   /** Stored previous versions. */
-  kept: number;
+  previous: number;
 }
 
 type Delete = Exclude<RuleChange, { change: 'upsert' }>;
@@ -78,12 +78,12 @@ type Delete = Exclude<RuleChange, { change: 'upsert' }>;
 /** Returns the number of deleted rules. */
 function deleteRules(statements: LandingStatements, change: Delete, at: Place): number {
   const [targets, identity] = deletion(statements, change);
-  let gone = 0;
+  let removed = 0;
   for (const { keep, remove } of targets) {
     keepRules(keep, identity, at);
-    gone += Number(remove.run(at.place, ...identity).changes);
+    removed += Number(remove.run(at.place, ...identity).changes);
   }
-  return gone;
+  return removed;
 }
 
 function deletion(
@@ -110,8 +110,8 @@ function upsertRule(statements: LandingStatements, change: Upsert, at: Place): 0
 /** Returns 1 for a new rule. New and existing rules come in blocks: the last one decides what to try first. */
 function write(statements: UpsertStatements, row: readonly Value[], identity: readonly Value[], at: Place): 0 | 1 {
   const { insert, keep, update, last } = statements;
-  const isKept = last.wasThere && keepRules(keep, identity, at);
-  if (!isKept && insert.run(...row).changes !== 0) {
+  const isStored = last.wasThere && keepRules(keep, identity, at);
+  if (!isStored && insert.run(...row).changes !== 0) {
     last.wasThere = false;
     return 1;
   }
@@ -123,7 +123,7 @@ function write(statements: UpsertStatements, row: readonly Value[], identity: re
 /** Stores previous versions; whether there are any from other batches. */
 function keepRules(keep: StatementSync, identity: readonly Value[], at: Place): boolean {
   const rules = Number(keep.run(at.seq, at.place, ...identity, at.firstSeq).changes);
-  at.kept += rules;
+  at.previous += rules;
   return rules > 0;
 }
 

@@ -75,8 +75,8 @@ export const activityChanges = {
 /** Up to `limit` per slot length. */
 export function* forgetActivity(atMost: (table: string, condition: string) => string, now: number, limit: number): Work<number> {
   let removed = 0;
-  for (const [step, kept] of ACTIVITY_STEPS) {
-    const first = Math.floor((now / 60_000 - kept) / step);
+  for (const [step, retention] of ACTIVITY_STEPS) {
+    const first = Math.floor((now / 60_000 - retention) / step);
     removed += yield* run(`DELETE FROM activity WHERE ${atMost('activity', `slot < $1 AND step = ${step}`)}`, first, limit);
   }
   return removed;

@@ -10,7 +10,7 @@ import {
   type NewLogRow,
   type RecordedLog,
 } from '../../ports/stored/bouncer-store.ts';
-import { giveBack, take } from '../accounts/storage-usage.ts';
+import { addUsage, releaseUsage } from '../accounts/storage-usage.ts';
 import { pageOf } from '../page.ts';
 import { WORKSPACE_PK, workspacePk } from '../row-ids.ts';
 import { numberOrNull, type Row } from '../rows.ts';
@@ -29,12 +29,12 @@ const PULLED = 'SELECT feed_id, max(last_pull) AS at FROM bouncers WHERE workspa
 /** '' for the workspace's feed: a key has no NULL. */
 const feedKey = (feedId: string | null) => feedId ?? '';
 
-export function* toldRows(workspaceId: string, feedId: string | null, after: number): Work<LogRow[]> {
+export function* logRows(workspaceId: string, feedId: string | null, after: number): Work<LogRow[]> {
   const rows = yield* all(TOLD, workspaceId, feedKey(feedId), after);
   return rows.map(({ seq, entries }) => ({ seq: Number(seq), bytes: entries as Uint8Array }));
 }
 
-function* addTold(
+function* appendLog(
   workspaceId: string,
   feedId: string | null,
   { bytes, isComplete, through, at }: NewLogRow,
@@ -44,17 +44,17 @@ function* addTold(
   const workspace = yield* workspacePk(workspaceId);
   if (workspace === undefined) return { seq: through + 1, forgotten: [] };
   const seq = Math.max(through, Number((yield* one(LAST, workspace, feed))?.seq ?? 0)) + 1;
-  if (isComplete) yield* giveBack('told', yield* all(REPLACED, workspace, feed, through));
+  if (isComplete) yield* releaseUsage('told', yield* all(REPLACED, workspace, feed, through));
   yield* run(ADD, workspace, feed, seq, at, bytes);
-  yield* take('told', workspace, bytes.length);
-  const forgotten = yield* forgetTold(workspace, feed, most);
+  yield* addUsage('told', workspace, bytes.length);
+  const forgotten = yield* dropLogs(workspace, feed, most);
   return { seq, forgotten };
 }
 
 /** Drops the logs of the least recently polled feeds above `most` bytes, at least an eighth. Returns these feeds. */
-function* forgetTold(workspace: number, kept: string, most: number): Work<(string | null)[]> {
-  const taken = yield* one("SELECT bytes FROM taken_bytes WHERE what = 'told' AND workspace_pk = $1", workspace);
-  let over = Number(taken?.bytes ?? 0) - most;
+function* dropLogs(workspace: number, except: string, most: number): Work<(string | null)[]> {
+  const used = yield* one("SELECT bytes FROM taken_bytes WHERE what = 'told' AND workspace_pk = $1", workspace);
+  let over = Number(used?.bytes ?? 0) - most;
   if (over <= 0) return [];
   over += most / 8;
   const forgotten: (string | null)[] = [];
@@ -62,9 +62,9 @@ function* forgetTold(workspace: number, kept: string, most: number): Work<(strin
   const pulledAt = ({ feed_id }: Row) => pulled.get(String(feed_id)) ?? 0;
   for (const { feed_id, bytes } of (yield* all(TOLD_OF, workspace)).sort((a, b) => pulledAt(a) - pulledAt(b))) {
     if (over <= 0) break;
-    if (feed_id === kept) continue;
+    if (feed_id === except) continue;
     yield* run('DELETE FROM told_networks WHERE workspace_pk = $1 AND feed_id = $2', workspace, String(feed_id));
-    yield* take('told', workspace, -Number(bytes));
+    yield* addUsage('told', workspace, -Number(bytes));
     over -= Number(bytes);
     forgotten.push(String(feed_id) || null);
   }
@@ -189,9 +189,9 @@ const OLDEST_OF_KEY = oldest(' AND key_id = $3');
 
 const countsIn = (rows: readonly Row[]) => rows.map(({ count }) => Number(count));
 
-export const bouncerReads = { told: toldRows, bouncerPage } satisfies Reads<BouncerReads>;
+export const bouncerReads = { told: logRows, bouncerPage } satisfies Reads<BouncerReads>;
 
 export const bouncerChanges = {
-  recordLog: (_now, ...args) => addTold(...args),
+  recordLog: (_now, ...args) => appendLog(...args),
   recordBouncers: (_now, ...args) => noteBouncers(...args),
 } satisfies Changes<BouncerWrites>;

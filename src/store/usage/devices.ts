@@ -43,7 +43,7 @@ function* noteDevices(seen: readonly SeenDevice[]): Work<Device[]> {
       // Devices seen under one id are merged.
       for (const each of slice) after.set(deviceId(each), afterPulls(after.get(deviceId(each)), each));
       yield* writeDevices(pk, [...after.values()]);
-      back.push(...[...known.values()].filter(({ stoppedAt }) => stoppedAt !== null).map((device) => shown(device, workspaceId)));
+      back.push(...[...known.values()].filter(({ stoppedAt }) => stoppedAt !== null).map((device) => deviceView(device, workspaceId)));
     }
     yield* run(
       `DELETE FROM devices WHERE workspace_pk = $1 AND last_pull < (SELECT last_pull FROM devices WHERE workspace_pk = $1
@@ -83,7 +83,7 @@ function* markStopped(now: number, running: number, most: number): Work<Device[]
   const stopped: Device[] = [];
   for (const [pk, devices] of Map.groupBy(rows, (row) => Number(row.workspace_pk))) {
     const workspace = yield* one('SELECT id FROM workspaces WHERE pk = $1', pk);
-    stopped.push(...devices.map((row) => shown(deviceOf(row), String(workspace!.id))));
+    stopped.push(...devices.map((row) => deviceView(deviceOf(row), String(workspace!.id))));
   }
   return stopped;
 }
@@ -151,7 +151,7 @@ const deviceOf = (row: Row): DeviceState => ({
   stoppedAt: numberOrNull(row.stopped_at),
 });
 
-function shown({ countedFrom, counted, documents, ...device }: DeviceState, workspaceId: string, newest?: NewestModified): Device {
+function deviceView({ countedFrom, counted, documents, ...device }: DeviceState, workspaceId: string, newest?: NewestModified): Device {
   const interval = usualInterval({ countedFrom, counted, lastPull: device.lastPull });
   const named = documents.map((document): ShownDocument => {
     const { since = null, confirmedAt = null } = newest?.get(documentKey(document)) ?? {};
@@ -177,7 +177,7 @@ export function* devicePage(workspaceId: string, { keyId, since = 0, after = '',
     workspace,
     devices.flatMap(({ documents }) => documents),
   );
-  return devices.map((device) => shown(device, workspaceId, newest));
+  return devices.map((device) => deviceView(device, workspaceId, newest));
 }
 
 /** By document: when its newest content appeared, and the time of the last read. */

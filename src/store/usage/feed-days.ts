@@ -169,4 +169,4 @@ export function* forgetDays(listPk: number): Work<void> {
 }
 
 /** Earlier days are deleted. */
-export const firstKeptDay = (now: number): number => dayOf(now) - KEPT_DAYS;
+export const firstStoredDay = (now: number): number => dayOf(now) - KEPT_DAYS;
