@@ -43,13 +43,13 @@ const MAKING_SETTINGS: Readonly<Record<MakingSetting, ListSetting>> = {
     value: 'count',
     least: 1,
     most: 1000,
-    help: 'how many independent lists of the feed have to have what it blocks',
+    help: 'number of independent lists that must contain a blocked network',
   },
   fit: {
     field: 'fit',
     value: 'what',
     words: FITS,
-    help: 'what to leave out where the feed would pass its cap: none (413), lists from the end of their order, sources (more have to agree)',
+    help: 'how to trim a feed over its cap: none (413), lists (last lists first), sources (networks on fewest lists first)',
   },
 };
 

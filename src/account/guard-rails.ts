@@ -85,9 +85,9 @@ function blockGuard({ protect, minPrefixV4, minPrefixV6 }: GuardRails, self: rea
     protected: parts.length === 0 ? undefined : union(parts.map(({ addresses }) => addresses)),
     faults(network) {
       const least = network.family === 4 ? minPrefixV4 : minPrefixV6;
-      const wide = network.prefix < least ? [`is wider than /${least}, the widest network that may be blocked`] : [];
+      const faults = network.prefix < least ? [`is wider than /${least}, the widest network that may be blocked`] : [];
       const part = parts.find(({ addresses }) => overlaps(addresses, network));
-      return part === undefined ? wide : [...wide, `overlaps the protected network ${nameIn(part, network)}`];
+      return part === undefined ? faults : [...faults, `overlaps the protected network ${nameIn(part, network)}`];
     },
     within: (addresses) =>
       parts.flatMap((part) => {

@@ -48,7 +48,7 @@ const level = { value: 'level', words: LEVELS, help: LEVELS.join(', ') };
 
 /** A new setting needs a row here, a member above and a column in a migration. */
 export const LIST_SETTINGS: Readonly<Record<keyof ListSettings, ListSetting>> = {
-  description: { field: 'description', value: 'text', longest: 2048, help: 'shown in the header of feeds whose format has one' },
+  description: { field: 'description', value: 'text', longest: 2048, help: 'header text in formats with a header' },
   format: {
     field: 'format',
     value: 'format',
@@ -65,32 +65,32 @@ export const LIST_SETTINGS: Readonly<Record<keyof ListSettings, ListSetting>> = 
     field: 'subtract_allow',
     value: 'which',
     words: SUBTRACT_ALLOW,
-    help: "never-block rules to cut out of the block feed: on (the list's own), workspace (those of all lists), off",
+    help: "never-block rules to subtract from the block feed: on (the list's own), workspace (those of all lists), off",
   },
   singleAddresses: {
     field: 'single_addresses',
     value: 'count',
     least: 1,
     most: 65_536,
-    help: 'for bouncers that take single addresses only: the widest network that they get so, in addresses; wider ones are left out',
+    help: 'for bouncers that accept single addresses only: largest network to expand, in addresses; larger ones are omitted',
   },
   target: {
     field: 'target',
     value: 'device',
     words: TARGET_NAMES,
-    help: 'what enforces the feed: gives what is not set here (weir target ls)',
+    help: 'device that enforces the feed; sets the defaults of other settings (weir target ls)',
   },
   hostStyle: {
     field: 'host_style',
     value: 'style',
     words: HOST_STYLES,
-    help: 'bare: plain and commented have single addresses without a prefix length; wider networks are written address by address',
+    help: 'bare: plain and commented list single addresses without prefix length, also those of larger networks',
   },
   origins: {
     field: 'origins',
     value: 'what',
     words: ORIGINS,
-    help: 'lists: bouncers are told of which list each network is, and count by list',
+    help: 'lists: bouncers receive the list of each network and count by list',
   },
 };
 
@@ -108,7 +108,7 @@ export const settingsJson = (settings: ListSettings): Record<string, string | nu
 export const listState = ({ name, ...settings }: ListSettings & Pick<AccessList, 'name'>) => ({ name, ...settingsJson(settings) });
 
 export const textFault = (text: string, longest: number): string | null =>
-  [...text].length > longest ? `has at most ${longest} characters` : null;
+  [...text].length > longest ? `can have at most ${longest} characters` : null;
 
 export const settingFaults = (settings: ListSettings): [field: string, fault: string][] =>
   SETTING_NAMES.flatMap((name) => {

@@ -14,4 +14,4 @@ const INCLUDED: Readonly<Partial<Record<Permission, readonly Permission[]>>> = {
 export const WORKSPACE_PERMISSIONS: readonly Permission[] = ['manage', 'rules:write', 'keys:write'];
 
 export const allows = (permissions: readonly Permission[], permission: Permission): boolean =>
-  permissions.some((held) => held === permission || INCLUDED[held]?.includes(permission));
+  permissions.some((own) => own === permission || INCLUDED[own]?.includes(permission));

@@ -82,7 +82,7 @@ export async function startBase(common: Common, writer: WaitingThread<WriterData
   const feedThread =
     feeds && startFeedThread(() => engine.feedSource(), geoData, { ...rules, clock: followed?.base }, droppedLog(log, clock.now), feeds);
   onStop(() => feedThread?.close());
-  const failed = (err: Error) => logger.error({ err }, 'the feed thread did not take the new geo data');
+  const failed = (err: Error) => logger.error({ err }, 'the feed thread did not accept the new geo data');
   const geo = useGeo(config, geoData, (data) => void feedThread?.useGeo(data).catch(failed), log);
   onStop(() => geo.close());
   const { geoUpdateHours } = config;

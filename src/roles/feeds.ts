@@ -51,7 +51,7 @@ export function startFeeds(base: Base, { watch, counts }: Pick<Seen, 'watch' | '
     store,
     now,
     (listId, count) => countOfList(counts.listHits, listId ?? 'none', count),
-    (err) => logger.warn({ err }, 'what bouncers have dropped could not be written'),
+    (err) => logger.warn({ err }, 'dropped packets reported by bouncers could not be written'),
   );
   const decisions = findDecisions(cache, (request) => feedThread.decisions(request), monotonic);
   return {

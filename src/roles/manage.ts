@@ -117,7 +117,7 @@ export function startManage(
       patience: config.manageAnswerSeconds * 1000,
       now,
       failed: (error) => {
-        log('error', `a request of management failed: ${error}`);
+        log('error', `a management request failed: ${error}`);
         return { status: 500, body: errorFields({ status: 500 }) };
       },
     }),

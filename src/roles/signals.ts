@@ -33,10 +33,10 @@ export function startSignals(
   stream: Pick<Stream, 'draft'>,
 ): Signals {
   const { roles } = base.config;
-  const takesSignals = roles.includes('signals');
-  if (!takesSignals && !roles.includes('manage') && !roles.includes('sources')) return {};
+  const acceptsSignals = roles.includes('signals');
+  if (!acceptsSignals && !roles.includes('manage') && !roles.includes('sources')) return {};
   const accept = acceptBatches(base, seen, forecast, stream);
-  return { accept, ...(takesSignals && { submitSignals: signalSubmission({ accept, forecast }) }) };
+  return { accept, ...(acceptsSignals && { submitSignals: signalSubmission({ accept, forecast }) }) };
 }
 
 function acceptBatches(
@@ -76,6 +76,6 @@ function acceptBatches(
 /** If publishing failed, all entries of the batch failed. Refused batches and dry runs do not count. */
 function noteBatch(note: ActivityCounter['entries'], { became, workspaceId, entries, accepted }: Outcome): void {
   if (became !== 'accepted' && became !== 'not_published') return;
-  const taken = became === 'accepted' ? accepted.values().reduce((sum, count) => sum + count, 0) : 0;
-  note(workspaceId, taken, entries - taken);
+  const acceptedCount = became === 'accepted' ? accepted.values().reduce((sum, count) => sum + count, 0) : 0;
+  note(workspaceId, acceptedCount, entries - acceptedCount);
 }

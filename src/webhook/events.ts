@@ -9,12 +9,12 @@ const EVENTS: Readonly<Record<string, string>> = {
   'list deleted': 'the list {} was deleted',
   'feed deleted': 'the feed {} was deleted',
   'source deleted': 'the source {} was deleted',
-  'key created': 'the key {} was made',
-  'keys restored': 'keys were brought in by an import',
-  'webhook created': 'the webhook {} was made',
+  'key created': 'the key {} was created',
+  'keys restored': 'keys were added by an import',
+  'webhook created': 'the webhook {} was created',
   'webhook changed': 'the webhook {} was changed',
   'webhook deleted': 'the webhook {} was deleted',
-  'attention snoozed': 'what needs attention was put off ({})',
+  'attention snoozed': 'an alert was snoozed ({})',
 };
 
 /** Rows may become visible out of order for this long, the limit of a transaction, ms. */

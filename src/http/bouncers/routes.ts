@@ -8,7 +8,7 @@ import type { BouncerAnswer, BouncerRequest } from './answer.ts';
 const MOST_USAGE = 256 * 1024;
 export const USAGE_BODY: BodyLimit = {
   bytes: MOST_USAGE,
-  tooLarge: { status: 413, message: `Usage metrics have at most ${MOST_USAGE / 1024} KiB` },
+  tooLarge: { status: 413, message: `Usage metrics must not exceed ${MOST_USAGE / 1024} KiB` },
 };
 export const GOOD_KEY = jsonAnswer(200, '', { 'Cache-Control': 'no-store' });
 

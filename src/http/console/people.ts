@@ -109,16 +109,16 @@ export function personSessions(people: People, store: PeopleStore, now: () => nu
       const digest = hash('sha256', id, 'buffer');
       // One process asks; the others use the session as it is.
       if (!(await store.claimRenewal(digest, person.renewAt, now() + RENEW_AGAIN))) return session;
-      const said = await provider.renew(unseal(id, person.renewal), person.subject);
-      if ('failed' in said) {
-        if (said.failed === 'away') return session;
-        people.report(personId(person), `${provider.name} has ended the session of ${personId(person)}: ${said.why}`);
+      const current = await provider.renew(unseal(id, person.renewal), person.subject);
+      if ('failed' in current) {
+        if (current.failed === 'away') return session;
+        people.report(personId(person), `${provider.name} has ended the session of ${personId(person)}: ${current.why}`);
         await store.closeSession(digest);
         return undefined;
       }
-      const renewed = { groups: said.groups, actor: said.name, ...sealedRenewal(id, said.renewal, now()) };
+      const renewed = { groups: current.groups, actor: current.name, ...sealedRenewal(id, current.renewal, now()) };
       await store.renewSession(digest, renewed);
-      return { ...session, actor: said.name, person: { ...person, ...renewed } };
+      return { ...session, actor: current.name, person: { ...person, ...renewed } };
     },
     /** Number of ended sessions, or null (`endSessions` of the store). */
     end: (provider: string, { sid, subject, at, token, validUntil }: SignedOut): Promise<number | null> =>

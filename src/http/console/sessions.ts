@@ -22,13 +22,13 @@ const STORE_LIMIT = 1000;
 /** Header of the console's own requests; other sites cannot add it. */
 const PROOF = 'x-weir-console';
 
-const NOT_SIGNED_IN: HttpFault = { status: 401, message: 'Sign in: there is no session, or it has ended' };
-const OTHER_SITE: HttpFault = { status: 403, message: 'A change in the console has to come from the console itself' };
-const KEYS_OFF: HttpFault = { status: 403, message: 'Keys do not sign in to this console while people can' };
-const OTHER_WORKSPACE: HttpFault = { status: 403, message: 'The key that you are signed in with is of another workspace' };
+const NOT_SIGNED_IN: HttpFault = { status: 401, message: 'Sign in: there is no session, or it has expired' };
+const OTHER_SITE: HttpFault = { status: 403, message: "Changes must come from the console's own pages" };
+const KEYS_OFF: HttpFault = { status: 403, message: 'Keys cannot sign in to this console while people can' };
+const OTHER_WORKSPACE: HttpFault = { status: 403, message: 'You are signed in with a key of another workspace' };
 const MAY_NOT_READ: HttpFault = {
   status: 403,
-  message: 'The console needs a key with the permission manage or rules:read that is not bound to a list or feed',
+  message: 'The console needs an unbound key with the permission manage or rules:read',
 };
 
 export interface SessionParts {
@@ -131,8 +131,8 @@ export function consoleSessions({ gate, store, people, now, secure }: SessionPar
   /** A fault after too many unknown ids from the address, unless this one is known. */
   async function find(call: Call, id: Buffer): Promise<Session | HttpFault | undefined> {
     const slot = id.toString('latin1');
-    const tired = known.has(slot) ? undefined : gate.tired(call);
-    if (tired !== undefined) return tired;
+    const throttled = known.has(slot) ? undefined : gate.throttled(call);
+    if (throttled !== undefined) return throttled;
     const session = await within(store.findSession(id), STORE_LIMIT, 'the store');
     if (session === undefined) known.delete(slot);
     else {

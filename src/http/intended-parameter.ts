@@ -16,16 +16,16 @@ const SHORTEST_PREFIX = 3;
  * undefined: another parameter, such as a cache buster. Compares the name and its parts, decoded again and without `amp;`, `[]`, an encoded
  * `=` with its value, case and punctuation. Matches prefixes of three letters, one edit, and synonyms.
  */
-export function meantParameter(name: string, known: readonly string[]): string | undefined {
+export function intendedParameter(name: string, known: readonly string[]): string | undefined {
   const names = new Set(readings(name).map(plain));
   names.delete('');
-  const meant = (known: string, given: string) =>
+  const intended = (known: string, given: string) =>
     given === known ||
     (given.length >= SHORTEST_PREFIX && known.startsWith(given)) ||
     (known.length >= SHORTEST && isOneEdit(given, known));
   return known.find((each) => {
     const words = SAME.find((same) => same.includes(each)) ?? [];
-    return names.values().some((given) => meant(plain(each), given) || words.some((word) => plain(word) === given));
+    return names.values().some((given) => intended(plain(each), given) || words.some((word) => plain(word) === given));
   });
 }
 
