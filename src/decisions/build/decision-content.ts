@@ -32,7 +32,7 @@ export interface DecisionContent {
   /** The next second at which a rule expires that the store was not asked about yet; Infinity: never. */
   readonly nextExpiry: number;
   /** The result of trimming the feed to its cap; undefined if the feed must not be trimmed. */
-  readonly fitted?: TrimResult | undefined;
+  readonly trimmed?: TrimResult | undefined;
 }
 
 /** Returned if the content exceeds the cap. */
@@ -86,7 +86,7 @@ export function decisionContent(snapshot: Snapshot, parts: DecisionParts): Decis
   if (entries > entryLimit) return { count: entries, nextExpiry };
   const lists = numbered(chosen?.cut.left ?? []);
   const all = coverage.of(active, blocking, { v4, v6 }, { geoVersion: geo.version, lists });
-  const content = { all, listNames: lists.names, nextExpiry, fitted: chosen?.fitted };
+  const content = { all, listNames: lists.names, nextExpiry, trimmed: chosen?.trimmed };
   if (single === undefined) return { ...content, told: all, leftOut: NOTHING };
   const left = withoutTaken(contentSet({ v4, v6 }), single);
   return {

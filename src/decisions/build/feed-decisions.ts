@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { AddressSet } from '@weir/network/address-set.ts';
 import type { Network } from '@weir/network/network.ts';
 import { secondOf } from '../../clock.ts';
-import type { TakenContent, VersionedContent } from '../../feed/build/versioned-content.ts';
+import type { PublishedContent, VersionedContent } from '../../feed/build/versioned-content.ts';
 import type { Snapshot } from '../../feed/index/snapshot.ts';
 import { entryLimitOf } from '../../feed/variant.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
@@ -53,11 +53,11 @@ export class FeedDecisions implements VersionedContent {
   }
 
   /** Publishes the snapshot's networks. Resolves once they are recorded in the store. `now` in ms. */
-  async take(
+  async publish(
     snapshot: Snapshot,
     parts: { readonly asOf: number; readonly geo: GeoDatabase; readonly guarded: AddressSet | undefined },
     now: number,
-  ): Promise<TakenContent> {
+  ): Promise<PublishedContent> {
     const told = await this.#joined(now);
     const { profile } = snapshot.head;
     const entryLimit = entryLimitOf(profile);
@@ -66,19 +66,15 @@ export class FeedDecisions implements VersionedContent {
     const kept = this.#numbers.of(snapshot.head);
     const numbered = (left: readonly number[]) => (isNamed ? numbersInOrder(snapshot.head, left) : kept);
     const content = decisionContent(snapshot, { ...parts, numbered, coverage: this.#coverage, entryLimit, singleAddresses });
-    if ('count' in content) return { version: undefined, entryCount: content.count, entryLimit, nextExpiry: content.nextExpiry };
+    if ('count' in content) return { version: undefined, facts: { entryCount: content.count, entryLimit, nextExpiry: content.nextExpiry } };
     this.#content = content;
     this.#names = isNamed ? content.listNames : [];
     this.#wide = widerThan(content.told.v4.prefixes, 32) + widerThan(content.told.v6.prefixes, 128);
     await this.#tell(told, content, now);
     const { builder, version } = told.mark;
-    return {
-      version: `${builder} ${version}`,
-      entryCount: told.networks.until.length,
-      entryLimit,
-      nextExpiry: Math.min(content.nextExpiry, told.nextDue),
-      fitted: content.fitted,
-    };
+    const nextExpiry = Math.min(content.nextExpiry, told.nextDue);
+    const facts = { entryCount: told.networks.until.length, entryLimit, nextExpiry, trimmed: content.trimmed };
+    return { version: `${builder} ${version}`, facts };
   }
 
   /** A response body; undefined before the first build. `now` in ms. */

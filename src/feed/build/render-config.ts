@@ -45,8 +45,8 @@ export function renderConfig(snapshot: Snapshot, { name }: ConfigVariant, parts:
     return [kind, found.rules.map(({ rule }) => agentRule(rule as ExpressionRule, workspaceId))] as const;
   });
   const entryCount = allow.count + block.count;
-  const counted = { entryCount, entryLimit: DEFAULT_ENTRY_LIMIT, nextExpiry };
-  if (entryCount > DEFAULT_ENTRY_LIMIT || largest > MOST_RULES) return { kind: 'too_large', ...counted, hint: HINT };
+  const facts = { entryCount, entryLimit: DEFAULT_ENTRY_LIMIT, nextExpiry };
+  if (entryCount > DEFAULT_ENTRY_LIMIT || largest > MOST_RULES) return { kind: 'too_large', facts, hint: HINT };
 
   const out = new DocumentText();
   const about = { id: workspaceId, name: snapshot.head.profile.name, description: '' };
@@ -62,7 +62,7 @@ export function renderConfig(snapshot: Snapshot, { name }: ConfigVariant, parts:
   out.stamp();
   out.text('"}}\n');
   const text = out.end();
-  return { kind: 'rendered', ...counted, text, hash: contentHash(text) };
+  return { kind: 'rendered', facts, text, hash: contentHash(text) };
 }
 
 const HINT = 'The agent gets the addresses of all lists in one document: narrow or remove rules.';

@@ -68,7 +68,7 @@ type Fittable = Pick<SnapshotHead, 'quorum' | 'lists'>;
 
 export interface ChosenCut {
   readonly cut: ListCut;
-  readonly fitted: TrimResult;
+  readonly trimmed: TrimResult;
 }
 
 /**
@@ -96,7 +96,7 @@ export function chosenCut(
   else if (found !== undefined) quorum.fits.delete(key);
   const cut = cutAt(quorum, step);
   const next = found === undefined || step === last ? undefined : nextText(feed, cutAt(quorum, step + 1));
-  return { cut, fitted: { leftOut: step === 0 ? undefined : leftOutOf(feed, cut, entriesOf), next } };
+  return { cut, trimmed: { leftOut: step === 0 ? undefined : leftOutOf(feed, cut, entriesOf), next } };
 }
 
 /** The trim chosen last; undefined if the feed has no trimmable lists. */

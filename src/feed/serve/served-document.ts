@@ -85,7 +85,7 @@ export class ServedDocument {
     const outcomes = [...this.#variants.values()].flatMap(({ state }) => state.current?.outcome ?? []);
     const isStale = monotonic - this.#usedAt < STALE_SHOWN && outcomes.some(({ staleSince }) => staleSince !== undefined);
     const nearest = nearestToCap(outcomes);
-    return nearest && { entries: nearest.entryCount, limit: nearest.entryLimit, isStale };
+    return nearest && { entries: nearest.facts.entryCount, limit: nearest.facts.entryLimit, isStale };
   }
 
   ready(variant: DocumentVariant, at: Instant): Outcome {
@@ -223,9 +223,7 @@ export class ServedDocument {
 
   async #accept(served: ServedVariant, result: BuiltDocument | TooLargeBuild, staleSince: number | undefined): Promise<void> {
     const { variant } = served;
-    const { name, target, entryCount: entries, v4Count, entryLimit: limit, fitted } = result;
-    const { at, geoVersion, asOf, completeSince, nextExpiry } = result;
-    const size = { name, target, entries, v4Count, limit, fitted, revision: staleSince === undefined ? result.revision : undefined };
+    const { at, geoVersion, asOf, completeSince, facts } = result;
     const snapshot = snapshotOf(result, this.#snapshot, this.#context.interval);
     if (!isBefore(at, this.#snapshot?.at)) this.#snapshot = snapshot;
     const { confirmed } = snapshot;
@@ -235,8 +233,8 @@ export class ServedDocument {
     if (this.#isOvertaken(served, result, offline)) return;
     const isOver = result.kind === 'too_large';
     const { watch } = this.#context.options;
-    const counted = variant.document === 'feed' ? this.#watch?.built(this.#name, variant, size) : undefined;
-    const ofBouncers = isOver && variant.document === 'decisions' ? watch.overCap(this.#name, size.revision) : undefined;
+    const counted = variant.document === 'feed' ? this.#watch?.built(this.#name, variant, result, offline) : undefined;
+    const ofBouncers = isOver && variant.document === 'decisions' ? watch.overCap(this.#name, result.revision, offline) : undefined;
     const shares = isOver ? await (counted ?? ofBouncers) : undefined;
     if (this.#isOvertaken(served, result, offline)) return;
     const now = this.#context.now();
@@ -245,12 +243,12 @@ export class ServedDocument {
     const outcome =
       result.kind === 'document'
         ? this.#representation(result, dated!, served)
-        : { kind: result.kind, of: { feedId: this.feedId, variant }, entryCount: entries, entryLimit: limit, hint: result.hint, shares };
+        : { kind: result.kind, of: { feedId: this.feedId, variant }, facts, hint: result.hint, shares };
     const { waits, settlesAt } = dated ?? { waits: false, settlesAt: NEVER };
     const paused = now.monotonic + this.#context.pause;
     const settled = now.monotonic + LONGEST_WAIT * 1000;
     const freshUntil = settlesAt !== NEVER ? settled : staleSince !== undefined ? paused : confirmed.freshUntil;
-    const times = { freshUntil, asOf, completeSince, nextExpiry: Math.min(nextExpiry, settlesAt) };
+    const times = { freshUntil, asOf, completeSince, nextExpiry: Math.min(facts.nextExpiry, settlesAt) };
     const build = { outcome: { ...outcome, staleSince }, at, confirmed, geoVersion, ...times };
     this.#update(served, withBuild(served.state, build, waits, now));
   }

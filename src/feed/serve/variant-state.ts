@@ -119,4 +119,4 @@ function bodiesOf({ current, next }: VariantState): Body[] {
 
 /** The outcome with the least quota left. */
 export const nearestToCap = (outcomes: readonly (Representation | TooLarge)[]): Representation | TooLarge | undefined =>
-  outcomes.toSorted((a, b) => b.entryCount / b.entryLimit - a.entryCount / a.entryLimit)[0];
+  outcomes.toSorted(({ facts: a }, { facts: b }) => b.entryCount / b.entryLimit - a.entryCount / a.entryLimit)[0];

@@ -164,5 +164,5 @@ const REFUSALS: Readonly<Record<Exclude<NoDecisions['kind'], 'too_large'>, HttpF
 
 export const refusalOf = (found: NoDecisions): HttpFault =>
   found.kind === 'too_large'
-    ? { status: 413, message: `The feed has ${found.entryCount} decisions and may have ${found.entryLimit}. ${hintOf(found)}` }
+    ? { status: 413, message: `The feed has ${found.facts.entryCount} decisions and may have ${found.facts.entryLimit}. ${hintOf(found)}` }
     : REFUSALS[found.kind];

@@ -5,7 +5,7 @@ import { secondOf } from '../../../clock.ts';
 import { RULES_KEPT } from '../../../ports/stored/account-store.ts';
 import type { ChangeOrigin } from '../../../ports/stored/rule-store.ts';
 import type { AccessAction, Target } from '../../../rule.ts';
-import { renderFeed } from '../../build/render-feed.ts';
+import { contentOfFeed } from '../../build/render-feed.ts';
 import { readSnapshot } from '../../index/snapshot.ts';
 import { type Family, storedVariant, variantOf } from '../../variant.ts';
 import { explainFeed, isActive, type NeverBlockOutlook, neverBlockOutlook, roled } from './explain-feed.ts';
@@ -134,6 +134,6 @@ async function feedSize(
   if (snapshot === undefined) return undefined;
   const { profile, guardRails } = snapshot.head;
   const variant = variantOf({ action }, storedVariant(profile));
-  const { entryCount, entryLimit } = renderFeed(snapshot, variant, secondOf(now.wall), geo, guard(guardRails).protected);
-  return { entries: entryCount, limit: entryLimit };
+  const { facts } = contentOfFeed(snapshot, variant, secondOf(now.wall), geo, guard(guardRails).protected);
+  return { entries: facts.entryCount, limit: facts.entryLimit };
 }

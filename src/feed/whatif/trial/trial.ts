@@ -140,19 +140,19 @@ export async function tryRules({ workspace, rules, listId, name, isLeaving = fal
       contentOfFeed(from, variantOf({ action: of }, storedVariant(profile)), asOf, geo, guard.protected);
     if (!isList) {
       const blocked = addressSet([]);
-      for (const each of contentOf('block').classes) pushNetworks(blocked, each);
+      for (const each of contentOf('block').content.classes) pushNetworks(blocked, each);
       tell(kind, called, blocked);
     }
     if (actions.length === 0) return;
-    const before = actions.map((of) => contentOf(of).entryCount);
+    const before = actions.map((of) => contentOf(of).facts.entryCount);
     const whole = hasRules && listId === null ? withNewList(snapshot, asOf) : snapshot;
     const tables = rulesOfList(whole, listId);
     for (const table of [tables.v4, tables.v6, tables.geo]) table.remove(oldIds, 0);
     if (hasRules && !isLeaving) rules.addTo(tables, action);
     if (isExcepted && !isLeaving) rules.addTo(tables, 'exception');
     for (const [i, of] of actions.entries()) {
-      const { entryCount: after, entryLimit: limit, fitted } = contentOf(of, whole);
-      feeds.push({ kind, name: called, action: of, before: before[i]!, after, limit, leftOut: fitted?.leftOut });
+      const { entryCount: after, entryLimit: limit, trimmed } = contentOf(of, whole).facts;
+      feeds.push({ kind, name: called, action: of, before: before[i]!, after, limit, leftOut: trimmed?.leftOut });
     }
   }
 
