@@ -58,7 +58,7 @@ export interface TooLargeBuild extends BuildSource {
   readonly hint: string;
 }
 
-export type BuildResult = BuiltDocument | TooLargeBuild | { readonly kind: 'gone' } | { readonly kind: 'no_snapshot' };
+export type BuildResult = BuiltDocument | TooLargeBuild | { readonly kind: 'deleted' } | { readonly kind: 'no_snapshot' };
 
 export interface DocumentBuilder {
   build(request: BuildRequest): Promise<BuildResult>;

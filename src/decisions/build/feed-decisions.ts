@@ -15,7 +15,7 @@ import type { DecisionNetworks } from './covered-networks.ts';
 import { type DecisionContent, decisionContent } from './decision-content.ts';
 import { heldBody, streamBody } from './decision-json.ts';
 import { DecisionLog } from './decision-log.ts';
-import { KeptNumbers, numbersInOrder } from './numbered-lists.ts';
+import { numbersInOrder, StableNumbers } from './numbered-lists.ts';
 import type { PublishedNetworks } from './published-networks.ts';
 import { placeAround } from './sorted-networks.ts';
 
@@ -35,7 +35,7 @@ export class FeedDecisions implements VersionedContent {
   /** Decisions wider than one address. */
   #wide = 0;
   readonly #coverage = new CoverageCache();
-  readonly #numbers = new KeptNumbers();
+  readonly #numbers = new StableNumbers();
   /** The last record read, and this object's own later ones. */
   #read = 0;
   readonly #own = new Set<number>();
@@ -63,8 +63,8 @@ export class FeedDecisions implements VersionedContent {
     const entryLimit = entryLimitOf(profile);
     const { singleAddresses } = profile;
     const isNamed = profile.origins === 'lists';
-    const kept = this.#numbers.of(snapshot.head);
-    const numbered = (left: readonly number[]) => (isNamed ? numbersInOrder(snapshot.head, left) : kept);
+    const stable = this.#numbers.of(snapshot.head);
+    const numbered = (left: readonly number[]) => (isNamed ? numbersInOrder(snapshot.head, left) : stable);
     const content = decisionContent(snapshot, { ...parts, numbered, coverage: this.#coverage, entryLimit, singleAddresses });
     if ('count' in content) return { version: undefined, facts: { entryCount: content.count, entryLimit, nextExpiry: content.nextExpiry } };
     this.#content = content;

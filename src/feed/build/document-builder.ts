@@ -101,7 +101,7 @@ async function buildDocument(state: DocumentState, request: BuildRequest, option
       : within(readSnapshot(store, { workspaceId, feedId }, instantOf(clock), document, sequence), READ_LIMIT, 'the store', clock);
     state.snapshot = await read;
   }
-  return state.snapshot === undefined ? { kind: 'gone' } : buildFrom(state.snapshot, request, options);
+  return state.snapshot === undefined ? { kind: 'deleted' } : buildFrom(state.snapshot, request, options);
 }
 
 /**
@@ -160,8 +160,8 @@ async function recordTrims(
   const changed = [...new Set([...before.keys(), ...fits.keys()])].filter((key) => before.get(key) !== fits.get(key));
   for (const key of changed) {
     // On failure the next build derives the trim again from the last stored one.
-    const noted = recordTrim(workspaceId, feedId, key, fits.get(key) ?? null);
-    await within(noted, ASK_LIMIT, 'the store', clock).catch(() => undefined);
+    const recorded = recordTrim(workspaceId, feedId, key, fits.get(key) ?? null);
+    await within(recorded, ASK_LIMIT, 'the store', clock).catch(() => undefined);
   }
 }
 

@@ -9,7 +9,7 @@ import { entryLimitOf, isBare, type Variant } from '../variant.ts';
 import { tooLargeHint } from './cap-hint.ts';
 import { type Content, feedContent, type ListCut, withoutSubtraction } from './content.ts';
 import { asHosts, bareHint } from './hosts.ts';
-import { chosenCut, keptCut } from './trim.ts';
+import { chosenCut, storedCut } from './trim.ts';
 
 export interface RenderedDocument {
   readonly kind: 'rendered';
@@ -60,7 +60,7 @@ export function contentOfFeed(
 }
 
 export function entriesWithoutSubtraction(...[snapshot, variant, asOf, geo, guarded]: Parameters<typeof contentOfFeed>): number {
-  const query = { ...queryOf(snapshot, variant, asOf, guarded), cut: keptCut(snapshot.head, trimKey(snapshot, variant)) };
+  const query = { ...queryOf(snapshot, variant, asOf, guarded), cut: storedCut(snapshot.head, trimKey(snapshot, variant)) };
   return feedFacts(snapshot.head.profile, variant, withoutSubtraction(snapshot, query, geo)).entryCount;
 }
 

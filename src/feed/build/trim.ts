@@ -64,7 +64,7 @@ function gallop(most: number, goesOn: (steps: number) => boolean): number {
   return known;
 }
 
-type Fittable = Pick<SnapshotHead, 'quorum' | 'lists'>;
+type Trimmable = Pick<SnapshotHead, 'quorum' | 'lists'>;
 
 export interface ChosenCut {
   readonly cut: ListCut;
@@ -76,7 +76,7 @@ export interface ChosenCut {
  * with equal entries and stores the trim.
  */
 export function chosenCut(
-  { quorum, lists }: Fittable,
+  { quorum, lists }: Trimmable,
   key: string,
   limit: number,
   entriesOf: (cut: ListCut) => number,
@@ -100,7 +100,7 @@ export function chosenCut(
 }
 
 /** The trim chosen last; undefined if the feed has no trimmable lists. */
-export function keptCut({ quorum, lists }: Fittable, key: string): ListCut | undefined {
+export function storedCut({ quorum, lists }: Trimmable, key: string): ListCut | undefined {
   if (quorum === undefined || quorum.fit === null) return undefined;
   return cutAt(quorum, stepOf({ quorum, lists }, quorum.fits.get(key)));
 }

@@ -7,7 +7,7 @@ import { stampText } from '../formats/stamp.ts';
 import type { FeedName, FeedWatch } from '../monitor/feed-watch.ts';
 import { isBefore, type ReadStamp } from '../read-stamp.ts';
 import { FAILING_STORE_TIMEOUT, type ServeContext, STORE_TIMEOUT } from './context.ts';
-import { agrees, type Dated, dateContent, heldUntil, LONGEST_WAIT, NEVER, recordContent } from './last-modified.ts';
+import { agrees, type Dated, dateContent, LONGEST_WAIT, NEVER, recordContent, servedUntil } from './last-modified.ts';
 import { confirmedBy, type DocumentRead, isOf, isOutdated, type KnownSnapshot, snapshotOf } from './reads.ts';
 import { type Representation, representationOf, type TooLarge } from './representation.ts';
 import {
@@ -208,13 +208,13 @@ export class ServedDocument {
   async #build(served: ServedVariant, sequence: number, staleSince: number | undefined): Promise<boolean> {
     const { variant } = served;
     const now = this.#context.now();
-    const before = heldUntil(variant, servedBefore(served.state, now), secondOf(now.wall));
+    const before = servedUntil(variant, servedBefore(served.state, now), secondOf(now.wall));
     const offline = staleSince !== undefined;
     const result = await this.#context.options.builder.build({ ...this.#name, variant, sequence, offline, before });
     if (result.kind === 'no_snapshot') throw new WeirError('FEED_UNAVAILABLE', 'there is no snapshot in memory');
-    if (result.kind === 'gone') this.forget();
+    if (result.kind === 'deleted') this.forget();
     else if (!this.#isOvertaken(served, result, offline)) await this.#accept(served, result, staleSince);
-    return result.kind !== 'gone';
+    return result.kind !== 'deleted';
   }
 
   /** Whether the variant already has a build from a later read; without the store, from any read (SPEC D35.4). */
@@ -261,14 +261,14 @@ export class ServedDocument {
   #representation(result: BuiltDocument, dated: Dated, { variant, state }: ServedVariant): Representation {
     const { bodies, options } = this.#context;
     stampText(result, dated.lastModified);
-    const body = bodies.hold(result.bytes, result.parts, newestBody(state));
+    const body = bodies.add(result.bytes, result.parts, newestBody(state));
     return representationOf(result, dated, { feedId: this.feedId, variant }, body, options.zlib);
   }
 
   #variant(variant: DocumentVariant): ServedVariant {
     const known = this.#variants.get(keyOf(variant));
     if (known !== undefined) return known;
-    this.#makeRoom();
+    this.#evict();
     const [refreshing, buildingStale] = [this.#context.singleFlight<boolean>(), this.#context.singleFlight<boolean>()];
     const served = { variant, state: NOT_BUILT, refreshing, buildingStale };
     this.#variants.set(keyOf(variant), served);
@@ -276,7 +276,7 @@ export class ServedDocument {
   }
 
   /** Evicts the oldest filtered variant at the maximum. Requests waiting for it are still answered. */
-  #makeRoom(): void {
+  #evict(): void {
     const oldest = this.#variants.values().find(({ variant }) => !isRemembered(variant));
     if (oldest === undefined || this.#variants.size < MOST_VARIANTS) return;
     this.#update(oldest, withoutBuilds(oldest.state));

@@ -28,7 +28,7 @@ const withBuild = (state: VariantState, build: CachedBuild, now: Instant) =>
   withNewBuild(state, build, build.outcome.kind === 'document' && build.outcome.lastModified * 1000 > now.wall, now);
 
 function feed(hash: string, lastModified: number): Representation {
-  const body: Body = new BodyCache(9).hold(new Uint8Array(1));
+  const body: Body = new BodyCache(9).add(new Uint8Array(1));
   const etags = { identity: '"i"', gzip: '"g"', md5: '"m"' };
   return {
     kind: 'document',

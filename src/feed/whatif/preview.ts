@@ -135,8 +135,8 @@ const touchedActions = ({ removed, added }: Overlay): AccessAction[] =>
 function applyOverlay(snapshot: Snapshot, { list, hasRules, overlay: { removed, added } }: Touching): void {
   const { head } = snapshot;
   const { v4, v6, geo, geoTargets } = rulesOfList(snapshot, list.id);
-  const gone = new Set(removed.map(({ id }) => id));
-  for (const table of [v4, v6, geo]) table.remove(gone, 0);
+  const ids = new Set(removed.map(({ id }) => id));
+  for (const table of [v4, v6, geo]) table.remove(ids, 0);
   // In a composed feed the list's levels fill unset ones; a list's own feed has them in its profile.
   const filled = filledLevels(head.kind === 'composed' ? levelCode(list.confidence, list.severity) : 0);
   const add = ({ target, confidence, severity, expiresAt }: AccessRule, role: RuleRole) => {

@@ -73,7 +73,7 @@ export async function feedDifference(workspaceId: string, asked: DifferenceAsked
   const [before, after] = [await at(asked.since), await at(asked.until)];
   const { family, action } = variant;
   return {
-    ...{ family, action, before: before.told, after: after.told },
+    ...{ family, action, before: before.size, after: after.size },
     added: networksOf(difference(after.addresses, before.addresses), asked.limit),
     removed: networksOf(difference(before.addresses, after.addresses), asked.limit),
   };
@@ -117,7 +117,7 @@ async function feedAt(
   const { content, facts } = contentOfFeed(snapshot, variant, second, geo, guard(head.guardRails).protected);
   const addresses = addressSet([]);
   for (const each of content.classes) pushNetworks(addresses, each);
-  return { addresses, told: { entries: facts.entryCount, overCap: facts.entryCount > facts.entryLimit } };
+  return { addresses, size: { entries: facts.entryCount, overCap: facts.entryCount > facts.entryLimit } };
 }
 
 const onlyExceptions = (sink: RuleSink): RuleSink => ({

@@ -93,16 +93,16 @@ export async function explain(
     const explanation = explanationOf(source);
     const isConcerned = explanation.rules.length > 0 || feedIds !== undefined;
     const size = counts && isConcerned ? await feedSize(source, workspace, action, options) : undefined;
-    const told = explanation.rules.slice(0, options.mostTold);
+    const returned = explanation.rules.slice(0, options.mostReturned);
     const ends = outlook && lastEnds(expired, source, action);
     const isUntouched = explanation.rules.length === 0 && explanation.protectedBy.length === 0 && (ends?.in ?? ends?.out ?? null) === null;
     if (isUntouched) untouched += 1;
     if (isUntouched && untouched > mostUntouched) continue;
     feeds.push({
       source,
-      explanation: { ...explanation, rules: told },
+      explanation: { ...explanation, rules: returned },
       size,
-      leftOut: explanation.rules.length - told.length,
+      leftOut: explanation.rules.length - returned.length,
       ...(ends && { expired: ends }),
       ...(outlook !== undefined &&
         action === 'block' &&
