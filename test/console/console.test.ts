@@ -538,7 +538,7 @@ suite('D18 the console', { skip: needs('chromium'), timeout: 600_000 }, () => {
     await weir.kill('SIGKILL');
     await page.sees('The service is not responding.');
     await page.sees('perimeter');
-    assert.equal((await page.text()).split('does not answer').length, 2, 'once');
+    assert.equal((await page.text()).split('is not responding').length, 2, 'once');
     const banner = `document.querySelector('main .notice.bad').innerText`;
     const told = await page.evaluate<string>(banner);
     await page.click('perimeter');
