@@ -1,9 +1,6 @@
-/**
- * What enforces a feed, and what it takes (SPEC D25.1): a row a kind of device. A feed with a target has its format, family, host style and
- * entry cap where it says nothing of its own.
- */
+/** Devices that enforce a feed, a row per kind (SPEC D25.1). A target sets the defaults of format, family, host style and entry cap. */
 
-/** How addresses are written in `plain` and `commented`: as networks with a prefix length, or alone; wider networks are then written address by address. */
+/** Addresses in `plain` and `commented`: with prefix length, or bare; `bare` lists the addresses of larger networks one by one. */
 export const HOST_STYLES = ['cidr', 'bare'] as const;
 export type HostStyle = (typeof HOST_STYLES)[number];
 
@@ -12,18 +9,16 @@ export interface Target {
   readonly format: string;
   readonly family: 'v4' | 'v6' | 'both';
   readonly hostStyle: HostStyle;
-  /** Entries that it takes; null: its maker tells none. */
+  /** Capacity; null: not documented by the vendor. */
   readonly maxEntries: number | null;
-  /** Whether that is for each list, or for all lists of the device together. */
+  /** Whether the capacity is per list or for all lists of the device. */
   readonly counts: 'list' | 'device';
-  /** What it does beyond that. */
   readonly beyond: string;
-  /** What an empty feed does there. */
   readonly empty: string;
-  /** Where the number is from, and when that was read (YYYY-MM-DD). */
+  /** Source of the numbers, and the date read (YYYY-MM-DD). */
   readonly source: string;
   readonly readAt: string;
-  /** Its page, below docs/. */
+  /** Below docs/. */
   readonly page: string;
 }
 
@@ -195,7 +190,7 @@ export type TargetName = keyof typeof ROWS;
 export const TARGETS: Readonly<Record<string, Target>> = ROWS;
 export const TARGET_NAMES = Object.keys(ROWS) as readonly TargetName[];
 
-/** What a feed with these settings is served with: its own setting, else its target's; null where neither says anything. */
+/** Effective settings: the feed's own, else the target's; null: neither. */
 export interface Served {
   readonly format: string | null;
   readonly family: string | null;

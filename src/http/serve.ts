@@ -1,4 +1,4 @@
-/** The one way of every request: its address, who asks, may he, what does he send, what is answered. */
+/** Processes every request: route, authenticate, authorize, read the body, respond. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { allows } from '../account/permission.ts';
 import { type Clocks, instantOf } from '../clock.ts';
@@ -13,34 +13,28 @@ import type { RequestWatch } from './monitor/request-watch.ts';
 import type { Endpoint, Found } from './router.ts';
 import { sourceOf } from './source.ts';
 
-/** Finds out who sends a request to a row, or why he is refused. */
 export type Gates = { readonly [G in GateName]: (call: Call, row: Address) => Askers[G] | HttpFault | Promise<Askers[G] | HttpFault> };
 type Who = Askers[GateName];
 
-/** Whose request it is, where that is known. */
 export type By = NonNullable<HttpFault['by']>;
 
-/** What requests are answered with. */
 export interface ServeParts {
   readonly find: (method: string, target: string) => Found;
   readonly gates: Gates;
-  /** For the bodies of who has shown a key, by key, and of all others, by address. */
+  /** For bodies of requests with a key, and of all others by address. */
   readonly budget: BodyBudget;
   readonly guests?: BodyBudget;
   readonly clocks: Clocks;
-  /** Tells the address of the client behind a request. */
   readonly addressOf: (request: IncomingMessage) => string;
-  /** Where nobody watches, nothing is measured. */
+  /** Without watches, requests are not timed. */
   readonly watches?: readonly RequestWatch[];
-  /** Is called for each request for whose body there is no room. */
   readonly onBusy?: () => void;
-  /** Is told of each poll by a key that is valid, once it is answered. */
+  /** Called after each answered poll with a valid key. */
   readonly onPoll?: ((row: Address, call: Call, by: By, answered: Answer | HttpFault) => void) | undefined;
-  /** Gets the errors that clients see only as 500. */
   readonly report: (error: unknown, request: { readonly method: string; readonly route: string }) => void;
 }
 
-/** Answers a request; with `fault`, where HTTP itself refuses it, in the shape of its address, and its connection ends. */
+/** `fault`: invalid HTTP. It is sent in the shape of the address, and the connection closes. */
 export type Serve = (request: IncomingMessage, response: ServerResponse, fault?: HttpFault) => void;
 
 export function requestServer({
@@ -70,7 +64,7 @@ export function requestServer({
     if (watches.length > 0) watchEnd(request, response, name, at.monotonic);
   };
 
-  /** An answer that is complete at once, as polls from memory are, ends when it is handed to the socket, any other when its last byte is. */
+  /** A response complete at once ends when the socket accepts it, any other with its last byte. */
   function watchEnd(request: IncomingMessage, response: ServerResponse, name: string, begun: number): void {
     const end = () => {
       const ms = clocks.monotonic() - begun;
@@ -87,7 +81,7 @@ export function requestServer({
     else answerAt(endpoint, found, call);
   }
 
-  /** At once where nothing has to be waited for. */
+  /** Synchronous if nothing has to be awaited. */
   function answerAt(endpoint: Endpoint, found: Found, call: Call): void {
     const { row } = endpoint;
     try {
@@ -128,7 +122,7 @@ export function requestServer({
     finish(found, call, { status: 500 });
   }
 
-  /** undefined when the client has gone away. */
+  /** undefined: the client disconnected. */
   function answerTo(endpoint: Endpoint, call: Call, who: Who | HttpFault): Answered | Promise<Answer | HttpFault | undefined> {
     if (isFault(who)) return who;
     const { row } = endpoint;
@@ -163,7 +157,7 @@ export function requestServer({
 
 const NO_BODY = Buffer.alloc(0);
 
-/** What is wrong with an address that cannot be decoded. Below that of feeds the key is judged first (spec 5.1). */
+/** For a malformed path. Feeds check the key first (spec 5.1). */
 function faultOf({ endpoint, group, isMalformed }: Found): HttpFault | undefined {
   if (!isMalformed) return undefined;
   const isNowhere = 'status' in endpoint && endpoint.status === 404;
@@ -172,7 +166,6 @@ function faultOf({ endpoint, group, isMalformed }: Found): HttpFault | undefined
 
 const isFault = (who: Who | HttpFault): who is HttpFault => who !== null && 'status' in who;
 
-/** Why somebody who is known may not; the fault is his. */
 function refusalOf(row: Address, who: Who): HttpFault | undefined {
   const refusal = row.may?.(who);
   if (refusal !== undefined) return refusal;
@@ -195,14 +188,13 @@ function finish({ group }: Found, { request, response }: Call, answered: Answer 
     });
   }
   if (answer.onClosed !== undefined) {
-    // A client that has gone already closes nothing any more.
+    // `close` does not fire again for a client that disconnected earlier.
     if (response.closed) answer.onClosed();
     else response.once('close', answer.onClosed);
   }
   answerEarly(request, response, answer);
 }
 
-/** Answers a request that is wrong whatever it asks for, and ends its connection. */
 function refuse(request: IncomingMessage, response: ServerResponse, { group }: Found, { status, message, details }: HttpFault): void {
   response.shouldKeepAlive = false;
   answerEarly(request, response, errorAnswer(group, { status, message, details: isSignalShape(group) ? details : undefined }));

@@ -1,4 +1,4 @@
-/** What processes report for webhooks, and with the role `manage` whoever tells them (SPEC D27). */
+/** SPEC D27. */
 import { randomUUID } from 'node:crypto';
 import { type Clocks, systemClock } from '../clock.ts';
 import type { ManagePorts } from '../manage/context.ts';
@@ -9,10 +9,10 @@ import { sendPortsOf } from '../runtime/webhooks/sending.ts';
 import { type Webhooks, webhooks } from '../runtime/webhooks/webhooks.ts';
 import type { Base } from './base.ts';
 
-/** How often it is looked whether something is to be sent, ms. */
+/** ms. */
 const TICK = 1000;
 
-/** `manage`: undefined without the role; `own`: what is told of this process. */
+/** `manage`: undefined without the role. `own`: status of this process. */
 export function startWebhooks(base: Base, manage: Pick<ManagePorts, 'service'> | undefined, own: () => Promise<ProcessStatus>): void {
   const { config, store, log, onStop } = base;
   const reports = startReports(store, `${process.pid}-${randomUUID()}`, own, { hasOwn: config.webhookUrl !== undefined, log });
@@ -26,7 +26,6 @@ export function startWebhooks(base: Base, manage: Pick<ManagePorts, 'service'> |
   });
 }
 
-/** What tells them, by a clock. */
 export function webhooksOf(
   { config, store, guardRails, log }: Pick<Base, 'config' | 'store' | 'guardRails' | 'log'>,
   service: Pick<ManagePorts['service'], 'engines' | 'geo'>,

@@ -1,21 +1,17 @@
-/** The body of a message in each style (SPEC D27.4): pure functions of what is told. */
+/** Message bodies by style (SPEC D27.4). */
 import type { WebhookChange, WebhookMessage, WebhookStyle } from '../account/webhook.ts';
 import { isoTime } from '../clock.ts';
 
-/** Whose message it is. */
 export interface Told {
-  /** The name of the webhook. */
   readonly webhook: string;
-  /** null: the service. */
   readonly workspace: { readonly id: string; readonly name: string } | null;
 }
 
-/** Lines that people are shown, and characters of one. */
+/** Lines, and characters per line. */
 const [LINES, LONGEST] = [20, 500];
 
 const WORDS: Readonly<Record<WebhookChange['is'], string>> = { began: '', changed: '', ended: 'Ended: ', happened: '' };
 
-/** The message as people read it: a heading, and a line for each change. */
 export function textOf({ changes, attention, isTest }: WebhookMessage, { workspace }: Told): string {
   const lines = changes.slice(0, LINES).map(({ is, text }) => `• ${WORDS[is]}${capital(text).slice(0, LONGEST)}`);
   const more = changes.length > LINES ? [`… and ${changes.length - LINES} more`] : [];
@@ -26,7 +22,7 @@ const needs = (attention: number) =>
   attention === 0 ? 'nothing needs attention' : attention === 1 ? '1 thing needs attention' : `${attention} things need attention`;
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** A text that chat systems show as it is: names of others call nobody and link to nothing. */
+/** Escapes mentions and links of chat systems. */
 const forChats = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('@', '@\u200b');
 
@@ -43,7 +39,7 @@ const STYLES: Readonly<Record<WebhookStyle, Body>> = {
     urgent: message.urgent,
     changes: message.changes.map(({ at, ...change }) => ({ ...change, at: isoTime(at) })),
   }),
-  // A card of Teams (Workflows, "When a Teams webhook request is received").
+  // Adaptive Card for Teams (Workflows, "When a Teams webhook request is received").
   teams: (message, told) => ({
     type: 'message',
     attachments: [
@@ -53,7 +49,7 @@ const STYLES: Readonly<Record<WebhookStyle, Body>> = {
           $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
           type: 'AdaptiveCard',
           version: '1.4',
-          // Its text is Markdown, in which a line ends with two line feeds.
+          // Markdown: a line ends with two line feeds.
           body: textOf(message, told)
             .split('\n')
             .map((text, i) => ({ type: 'TextBlock', wrap: true, text: inMarkdown(text), ...(i === 0 && { weight: 'Bolder' }) })),
@@ -61,7 +57,7 @@ const STYLES: Readonly<Record<WebhookStyle, Body>> = {
       },
     ],
   }),
-  // One alert a workspace: open while anything is urgent. Events API v2. A test is of another, which nobody has opened.
+  // Events API v2: one alert per workspace, open while anything is urgent. A test resolves an alert of its own.
   pagerduty: (message, told, secret) => ({
     routing_key: secret ?? '',
     event_action: message.urgent > 0 && !message.isTest ? 'trigger' : 'resolve',
@@ -79,10 +75,10 @@ const STYLES: Readonly<Record<WebhookStyle, Body>> = {
 
 const inMarkdown = (text: string) => text.replace(/[\\`*_[\]()<>#|~]/g, '\\$&');
 
-/** The body as it is sent. `secret`: as a style needs it in there. */
+/** `secret`: if the style puts it into the body. */
 export const bodyOf = (style: WebhookStyle, message: WebhookMessage, told: Told, secret?: string): string =>
   JSON.stringify(STYLES[style](message, told, secret));
 
-/** Whether a style has something to say of a message: PagerDuty wants alerts, and no news. */
+/** PagerDuty receives urgent alerts only, no actions. */
 export const isToldIn = (style: WebhookStyle, changes: readonly WebhookChange[]): boolean =>
   style !== 'pagerduty' || changes.some(({ is, urgent }) => is !== 'happened' && urgent);

@@ -1,4 +1,4 @@
-/** The configuration of an agent that enforces rules itself (SPEC D13.7 to D13.11): access rules with their networks, expression rules. */
+/** The configuration of an enforcing agent (SPEC D13.7 to D13.11): access rules as networks, and expression rules. */
 import { createHash } from 'node:crypto';
 import { type AddressSet, addressSet, difference } from '@weir/network/address-set.ts';
 import { type CidrsV4, type CidrsV6, coalesceV4, coalesceV6 } from '@weir/network/coalesce.ts';
@@ -24,8 +24,8 @@ interface ConfigParts {
 }
 
 /**
- * The configuration without what expires at the second `asOf` or before. Addresses, countries and ASNs together cover what the feed of
- * the same action covers: guard rails and subtraction hold for each of them.
+ * Excludes rules expiring at `asOf` (whole seconds) or before. Addresses, countries and ASNs together cover the same networks as the feed
+ * of the action, with guard rails and subtraction.
  */
 export function renderConfig(snapshot: Snapshot, { name }: ConfigVariant, parts: ConfigParts): RenderedDocument | OverCap {
   const { workspaceId, asOf, geo, guarded } = parts;
@@ -69,13 +69,11 @@ const HINT = 'The agent gets the addresses of all lists in one document: narrow 
 
 const plural = (kind: Kind) => `${kind}s`;
 
-/** The networks of one action as the agent takes them. */
 interface AgentNetworks {
   readonly direct: Networks;
-  /** By code and by number, each once; without networks where ranges are not asked for. */
+  /** By code and by number, without duplicates; no networks in the variant `names`. */
   readonly countries: readonly (readonly [name: string, Networks])[];
   readonly asns: readonly (readonly [name: string, Networks])[];
-  /** Of `direct`. */
   readonly count: number;
 }
 interface Networks {
@@ -96,7 +94,7 @@ function networksOf(parts: readonly ActivePart[], action: AccessAction, taken: A
     const ranges = addressSet([]);
     parts[0].active.addRanges(ranges, target);
     const networks = coalesced(ranges, taken);
-    // An agent that went by the name alone would enforce what has no range here, or what is taken out of it.
+    // An agent resolving the name itself would enforce ranges unknown here, or subtracted here.
     return countOf(networks) === 0 ? [] : [{ name, target, networks }];
   });
   const of = (kind: GeoTarget['kind']) => named.filter(({ target }) => target.kind === kind);
@@ -137,7 +135,6 @@ function writeNetworks(out: DocumentText, { direct, countries, asns }: AgentNetw
   out.text('}');
 }
 
-/** A text that is put together piece by piece. */
 class DocumentText {
   readonly #pieces: Uint8Array[] = [];
   readonly #stampsAt: number[] = [];
@@ -147,13 +144,12 @@ class DocumentText {
     this.#push(Buffer.from(text));
   }
 
-  /** The place of the instant at which the content first appeared. */
+  /** Reserves space for the Last-Modified instant. */
   stamp(): void {
     this.#stampsAt.push(this.#length);
     this.text(PLACEHOLDER);
   }
 
-  /** A JSON array of networks. */
   networks(networks: Networks): void {
     if (countOf(networks) === 0) this.text('[]');
     else this.#push(renderCidrs(networks.v4, networks.v6, { head: '["', separator: '","', tail: '"]' }));
@@ -176,8 +172,8 @@ class DocumentText {
 }
 
 /**
- * An expression rule as the agent reads it: no text is missing. With another `config` it has another id, because the agent takes a rule
- * of the same id, action and expression for unchanged.
+ * An expression rule in the agent's form, with all texts present. `config` is part of the id: the agent considers rules with equal id,
+ * action and expression unchanged.
  */
 function agentRule(rule: ExpressionRule, workspaceId: string) {
   const config = agentConfig(rule);
@@ -193,7 +189,7 @@ function agentRule(rule: ExpressionRule, workspaceId: string) {
   };
 }
 
-/** The rule's `config`, with the numbers of a rate limit as texts, which the agent wants. */
+/** The rule's `config`, with rate limit numbers as strings (required by the agent). */
 function agentConfig({ action, config }: ExpressionRule): JsonObject | null {
   const rateLimit = action === 'ratelimit' ? rateLimitOf(config) : undefined;
   return config === null || rateLimit === undefined ? config : { ...config, rateLimit };

@@ -17,20 +17,18 @@ interface Counted extends TakenCounts {
   readonly v4Count?: BuildSource['v4Count'];
 }
 
-/** A whole feed but for the instant at which its content first appeared. */
 export interface RenderedDocument extends Counted {
   readonly kind: 'rendered';
   readonly text: DocumentText;
   readonly hash: string;
 }
 
-/** More entries than the cap allows: nothing was rendered (spec 4.6). */
 export interface OverCap extends Counted {
   readonly kind: 'too_large';
   readonly hint: string;
 }
 
-/** Which rules of a snapshot make a variant, without those that expire at the second `asOf` or before. */
+/** Selects the variant's rules, excluding those expiring at `asOf` (whole seconds) or before. */
 function queryOf({ head }: Snapshot, { format, family, action }: Variant, asOf: number, guarded: AddressSet | undefined) {
   const { confidence, severity } = head.profile;
   const levels = { confidence: confidence ?? DEFAULT_LEVEL, severity: severity ?? DEFAULT_LEVEL };
@@ -39,7 +37,6 @@ function queryOf({ head }: Snapshot, { format, family, action }: Variant, asOf: 
 
 const limitOf = ({ head }: Snapshot, { format }: Variant) => entryLimitOf(head.profile, format);
 
-/** How many entries networks are in a variant: those of each family. */
 const entriesOf = (
   { head }: Snapshot,
   { format }: Variant,
@@ -50,11 +47,11 @@ const entriesOf = (
   return { v4, v6: count - v4 };
 };
 
-/** The variants that have the same entries have the same name. */
+/** Variants with equal entries share a key. */
 export const trimKey = ({ head }: Pick<Snapshot, 'head'>, { format, family }: Variant): string =>
   `${family}${FORMATS[format].rated ? ' rated' : ''}${isBare(head.profile, format) ? ' bare' : ''}`;
 
-/** The networks of a feed, with its cap, and how many entries they are as it writes them; what it leaves out to keep within it is chosen. */
+/** The networks of a feed after trimming, its entries as rendered, and its cap. */
 export function contentOfFeed(
   snapshot: Snapshot,
   variant: Variant,
@@ -64,7 +61,7 @@ export function contentOfFeed(
 ): Content & Pick<Counted, 'entryCount' | 'entryLimit' | 'fitted'> & { readonly v4Count: number } {
   const query = queryOf(snapshot, variant, asOf, guarded);
   const entryLimit = limitOf(snapshot, variant);
-  // A rule of what is left out may expire, too.
+  // Rules of excluded lists expire too.
   let nextExpiry = Number.POSITIVE_INFINITY;
   const contentAt = (cut?: ListCut) => {
     const content = feedContent(snapshot, { ...query, cut }, geo);
@@ -80,7 +77,6 @@ export function contentOfFeed(
   return { ...content, nextExpiry, entryLimit, fitted: chosen?.fitted };
 }
 
-/** How many those are, and the feed's cap. */
 export function measureFeed(
   ...of: Parameters<typeof contentOfFeed>
 ): Pick<Counted, 'entryCount' | 'entryLimit' | 'fitted'> & { readonly v4Count: number } {
@@ -88,7 +84,6 @@ export function measureFeed(
   return { entryCount, v4Count, entryLimit, fitted };
 }
 
-/** How many entries a feed would have if no never-block rules were cut out of it. */
 export function entriesWithoutSubtraction(...[snapshot, variant, asOf, geo, guarded]: Parameters<typeof contentOfFeed>): number {
   const query = { ...queryOf(snapshot, variant, asOf, guarded), cut: keptCut(snapshot.head, trimKey(snapshot, variant)) };
   const { v4, v6 } = entriesOf(snapshot, variant, withoutSubtraction(snapshot, query, geo));
@@ -96,8 +91,8 @@ export function entriesWithoutSubtraction(...[snapshot, variant, asOf, geo, guar
 }
 
 /**
- * The text of a feed without the rules that expire at the second `asOf` or before, or why there is none. `guarded` are the addresses that
- * no block feed contains.
+ * Excludes rules expiring at `asOf` (whole seconds) or before, and the addresses of `guarded`. Returns the text, or the reason for having
+ * none.
  */
 export function renderFeed(
   snapshot: Snapshot,

@@ -2,20 +2,19 @@ import type { FeedHeading, Render } from './format.ts';
 import { type BodyPart, PLACEHOLDER } from './stamp.ts';
 import { type TextBlock, TextBlocks } from './text-blocks.ts';
 
-/** Whole lines above the networks. In `{ before, after }` the instant at which the content first appeared stands between the two. */
+/** Complete lines above the networks. `{ before, after }` surround the Last-Modified. */
 type Header = string | { readonly before: string; readonly after: string };
 
-/** How networks are written one after the other. */
 interface TextLayout {
-  /** Shown also when there are no networks. */
+  /** Rendered even without networks. */
   readonly header?: (heading: FeedHeading, count: number) => Header;
-  /** What stands before, between and after the networks; nothing of it when there are none. */
+  /** Texts before, between and after the networks; all omitted without networks. */
   readonly head: string;
   readonly separator: string;
   readonly tail: string;
 }
 
-/** A format that writes each network with its prefix length (spec 4.5). */
+/** Networks with their prefix lengths (spec 4.5). */
 export function textFormat({ header, head, separator, tail }: TextLayout): Render {
   const [between, end] = [encoder.encode(separator), encoder.encode(tail)];
   return ({ classes, count }, heading, kept = new TextBlocks()) => {
@@ -28,7 +27,6 @@ export function textFormat({ header, head, separator, tail }: TextLayout): Rende
   };
 }
 
-/** A format of which another renderer writes all but the header lines, which are shown also when there are no networks. */
 export function headed(header: (heading: FeedHeading, count: number) => Header, render: Render): Render {
   return (networks, heading, kept) => {
     const { above, stampsAt } = headerText(header(heading, networks.count));
@@ -45,7 +43,6 @@ export function headed(header: (heading: FeedHeading, count: number) => Header, 
   };
 }
 
-/** The text of header lines, with the places where the instant belongs. */
 function headerText(lines: Header): { readonly above: string; readonly stampsAt: readonly number[] } {
   if (typeof lines === 'string') return { above: lines, stampsAt: [] };
   return { above: `${lines.before}${PLACEHOLDER}${lines.after}`, stampsAt: [Buffer.byteLength(lines.before)] };
@@ -53,7 +50,6 @@ function headerText(lines: Header): { readonly above: string; readonly stampsAt:
 
 const encoder = new TextEncoder();
 
-/** Blocks between a head and a tail, which takes the place of the last separator. */
 function joined(head: Uint8Array, blocks: readonly TextBlock[], separatorLength: number, tail: Uint8Array) {
   const length = blocks.reduce((sum, { text }) => sum + text.length, head.length - separatorLength + tail.length);
   const bytes = new Uint8Array(length);
@@ -72,7 +68,7 @@ function joined(head: Uint8Array, blocks: readonly TextBlock[], separatorLength:
 
 const COMMENT_LENGTH = 200;
 
-/** One comment line without its line break, whatever the text holds: a line break in it would let it forge entries. */
+/** One comment line without its line break. Replaces line breaks in the text, which could otherwise forge entries. */
 export function comment(text: string): string {
   const line = Array.from(text.replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, ' '))
     .slice(0, COMMENT_LENGTH)

@@ -1,22 +1,16 @@
-/**
- * What is told of a feed when its state changes (SPEC D10.10 to D10.12): pure functions from the state before and what happened to the
- * state after and the lines to tell.
- */
+/** Feed events (SPEC D10.10 to D10.12): pure functions from the previous state and an occurrence to the next state and log lines. */
 
 import type { GeoCost } from '../geo-cost.ts';
 import { type Trimmed, type TrimResult, trimmedText } from '../trim.ts';
 
-/** How near to its cap a feed is. */
 export type CapState = 'within' | 'near' | 'over';
 
-/** One change of a feed, without the feed's name: that comes before `text`. */
 export interface FeedEvent {
   readonly kind: 'near_cap' | 'over_cap' | 'under_cap' | 'left_out' | 'whole' | 'shrunk' | 'stale' | 'fresh' | 'will_exceed';
   readonly level: 'info' | 'warn';
   readonly text: string;
 }
 
-/** An event that still holds. */
 export interface OpenEvent {
   readonly kind: FeedEvent['kind'];
   readonly text: string;
@@ -24,41 +18,35 @@ export interface OpenEvent {
   readonly since: number;
 }
 
-/** What the last build of a feed said of its size. */
 export interface FeedSize {
   readonly entries: number;
   readonly limit: number;
-  /** What it leaves out to keep within its cap, and would next; undefined for what may leave nothing out. */
+  /** The current and next trim; undefined if the feed has no trimmable lists. */
   readonly fitted?: TrimResult | undefined;
 }
 
-/** The state of a feed's size: never changed, only replaced. */
 export interface SizeState extends FeedSize {
   readonly cap: CapState;
-  /** That it is near or over its cap. */
   readonly tight: OpenEvent | undefined;
-  /** What it leaves out. */
   readonly leftOut: OpenEvent | undefined;
-  /** That it has lost half of its entries or more, and how many it had. */
+  /** Lost at least half of its entries; `from`: the earlier number. */
   readonly shrunk: (OpenEvent & { readonly from: number }) | undefined;
 }
 
-/** A feed is near its cap above 90% of it, and stays so until it is at 85%: one that swings about the mark is told once. */
+/** Near its cap above 90 %, until at most 85 %: oscillation is logged once. */
 const NEAR = 0.9;
 const NO_LONGER_NEAR = 0.85;
-/** Whether the entries of a feed are told by where they come from. */
 export const isFull = ({ entries, limit }: FeedSize): boolean => entries >= limit * NEAR;
-/** From how many entries on the loss of half of them is told, and for how long it stays open unless they come back, ms. */
+/** Minimum entries for a `shrunk` event, and its duration unless the entries return, ms. */
 const SHRINKS_FROM = 100;
 const SHRUNK_FOR = 24 * 3_600_000;
 
 const shown = (count: number) => count.toLocaleString('en-US');
 
-/** The state after a build, and what is to be told of it; `now` in ms since 1970. */
+/** The state and log lines after a build; `now` in ms since 1970. */
 export function afterBuild(before: SizeState | undefined, size: FeedSize, now: number): { state: SizeState; events: FeedEvent[] } {
   const cap = capState(before?.cap, size);
   const isSame = cap === (before?.cap ?? 'within');
-  // Near its cap what would be left out next may be another.
   const told = TIGHT[cap]?.(size);
   const tight = isSame && (size.fitted === undefined || before?.tight === undefined) ? before?.tight : told;
   const leftOut = leftOutEvent(size);
@@ -84,11 +72,10 @@ export function afterBuild(before: SizeState | undefined, size: FeedSize, now: n
 
 type Told = Pick<FeedEvent, 'kind' | 'text'>;
 
-/** That it leaves something out (SPEC D29.6). */
+/** The feed is trimmed (SPEC D29.6). */
 const leftOutEvent = ({ limit, fitted }: FeedSize): Told | undefined =>
   fitted?.leftOut && { kind: 'left_out', text: `leaves out ${trimmedText(fitted.leftOut)}, to keep within its cap of ${shown(limit)}` };
 
-/** What is left out, whatever its entries. */
 const namesOf = (left: Trimmed | undefined): string =>
   left === undefined ? '' : left.fit === 'sources' ? String(left.minSources) : left.lists.map(({ name }) => name).join('\n');
 
@@ -101,7 +88,6 @@ function capState(before: CapState | undefined, { entries, limit }: FeedSize): C
 
 const nextText = (fitted: TrimResult | undefined) => (fitted?.next === undefined ? '' : `; beyond it ${fitted.next} would be left out`);
 
-/** What holds of a feed that is near or over its cap. */
 const TIGHT: Partial<Record<CapState, (size: FeedSize) => Told>> = {
   near: ({ entries, limit, fitted }) => ({
     kind: 'near_cap',
@@ -132,7 +118,6 @@ function shrunkFrom(
   return shrunk !== undefined && entries * 2 <= shrunk.from && now < shrunk.since + SHRUNK_FOR ? shrunk : undefined;
 }
 
-/** A feed is served from memory since the store does not answer; `since` (whole seconds) is when it was last known to be current. */
 export const staleEvent = (since: number): FeedEvent => ({
   kind: 'stale',
   level: 'warn',
@@ -141,14 +126,12 @@ export const staleEvent = (since: number): FeedEvent => ({
 
 export const FRESH: FeedEvent = { kind: 'fresh', level: 'info', text: 'is served from the store again' };
 
-/** What was accepted has a feed leave more out, so that it keeps within its cap. */
 export const willLeaveOutEvent = (limit: number, left: Trimmed): FeedEvent => ({
   kind: 'will_exceed',
   level: 'warn',
   text: `would leave out ${trimmedText(left)}, to keep within its cap of ${shown(limit)}`,
 });
 
-/** A rule for a country or an ASN takes a feed over its cap. */
 export const willExceedEvent = (before: number, after: number, limit: number, { name, networks }: GeoCost): FeedEvent => ({
   kind: 'will_exceed',
   level: 'warn',

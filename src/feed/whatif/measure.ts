@@ -1,4 +1,4 @@
-/** How large a feed would be, as it is or with other lists and settings, and which countries and ASNs cost it most (SPEC D18.22). */
+/** The size of a feed, stored or proposed, and its most expensive countries and ASNs (SPEC D18.22). */
 import type { BlockGuard, GuardRails } from '../../account/guard-rails.ts';
 import { type Clock, instantOf, secondOf, turnOf } from '../../clock.ts';
 import type { GeoDatabase } from '../../ports/geo.ts';
@@ -10,9 +10,8 @@ import type { FeedCounter, FeedMeasure, FeedMeasurer, MeasureRequest } from '../
 import { readSnapshot } from '../index/snapshot.ts';
 import { storedVariant, variantOf } from '../variant.ts';
 
-/** Countries and ASNs that are told. */
 const MOST_COSTS = 10;
-/** One at a time, and how many may be asked for. */
+/** Queue limits: measures run sequentially. */
 const LINE = { running: 1, asked: { inAll: 256, ofWorkspace: 8 }, refusal: 'too many feeds are being measured' };
 
 interface MeasureOptions {
@@ -23,7 +22,6 @@ interface MeasureOptions {
   readonly clock: Clock;
 }
 
-/** Measures feeds in the calling thread, one after the other: builds of feeds that are polled get their turn between two. */
 export function feedMeasurer({ store, geo, guard, shares, clock }: MeasureOptions): FeedMeasurer {
   const line = fairQueue(LINE);
 

@@ -84,7 +84,7 @@ const AUTHCHECK_ABOUT: About = {
   faults: shared,
 };
 
-/** By the first path of a row: one that is missing here fails every test that reads the document. */
+/** By the first path of a row. A missing row fails every test that reads the document. */
 const ABOUT = { '/config': CONFIG_ABOUT, '/authcheck': AUTHCHECK_ABOUT };
 
 export const AGENT_API: Api = {

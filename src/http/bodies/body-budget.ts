@@ -2,24 +2,18 @@ import type { HttpCounts } from '../../ports/http-counts.ts';
 
 type BodyCounts = Pick<HttpCounts, 'bodies' | 'bodyBytes'>;
 
-/** How many bytes of request bodies may be in memory at one time, in all and for one key. */
 export interface BodyBudget {
-  /** A holding of nothing yet, on the account of a key and, where it is one of a workspace, of that. */
+  /** Opens an empty reservation for a key and its workspace. */
   open(key: string, workspace?: string): BodyHolding;
 }
 
-/** What one request holds. */
 export interface BodyHolding {
-  /** Holds this many bytes in all; false, and nothing changes, where the budget or the key's share does not allow it. */
+  /** Sets the reservation to `bytes`. Returns false and changes nothing above a limit. */
   hold(bytes: number): boolean;
-  /** Gives everything back. */
   release(): void;
 }
 
-/**
- * A budget of `total` bytes. A key's share is an eighth of it, that of all keys of a workspace together a half, but never less than `least`
- * bytes, so that a whole body fits: whoever makes many keys leaves room for others. What is held is counted in `counts`.
- */
+/** `total` bytes. A key may use an eighth, a workspace a half, but at least `least` bytes: one full body. Usage is in `counts`. */
 export function bodyBudget(total: number, least: number, counts: BodyCounts = { bodies: 0, bodyBytes: 0 }): BodyBudget {
   const shareOf = (part: number) => Math.min(total, Math.max(total / part, least));
   const ofKeys = new Map<string, number>();

@@ -1,8 +1,8 @@
 import type { BodyBudget } from './body-budget.ts';
 
 /**
- * Room for the bodies of who has shown no key yet, such as those of sign-ins: so many at a time from one address. They take nothing of the
- * budget of keys; what all of them may have in memory follows from how many connections there may be.
+ * Budget for requests without a key, such as sign-ins: a count per address, separate from the budget of keys. Total memory is bounded by
+ * the connection limit.
  */
 export function guestBudget(atATime: number): BodyBudget {
   const ofAddresses = new Map<string, number>();

@@ -13,29 +13,26 @@ import { negotiateCoding } from '../feeds/encoding.ts';
 import { hintOf, tellable } from '../feeds/refusals.ts';
 import { readOnHoldQuery, readStreamQuery } from './query.ts';
 
-/** An authenticated request of a bouncer. */
 export interface BouncerRequest {
   readonly caller: Caller;
   readonly userAgent: string;
   readonly address: string;
-  /** Without its question mark. */
+  /** Without the question mark. */
   readonly query: string;
   readonly acceptEncoding: string | undefined;
 }
 
-/** What is answered, and what is to be done once all of it was sent. */
 export interface BouncerAnswer {
   readonly answer: Answer;
   readonly onSent: () => void;
 }
 
-/** The endpoints of bouncers (SPEC D14), behind authentication. */
+/** Endpoints of bouncers (SPEC D14), after authentication. */
 export interface BouncerEndpoints {
   stream(request: BouncerRequest): Promise<BouncerAnswer | HttpFault>;
   held(request: BouncerRequest): Promise<BouncerAnswer | HttpFault>;
-  /** Takes usage metrics as JSON. */
   usage(request: BouncerRequest, body: Buffer): Promise<Answer | HttpFault>;
-  /** Notes a pull that was refused with this status (SPEC D45.3). */
+  /** Logs a refused pull (SPEC D45.3). */
   refused(request: Who & { readonly caller: Bound }, status: number): void;
 }
 
@@ -48,19 +45,19 @@ interface BouncerOptions {
   readonly hits: RecordHits;
   readonly now: () => number;
   readonly monotonic: () => number;
-  /** Gets the errors that clients see only as 500. */
+  /** Receives the errors behind a 500. */
   readonly report: (error: Error) => void;
 }
 
 const NO_STORE = { 'Cache-Control': 'no-store' };
 export const NO_OBJECT: HttpFault = { status: 400, message: 'The body is not a JSON object' };
-/** Bodies that nobody shares wait to be sent: this one would be one more. */
+/** Too many unshared bodies wait to be sent. */
 export const MANY_ANSWERS: HttpFault = {
   status: 429,
   message: 'Too many different answers to bouncers of the workspace are being sent',
   headers: { 'Retry-After': '5' },
 };
-/** Reports of the workspace wait to be written: this one would be one more. */
+/** Too many reports of the workspace wait to be written. */
 export const MANY_REPORTS: HttpFault = {
   status: 429,
   message: 'Too many reports of the workspace wait to be counted',
@@ -68,7 +65,6 @@ export const MANY_REPORTS: HttpFault = {
 };
 const NOTHING = jsonAnswer(200, 'null', NO_STORE);
 const TAKEN = jsonAnswer(201, '{"message":"usage metrics are kept"}', NO_STORE);
-/** The parts of an answer's header that all share. */
 const HEADERS = [
   'Content-Type',
   'application/json; charset=utf-8',
@@ -77,7 +73,7 @@ const HEADERS = [
   'Accept-Encoding',
   ...NO_SNIFFING,
 ];
-/** Characters of what a bouncer calls itself. */
+/** Of a bouncer's name, characters. */
 const LONGEST_NAME = 256;
 
 export function bouncerEndpoints({ decisions, bouncers, hits, now, monotonic, report }: BouncerOptions): BouncerEndpoints {
@@ -87,7 +83,7 @@ export function bouncerEndpoints({ decisions, bouncers, hits, now, monotonic, re
       if (found === BUSY) return MANY_ANSWERS;
       return 'kind' in found ? refusalOf(tellable(found, caller)) : found;
     } catch (error) {
-      // The cache has reported already why it has nothing to serve.
+      // The cache has reported it.
       if (!hasCode(error, 'FEED_UNAVAILABLE')) report(error as Error);
       return { status: 500 };
     }
@@ -141,7 +137,7 @@ export function bouncerEndpoints({ decisions, bouncers, hits, now, monotonic, re
       try {
         return (await hits(workspaceId, { listId, windows })) ? TAKEN : MANY_REPORTS;
       } catch {
-        // Who writes has said why.
+        // The writer has reported it.
         return { status: 500 };
       }
     },
@@ -154,7 +150,6 @@ const nameOf = ({ workspaceId, keyId, listId, feedId }: Bound, { userAgent, addr
 
 export const NO_LIST: HttpFault = { status: 404, message: 'The list or feed of this API key is gone' };
 
-/** One row for each reason why there are no decisions. */
 const REFUSALS: Readonly<Record<Exclude<NoDecisions['kind'], 'too_large'>, HttpFault>> = {
   unknown_list: NO_LIST,
   ambiguous: NO_LIST,

@@ -122,7 +122,6 @@ const USAGE: About = {
   },
 };
 
-/** Whether the key is good is all that HEAD tells. */
 const headOf = (said: About): About => ({ ...said, id: `${said.id}Head`, summary: 'Whether the key is good' });
 
 export const BOUNCER_API: Api = {

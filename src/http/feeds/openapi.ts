@@ -11,7 +11,7 @@ import { otherFeed, PRECONDITION_FAILED, refusalOf } from './refusals.ts';
 const DESCRIPTION = `A workspace's access rules as a list of IP networks for network appliances. Addresses, countries and ASNs become
 networks, which are deduplicated, coalesced and sorted, IPv4 before IPv6. A feed is rebuilt at most once every 30 seconds.`;
 
-/** The body of every feed error (spec 7.3). */
+/** spec 7.3. */
 export const FeedError = Type.Object(
   {
     success: Type.Literal(false),
@@ -39,14 +39,12 @@ export const FeedError = Type.Object(
 export const ETAG = '"4f2a9c1e7b3d5f60"';
 export const DATE = 'Fri, 20 Nov 2026 10:00:00 GMT';
 
-/** The formats as a list in Markdown: name, aliases, what the body looks like. */
 const FORMAT_LIST = FORMAT_NAMES.map((name) => {
   const { aliases, description } = FORMATS[name];
   const also = aliases.length === 0 ? '' : ` (also ${aliases.map((alias) => `\`${alias}\``).join(', ')})`;
   return `- \`${name}\`${also}: ${description}`;
 }).join('\n');
 
-/** The header of a request for gzip. */
 export const GZIP = headerParameter('Accept-Encoding', 'gzip compresses the body, which then has its own ETag.', 'gzip');
 const withDefault = (description: string, fallback: string) => ({ description, schema: { default: fallback } });
 const PARAMETERS = [
@@ -83,7 +81,6 @@ const text = (examples: Record<string, string>) => ({
   examples: Object.fromEntries(Object.entries(examples).map(([summary, value]) => [summary, { summary, value }])),
 });
 
-/** Each media type with an example of every format that has it; a digest is text like most. */
 function bodies() {
   const examples: Record<string, Record<string, string>> = {};
   for (const name of FORMAT_NAMES) {
@@ -100,7 +97,6 @@ const feedFault = (query: string) => {
   return fault;
 };
 
-/** The 200 and 304 of a document that is polled. */
 export const documentAnswers = (description: string, content: object) => ({
   200: {
     description,
@@ -112,7 +108,6 @@ export const documentAnswers = (description: string, content: object) => ({
 
 const LISTS = ['0195a3c0-0000-7000-8000-000000000001', '0195a3c0-0000-7000-8000-000000000002'];
 
-/** The errors of a document that is polled; `refusal` has the words of its kind of document. */
 export const documentFaults = (refusal: typeof refusalOf): Faults => ({
   412: { says: 'If-Match or If-Unmodified-Since is not met.', examples: { 'precondition failed': PRECONDITION_FAILED } },
   413: {
@@ -130,7 +125,6 @@ export const documentFaults = (refusal: typeof refusalOf): Faults => ({
   },
 });
 
-/** The errors of an address that names a list. */
 export const listFaults = (refusal: typeof refusalOf): Faults => ({
   404: { says: 'No such access-rules list.', examples: { 'unknown list': refusal({ kind: 'unknown_list' }) } },
   409: {

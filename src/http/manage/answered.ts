@@ -1,4 +1,4 @@
-/** How the outcome of an operation is sent: compressed where that is worth it, and not at all to who has it already (SPEC D15.57). */
+/** Sends the outcome of an operation: compressed if useful, 304 if unchanged (SPEC D15.57). */
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { promisify } from 'node:util';
@@ -8,16 +8,15 @@ import { type Answer, jsonAnswer, NO_SNIFFING } from '../answer.ts';
 import { namesTag } from '../feeds/conditional.ts';
 import { negotiateCoding } from '../feeds/encoding.ts';
 
-/** Bytes from which on a body is compressed: below, it travels in one packet either way. */
+/** Smaller bodies fit one packet. */
 const LEAST_PACKED = 1400;
-/** As of feeds: far cheaper than the default for hardly more bytes. */
+/** Same as feeds: far cheaper than the default for a slightly larger body. */
 const LEVEL = 4;
 const pack = promisify(gzip);
 
-/** What a client says of answers that it takes. */
 export interface Takes {
   readonly gzip: boolean;
-  /** Its If-None-Match, where it reads. */
+  /** If-None-Match of a read. */
   readonly known: string | undefined;
   readonly isRead: boolean;
 }
@@ -29,8 +28,8 @@ export const takesOf = (method: string, headers: IncomingHttpHeaders): Takes => 
 });
 
 /**
- * The answer with an outcome. What is read has a weak tag of its body, but for what is edited: that has the tag of its state, which says
- * nothing of what else is shown of it, so that it is never 304. `base`: the path that `location` is below.
+ * Reads get a weak tag of the body. Editable resources have the tag of their state, which ignores other fields, so they are never 304.
+ * `base`: prefix of `location`.
  */
 export async function outcomeAnswer(
   { status = 200, body, json = JSON.stringify(body), tag, location, headers, until }: Outcome,

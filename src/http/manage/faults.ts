@@ -1,4 +1,3 @@
-/** What is answered when an operation is refused. */
 import type { Caller } from '../../account/caller.ts';
 import { allows } from '../../account/permission.ts';
 import { ROLES, type RoleName } from '../../account/role.ts';
@@ -20,14 +19,14 @@ export const NO_TOKEN: HttpFault = badRequest([
 const noRole = (role: RoleName): HttpFault => ({ status: 403, message: `The API key may not do all that the role ${role} may` });
 export const tooLarge = (bytes: number): HttpFault => ({ status: 413, message: `The body must be at most ${bytes} bytes` });
 
-/** Why a caller may not do an operation; undefined when he may. */
+/** undefined: permitted. */
 export function refusalOf({ listId, feedId, permissions }: Caller, { permission, bound, role }: Operation): HttpFault | undefined {
   if (feedId !== null || (listId !== null && !bound)) return BOUND;
   if (permission !== null && !allows(permissions, permission)) return missing(permission);
   return role === undefined || ROLES[role].every((each) => allows(permissions, each)) ? undefined : noRole(role);
 }
 
-/** The fault of an error that an operation has rejected with; undefined where the caller can do nothing about it. */
+/** undefined: the caller can do nothing about it. */
 export function faultOf(error: unknown): HttpFault | undefined {
   const code = codeOf(error);
   const status = code && statusOf(code);

@@ -1,4 +1,3 @@
-/** The API document of management, from the table of operations. */
 import type { TSchema } from 'typebox';
 import { Type } from '../../json/schema.ts';
 import type { Operation } from '../../manage/operation.ts';
@@ -50,7 +49,6 @@ function parametersOf({ path, query, edits, creates, method }: Operation): objec
   return [...inPath, ...inQuery, ...(method === 'GET' ? [] : [ACTOR]), ...(edits ? [IF_MATCH] : []), ...(creates ? [IDEMPOTENCY_KEY] : [])];
 }
 
-/** The answers that are no errors: each operation's own statuses. */
 function answersOf(operation: Operation): About['answers'] {
   const { answer, edits, method, summary, name, isLong, status = 200 } = operation;
   const headers = edits && method === 'PATCH' ? { ETag: header('Names the state that this is.', '"Ju3VgNEgCQ0bPzPQ3aGpYA"') } : {};
@@ -65,7 +63,7 @@ function answersOf(operation: Operation): About['answers'] {
   return answers;
 }
 
-/** Whether a read is 304 for a client that has it: what is edited is not, because its ETag names what can be edited alone. */
+/** Whether a read supports 304: not if its ETag covers only the editable fields. */
 const isRevalidated = ({ method, path }: Operation): boolean =>
   method === 'GET' && !OPERATIONS.some((each) => each.edits && each.path === path);
 
@@ -75,17 +73,16 @@ const LATE_ANSWER = {
   headers: { Location: header('What tells how far it is.', `${MANAGE}/answers/0199f3c2-8a51-7c3e-9d0b-4f1e2a6b7002`) },
 };
 
-/** What lands later, or a late answer. */
 const either = (answer: TSchema) =>
   json(
     { anyOf: [reference(titled(answer)), reference(titled(LATE))] },
     { example: { summary: 'lands later', value: examplesOf(answer)[0] }, late: { summary: 'late', value: examplesOf(LATE)[0] } },
   );
 
-/** What is at the path of an operation that edits it. */
+/** The state that an operation edits. */
 const stateAt = (path: string) => titled(OPERATIONS.find((each) => each.path === path && each.method === 'GET')!.answer);
 
-/** The body of a 412 at that path. */
+/** For a 412. */
 function changedAt(path: string): Titled {
   const state = stateAt(path);
   const properties = { error: Type.String(), message: Type.String(), code: Type.Integer(), current: Type.Unsafe(reference(state)) };
@@ -93,7 +90,7 @@ function changedAt(path: string): Titled {
 }
 
 function faultsOf({ answer, path, method, edits, creates, audit, refusals }: Operation): Faults {
-  // An answer that was late is that of any operation which may be.
+  // A polled result is that of any long operation.
   const others = answer === LATE ? OPERATIONS.filter(({ isLong }) => isLong) : [];
   const all: NonNullable<Operation['refusals']> = Object.assign({}, ...others.map((each) => each.refusals), refusals);
   const refused = ([status, message]: [string, string]) => [

@@ -33,7 +33,6 @@ const PARAMETERS = [
   ACTOR,
 ];
 
-/** The faults that real validation finds in a body, for the examples. */
 function refusal(version: 1 | 2, body: unknown) {
   const check = { hasAsn: () => true, isCountry: () => true, schemes: packagedSchemes(), listBound: false };
   const { refused } = validateBatch(version, JSON.stringify(body), check);

@@ -2,9 +2,9 @@ import { type Static, Type } from '../../json/schema.ts';
 import { feedFields } from '../../manage/operations/feed-fields.ts';
 import { MOST_DETAILS } from '../../signal/faults.ts';
 
-/** The bodies of the signal endpoints' answers, for the API documentation and for the code that makes them. */
+/** Response bodies of the signal endpoints, for documentation and code. */
 
-/** The body of 200 and 206 (spec 2.5). */
+/** spec 2.5. */
 export const SignalSummary = Type.Object(
   {
     success: Type.Boolean({ description: 'True when every entry was processed.' }),
@@ -24,7 +24,7 @@ export const SignalSummary = Type.Object(
 );
 export type SignalSummary = Static<typeof SignalSummary>;
 
-/** The body of 400 (spec 7.2). */
+/** spec 7.2. */
 export const BatchRefusal = Type.Object(
   {
     error: Type.String(),
@@ -43,5 +43,4 @@ export const BatchRefusal = Type.Object(
   { title: 'BatchRefusal' },
 );
 
-/** The body of every other error. */
 export const SignalError = Type.Object({ error: Type.String(), message: Type.String(), code: Type.Integer() }, { title: 'SignalError' });

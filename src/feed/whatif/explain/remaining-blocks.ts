@@ -1,4 +1,4 @@
-/** Which block feeds have what a never-block rule names, or what an unblock is for, and what takes it out of each (SPEC D10.18). */
+/** Block feeds still containing a never-block or unblocked target, and the remedy for each (SPEC D10.18). */
 import type { AddressSet } from '@weir/network/address-set.ts';
 import type { FeedKind } from '../../../account/feed.ts';
 import type { SubtractAllow } from '../../../account/list.ts';
@@ -11,10 +11,7 @@ import { addressesOf, contentOf, isActive, isKept, roled, subtractionOf, verdict
 import type { StoredAccessRule, Verdict } from './explanation.ts';
 import { type ExplainOptions, feedSources, rulesByFeed, touchingRules } from './sources.ts';
 
-/**
- * A target that is never to be blocked, by a rule of this list, whether that has landed or is only thought of; with `unblock` one whose
- * blocks in this list go.
- */
+/** A never-block target in this list, landed or hypothetical; with `unblock`: a target whose blocks in this list are removed. */
 export interface NeverBlocked {
   readonly workspace: Workspace;
   readonly target: Target;
@@ -22,38 +19,32 @@ export interface NeverBlocked {
   readonly how?: 'allow' | 'unblock';
 }
 
-/**
- * The one change that takes the target out of a feed: that never-block rules are cut out of it, or an unblock of the target in these
- * lists; null where neither does.
- */
+/** The single remedy for a feed: subtract never-block rules, or unblock the target in these lists; null: neither suffices. */
 export type WayOut =
   | { readonly do: 'subtract_allow'; readonly value: Exclude<SubtractAllow, 'off'> }
   | { readonly do: 'unblock'; readonly listIds: readonly string[] }
   | null;
 
-/** A block feed that has addresses of the target in its stored family. */
+/** A block feed containing addresses of the target in its stored family. */
 export interface KeepingFeed {
   readonly kind: FeedKind;
-  /** null: the workspace's. */
   readonly id: string | null;
   readonly name: string;
   readonly verdict: Exclude<Verdict, 'out'>;
   readonly wayOut: WayOut;
-  /** Some of the rules that keep it there. */
   readonly by: readonly { readonly target: string; readonly listId: string }[];
 }
 
 export interface RemainingBlocks {
   readonly feeds: readonly KeepingFeed[];
-  /** How many more there are. */
   readonly leftOut: number;
 }
 
-/** Feeds that are told at most, and rules of each. */
+/** Maximum feeds, and rules of each, in the result. */
 const TOLD = 100;
 const TOLD_RULES = 3;
 
-/** Tells with the content of each feed, as it is with a never-block rule on the target, or after the unblock. */
+/** Builds each feed with the hypothetical never-block rule, or without the unblocked rules. */
 export async function remainingBlocks(
   { workspace, target, listId, how = 'allow' }: NeverBlocked,
   options: ExplainOptions,
@@ -96,7 +87,7 @@ export async function remainingBlocks(
   return { feeds: feeds.slice(0, TOLD), leftOut: Math.max(0, feeds.length - TOLD) };
 }
 
-/** The rule as it lands, but that it never expires. */
+/** The rule as it would land, but permanent. */
 export function neverBlockRule(target: Target, listId: string): StoredAccessRule {
   const nothing = { name: null, reason: null, labels: null, config: null, confidence: null, severity: null };
   const rule: AccessRule = { ...nothing, ruleRef: null, action: 'allow', target, expiresAt: null };
