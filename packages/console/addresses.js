@@ -4,5 +4,5 @@ import { count } from './format.js';
 export const addressFacts = (rows) =>
   rows.map(({ action, family, before, after, widest }) => [
     `${action === 'allow' ? 'Never-blocked ' : ''}${family === 4 ? 'IPv4 addresses' : 'IPv6 networks of /64'}`,
-    `${count(before)} now, ${count(after)} then${widest.length === 0 ? '' : `; widest new: ${widest.join(', ')}`}`,
+    `${count(before)} now, ${count(after)} after${widest.length === 0 ? '' : `; widest new: ${widest.join(', ')}`}`,
   ]);

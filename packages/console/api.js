@@ -70,7 +70,7 @@ export async function ask(path, { method = 'GET', body, ifMatch, once, signal } 
   const request = () =>
     fetch(path, { method, headers, body: payload, signal, cache: 'no-store' }).catch((error) => {
       if (error.name === 'AbortError') throw error;
-      throw new ApiError(0, 'The service does not answer.');
+      throw new ApiError(0, 'The service is not responding.');
     });
   const begun = method === 'GET' ? early.get(path) : undefined;
   early.delete(path);
@@ -100,11 +100,11 @@ export async function ask(path, { method = 'GET', body, ifMatch, once, signal } 
 
 /** @param {number} status @param {any} body */
 function messageOf(status, body) {
-  if (status === 500) return 'The service has failed to answer: its store may be away; its log says why.';
-  if (status === 412) return 'Somebody else has changed it meanwhile. Close this and look again.';
+  if (status === 500) return 'The service failed, perhaps because its store is unavailable. Its log has the cause.';
+  if (status === 412) return 'Someone else changed this in the meantime. Close the form and open it again.';
   const rows = Array.isArray(body?.details) ? body.details : [];
   if (rows.length > 0) return rows.map((/** @type {Fault} */ { field, message }) => `${field} ${message}`).join('; ');
-  return body?.message ?? body?.error ?? `The service answered ${status}.`;
+  return body?.message ?? body?.error ?? `The service responded with status ${status}.`;
 }
 
 /**

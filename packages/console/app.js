@@ -49,7 +49,7 @@ function App({ signedIn, waysIn, failure }) {
   }, []);
 
   if (session === undefined)
-    return html`<main class="page"><${Failed} error=${failure} /><p class="soft">It is asked again every few seconds.</p></main>`;
+    return html`<main class="page"><${Failed} error=${failure} /><p class="soft">Retrying every few seconds…</p></main>`;
   const onSignIn = (/** @type {Session} */ next) => {
     setRefused(false);
     setSession(next);

@@ -4,14 +4,14 @@ import { useLiveWork } from './data.js';
 import { may } from './session.js';
 
 /** The name of a row's key or source; empty for none. @param {{ key_id: string | null, key_name?: string | null }} of */
-export const keyName = ({ key_id: id, key_name: name }) => name ?? (id === null || name === undefined ? '' : 'a key that is gone');
+export const keyName = ({ key_id: id, key_name: name }) => name ?? (id === null || name === undefined ? '' : 'a deleted key');
 
 /**
  * Who sent a batch. Without a key it may be a command or another program.
  * @param {{ actor?: string | null, key_id: string | null, key_name?: string | null, batch_id?: string | null }} of `batch_id` null: it is
  *   forgotten.
  */
-export const senderName = (of) => of.actor ?? (keyName(of) || (of.batch_id === null ? 'not known' : 'a command or another program'));
+export const senderName = (of) => of.actor ?? (keyName(of) || (of.batch_id === null ? 'unknown' : 'a command or another program'));
 
 /** @param {Session} session @returns {Names} */
 export function useNames(session) {
@@ -29,9 +29,9 @@ export function useNames(session) {
         if (id === null) return { kind: 'workspace', id: '', name: 'the whole workspace' };
         return feeds.has(id)
           ? { kind: 'composed', id, name: feeds.get(id) }
-          : { kind: 'list', id, name: named.get(id) ?? gone(id, 'a feed that is gone') };
+          : { kind: 'list', id, name: named.get(id) ?? gone(id, 'a deleted feed') };
       },
-      listName: (id) => named.get(id ?? '') ?? gone(id, 'a list that is gone'),
+      listName: (id) => named.get(id ?? '') ?? gone(id, 'a deleted list'),
     };
   }, [value]);
 }

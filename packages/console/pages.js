@@ -38,7 +38,7 @@ export const PAGES = [
   },
   {
     path: '/worth',
-    title: 'Worth',
+    title: 'List value',
     help: 'docs/worth.md',
     icon: 'worth',
     group: 'Content',

@@ -23,11 +23,11 @@ const rulesWith = (/** @type {Record<string, string>} */ query, tab = 'access') 
 const ACTIONS = [
   { label: 'Block or allow an address', href: `${link('/rules/access')}?do=block`, permission: 'rules:write' },
   { label: 'Unblock an address', href: `${link('/rules/access')}?do=unblock`, permission: 'rules:write' },
-  { label: 'Paste a list', href: `${link('/rules/access')}?do=paste`, permission: 'rules:write' },
-  { label: 'Make a list', href: `${link('/feeds')}?do=list`, permission: 'manage' },
-  { label: 'Compose a feed', href: `${link('/feeds')}?do=composed`, permission: 'manage' },
-  { label: 'Add a source', href: `${link('/sources')}?do=add`, permission: 'manage' },
-  { label: 'Make a key', href: `${link('/keys')}?do=make`, permission: 'keys:write' },
+  { label: 'Paste list', href: `${link('/rules/access')}?do=paste`, permission: 'rules:write' },
+  { label: 'Create list', href: `${link('/feeds')}?do=list`, permission: 'manage' },
+  { label: 'Compose feed', href: `${link('/feeds')}?do=composed`, permission: 'manage' },
+  { label: 'Add source', href: `${link('/sources')}?do=add`, permission: 'manage' },
+  { label: 'Create key', href: `${link('/keys')}?do=make`, permission: 'keys:write' },
 ];
 
 /** @param {Session} session @returns {PaletteEntry[]} */

@@ -84,7 +84,7 @@ export function Search({ place, session }) {
   return html`
     <form role="search" onSubmit=${submit}>
       <input
-        class="input" ref=${input} type="search" aria-label="Look up an address, or find anything" placeholder="Look up an address, find anything" maxlength="2000"
+        class="input" ref=${input} type="search" aria-label="Look up an address, find anything" placeholder="Look up an address, find anything" maxlength="2000"
         role="combobox" aria-expanded=${isShown} aria-controls=${id} aria-autocomplete="list" aria-activedescendant=${isShown ? `${id}-${chosen}` : undefined}
         autocomplete="off" spellcheck=${false} value=${text} onInput=${(event) => {
           setText(event.target.value);

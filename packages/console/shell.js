@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { manage } from './api.js';
 import { useAttentionCount } from './attention.js';
 import { useLive, useWork } from './data.js';
-import { dateTime, sentence } from './format.js';
+import { count, dateTime, sentence } from './format.js';
 import { PAGES, pageOf } from './pages.js';
 import { helpAt, link, usePlace } from './router.js';
 import { Search } from './search.js';
@@ -53,7 +53,7 @@ export function Shell({ session }) {
     <a class="skip" href="#main" onClick=${(event) => {
       event.preventDefault();
       main.current?.focus();
-    }}>Skip to the content</a>
+    }}>Skip to content</a>
     <div class="shell" data-menu=${isMenuOpen ? 'open' : 'closed'} onClick=${closeMenu}>
       <${Side} session=${session} path=${found?.page.path} workspace=${who?.workspace.name} />
       <header class="bar">
@@ -67,7 +67,7 @@ export function Shell({ session }) {
         <${Trouble} />
         ${
           found === undefined || !may(session, found.page.permission)
-            ? html`<${Empty} icon="search" title=${found === undefined ? 'There is no such page' : 'This page is not for your role'}><p><a href=${link('/')}>Go to the overview</a></p><//>`
+            ? html`<${Empty} icon="search" title=${found === undefined ? 'Page not found' : 'Your role cannot open this page'}><p><a href=${link('/')}>Go to the overview</a></p><//>`
             : html`<${PageFrame} key=${found.page.path} page=${found.page} place=${found.place} session=${session} />`
         }
       </main>
@@ -90,7 +90,7 @@ function Trouble() {
   }, []);
   return (
     trouble &&
-    html`<${Notice} kind="bad">${sentence(trouble.text)} What you see is of ${dateTime(trouble.since)}; it is asked again every few seconds.<//>`
+    html`<${Notice} kind="bad">${sentence(trouble.text)} Showing data from ${dateTime(trouble.since)}. Retrying every few seconds.<//>`
   );
 }
 
@@ -109,7 +109,7 @@ function Side({ session, path, workspace }) {
               ${pages.map(
                 (page) => html`
                   <li key=${page.path}>
-                    <a href=${link(page.path)} aria-current=${page.path === path ? 'page' : undefined}><${Icon} name=${page.icon} />${page.title}${page.path === '/' && attention > 0 && html`<span class="side-count" title=${`${attention} need attention`} data-count=${attention}></span>`}</a>
+                    <a href=${link(page.path)} aria-current=${page.path === path ? 'page' : undefined}><${Icon} name=${page.icon} />${page.title}${page.path === '/' && attention > 0 && html`<span class="side-count" title=${`${count(attention)} alerts`} data-count=${attention}></span>`}</a>
                   </li>
                 `,
               )}

@@ -6,12 +6,12 @@ const PATIENCE = 30_000;
 
 /** @type {Record<string, (name: string) => string>} */
 export const REASONS = {
-  away: (name) => `${name} does not answer. Who is signed in stays so; try again in a moment.`,
-  denied: (name) => `${name} has not let you in.`,
-  refused: (name) => `What ${name} says of you is not valid. The log of weir says why.`,
-  stale: () => 'This sign-in was begun elsewhere, or too long ago. Begin again.',
-  no_role: (name) => `${name} knows you, but no group of yours has a role here. Ask who runs weir for one.`,
-  store: () => 'You are known, but weir cannot keep a session now: its store does not answer. Try again in a moment.',
+  away: (name) => `${name} is not responding. Existing sessions continue. Try again in a moment.`,
+  denied: (name) => `${name} denied access.`,
+  refused: (name) => `The response of ${name} is not valid. The log of weir has the cause.`,
+  stale: () => 'This sign-in has expired or began in another browser. Start again.',
+  no_role: (name) => `None of your groups at ${name} has a role here. Ask your weir administrator.`,
+  store: () => 'The store of weir is unavailable, so no session can start. Try again in a moment.',
   busy: () => 'Too many people are signing in at once. Try again in a moment.',
 };
 

@@ -27,7 +27,7 @@ export function SignIn({ waysIn: known, onSignIn }) {
   useEffect(() => {
     if (only !== undefined) beginWith(only.id);
   }, [only]);
-  if (waysIn === undefined || only !== undefined) return html`<${Frame}><p class="soft" role="status">Going on…</p><//>`;
+  if (waysIn === undefined || only !== undefined) return html`<${Frame}><p class="soft" role="status">Redirecting…</p><//>`;
   const fault = whyNot(waysIn.providers);
   return html`
     <${Frame}>
@@ -66,8 +66,8 @@ export function SignInAgain({ onSignIn }) {
   }, []);
   return html`
     <${Dialog} title="You are signed out" onClose=${() => undefined} closes=${false}>
-      <${Notice} kind="warn">You have signed out in another tab, the key was revoked or has expired, your role was taken away, or twelve hours have passed. What you have typed is kept: sign in to go on.<//>
-      ${waysIn?.providers.map(({ id, name }) => html`<a key=${id} class="button" href="/console/" target="_blank" rel="noopener">Sign in with ${name} in a new tab, then come back to this one</a>`)}
+      <${Notice} kind="warn">Your session ended: 12 hours passed, you signed out in another tab, or your key or role is no longer valid. Sign in to continue; your input is still here.<//>
+      ${waysIn?.providers.map(({ id, name }) => html`<a key=${id} class="button" href="/console/" target="_blank" rel="noopener">Sign in with ${name} in a new tab, then return here</a>`)}
       ${waysIn?.keys && html`<${WithKey} isFirst=${true} onSignIn=${onSignIn} />`}
     <//>
   `;
@@ -105,20 +105,19 @@ function WithKey({ isFirst, onSignIn }) {
         ${error !== undefined && faults.length === 0 && html`<${Notice} kind="bad">${textOf(error)}<//>`}
         <${TextField}
           label="API key" type="password" name="key" autocomplete="current-password" autofocus=${isFirst} required maxlength="64"
-          hint="Of a viewer, an operator or an admin." value=${key} onValue=${setKey} fault=${faultOf('key')}
+          hint="A key with the role viewer, operator or admin." value=${key} onValue=${setKey} fault=${faultOf('key')}
         />
         <${TextField}
           label="Your name" name="name" autocomplete="name" required maxlength="100"
-          hint="Stands in the audit log beside what you change." value=${name} onValue=${setName} fault=${faultOf('name')}
+          hint="Recorded in the audit log with your changes." value=${name} onValue=${setName} fault=${faultOf('name')}
         />
         <${Button} kind="main" type="submit" busy=${busy}>Sign in<//>
         <p class="small soft">
-          You stay signed in for 12 hours, or until the key is revoked or expires. <code>weir key create --role admin</code> makes a key.
+          Sessions last 12 hours, or until the key expires or is revoked.
         </p>
       </form>
   `;
 }
 
 /** @param {Error} error */
-const textOf = (error) =>
-  error instanceof ApiError && error.status === 401 ? 'This key is not known, or it was revoked or has expired.' : error.message;
+const textOf = (error) => (error instanceof ApiError && error.status === 401 ? 'This key is unknown, expired or revoked.' : error.message);

@@ -30,7 +30,7 @@ export function Page({ session, place }) {
     <${AuditFilter} query=${place.query} names=${names} />
     <${Shown} live=${{ value: acts, error, refresh }}>${(/** @type {Act[]} */ read) =>
       read.length === 0
-        ? html`<${Empty} icon="audit" title=${!isComplete ? 'Looking…' : isFiltered ? 'Nothing of this kind was changed' : 'Nothing was changed yet'}><p>Changes of lists, feeds, keys, settings and rules show here, with the person who made them.</p><//>`
+        ? html`<${Empty} icon="audit" title=${!isComplete ? 'Loading…' : isFiltered ? 'No matching changes' : 'No changes yet'}><p>Changes to lists, feeds, keys, settings and rules appear here with their author.</p><//>`
         : html`<${LongList} label="Audit log" columns=${columns(names)} rows=${read} keyOf=${keyOf} onSight=${onSight}
         total=${isComplete ? read.length : -1} onRow=${setShown} />`}<//>
     ${shown !== undefined && html`<${EntryDialog} act=${shown} names=${names} onClose=${() => setShown(undefined)} />`}

@@ -52,19 +52,19 @@ export function Page(_props) {
   const cancel = () => run(async () => setJob((await ask(addressOf(/** @type {Trial} */ (job)), { method: 'DELETE' })).body));
 
   return html`
-    <${PageHead} title="Backtest">What the rules in force, or one expression, would have done to requests that you have recorded: a log of nginx, Apache, Envoy, Caddy or the agent, or a HAR.<//>
+    <${PageHead} title="Backtest">Run your rules, or one expression, against recorded requests: a log of nginx, Apache, Envoy, Caddy or the agent, or a HAR file.<//>
     <form class="stack" onSubmit=${submit}>
       <div class="form-row">
         <div class="field">
           <label for=${fileId}>Recording</label>
           <input id=${fileId} class="input" type="file" aria-describedby=${`${fileId}-hint`} onChange=${(event) => setFile(event.target.files[0])} />
-          <p class="hint" id=${`${fileId}-hint`}>Up to 16 MiB, gzip or not.</p>
+          <p class="hint" id=${`${fileId}-hint`}>Up to 16 MiB, optionally gzipped.</p>
         </div>
         <${SelectField} label="Kind of rule" value=${form.kind} onValue=${set('kind')} options=${KINDS} />
         <${SelectField} label="Requests" value=${form.as} onValue=${set('as')} options=${VIEWS} />
       </div>
       <${ExpressionField} kind=${form.kind} value=${form.expression} onValue=${set('expression')} rows=${3}
-        hint="Empty: the rules of the workspace, in the order of enforcement." />
+        hint="Leave empty to run the workspace's rules in their order." />
       <div class="row">
         <${Button} kind="main" type="submit" busy=${busy && !isRunning} disabled=${file === undefined || isRunning}>Run<//>
         ${isRunning && html`<${Button} onClick=${cancel}>Cancel<//>`}
@@ -98,11 +98,11 @@ function Result({ result }) {
     <div class="stack">
       <p>${counted(requests, 'request')}${span}. Decided by: ${decided.join(', ')}.</p>
       <${Broad} rules=${rules} requests=${requests} onShow=${setShown} />
-      ${unread !== null && html`<${Notice} kind="warn"><span class="text">${counted(unread.lines, 'line')} without a request, first: ${unread.first}</span><//>`}
+      ${unread !== null && html`<${Notice} kind="warn"><span class="text">${counted(unread.lines, 'line')} could not be read, the first: ${unread.first}</span><//>`}
       ${
         bars.length > 0 &&
         html`
-          <${Card} title="Over time" note=${`In steps of ${duration(histogram.seconds * 1000)}.`}>
+          <${Card} title="Over time" note=${`Per ${duration(histogram.seconds * 1000)}.`}>
             <${Plot} days=${histogram.seconds >= 86_400} label="Requests over time" times=${bars.map(({ start }) => Date.parse(start) / 1000)} series=${[
               { label: 'requests', color: '--accent', fill: true, values: bars.map((bar) => bar.requests) },
               { label: 'decided by a rule', color: '--bad', values: bars.map((bar) => bar.decided) },
@@ -130,12 +130,12 @@ function Broad({ rules, requests, onShow }) {
   if (broad.length === 0) return null;
   return html`
     <${Notice} kind="warn">
-      <p>Is that meant? ${broad.length === 1 ? 'One rule decides' : `${count(broad.length)} rules decide`} 1% of the requests or more:</p>
+      <p>Check these: ${broad.length === 1 ? 'one rule decides' : `${count(broad.length)} rules decide`} 1% of the requests or more.</p>
       <ul>${broad
         .slice(0, BROAD_NAMED)
         .map(
           (rule) =>
-            html`<li key=${rule.i} class="row"><bdi class="text">${rule.name}</bdi> ${rule.action}, ${shareOf(rule.decides / requests)} <${Button} tiny aria-label=${`What ${rule.name} takes`} onClick=${() => onShow(rule)}>See what it takes<//></li>`,
+            html`<li key=${rule.i} class="row"><bdi class="text">${rule.name}</bdi> ${rule.action}, ${shareOf(rule.decides / requests)} <${Button} tiny aria-label=${`Requests of ${rule.name}`} onClick=${() => onShow(rule)}>Show requests<//></li>`,
         )}</ul>
       ${broad.length > BROAD_NAMED && html`<p>And ${counted(broad.length - BROAD_NAMED, 'more rule')}, in the table below.</p>`}
     <//>
@@ -151,7 +151,7 @@ const columns = (onShow) => [
   { label: 'Decides', number: true, cell: ({ decides }) => count(decides) },
   { label: 'First', cell: ({ first }) => (first === null ? '–' : dateTime(first)) },
   { label: 'Last', cell: ({ last }) => (last === null ? '–' : dateTime(last)) },
-  { label: 'Why never', cell: ({ never, fault }) => html`<bdi class="text">${fault ?? never.join('; ')}</bdi>` },
+  { label: 'Never matched because', cell: ({ never, fault }) => html`<bdi class="text">${fault ?? never.join('; ')}</bdi>` },
   {
     label: 'More',
     cell: (rule) => html`<${Button} tiny aria-label=${`Samples of ${rule.name}`} onClick=${() => onShow(rule)}>Samples<//>`,
@@ -162,12 +162,12 @@ const columns = (onShow) => [
 function RuleDialog({ rule, onClose }) {
   const { name, expression, fault, never, taken, contains, agent, lacking, errors, hints, samples } = rule;
   const notes = [
-    ...(fault === null ? [] : [`Cannot be run: ${fault}`]),
+    ...(fault === null ? [] : [`Invalid: ${fault}`]),
     ...never,
-    ...taken.map(({ by, requests }) => `${by} takes ${counted(requests, 'of its requests', 'of its requests')}`),
+    ...taken.map(({ by, requests }) => `${by} decides ${count(requests)} of its requests first`),
     ...(contains.length === 0 ? [] : [`Contains ${contains.join(', ')}`]),
     ...(errors === null ? [] : [`Fails for ${counted(errors.requests, 'request')}: ${errors.first}`]),
-    ...lacking.map(({ what, requests }) => `${what} is not recorded in ${counted(requests, 'request')}: the default of the engine counts`),
+    ...lacking.map(({ what, requests }) => `${what} is missing in ${counted(requests, 'request')}: the engine's default applies`),
     ...agent,
     ...hints.map((hint) => `Hint: ${hint}`),
   ];
@@ -177,7 +177,7 @@ function RuleDialog({ rule, onClose }) {
       ${notes.length > 0 && html`<ul>${notes.map((note, i) => html`<li key=${i} class="text">${note}</li>`)}</ul>`}
       ${
         samples.length === 0
-          ? html`<p class="soft">No request matches.</p>`
+          ? html`<p class="soft">No matching requests.</p>`
           : html`<${Table} label="Samples" columns=${SAMPLE} rows=${samples.map((sample, i) => ({ ...sample, i }))}
           keyOf=${({ i }) => i} />`
       }

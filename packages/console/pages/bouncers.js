@@ -20,7 +20,7 @@ export function Page({ session, place: { query } }) {
   const names = useNames(session);
   const [shown, setShown] = useState(/** @type {string | undefined} */ (undefined));
   return html`
-    <${PageHead} title="Bouncers">What pulls decisions in the protocol of CrowdSec's bouncers, in the last 30 days; those that need a look come first.<//>
+    <${PageHead} title="Bouncers">CrowdSec bouncers connected to this workspace in the last 30 days. Problems first.<//>
     <${Shown} live=${live}>${(/** @type {Bouncer[]} */ bouncers) => {
       if (bouncers.length === 0) return html`<${NoBouncers} />`;
       const gaps = bouncers.filter(({ cannot_enforce: gap }) => gap !== null).length;
@@ -28,15 +28,15 @@ export function Page({ session, place: { query } }) {
       const bouncer = bouncers.find((each) => keyOf(each) === shown);
       const list = chosen(bouncers, query);
       return html`
-        ${gaps > 0 && html`<${Notice} kind="bad">${counted(gaps, 'bouncer does', 'bouncers do')} not enforce all of ${gaps === 1 ? 'its' : 'their'} feed.<//>`}
-        ${refused > 0 && html`<${Notice} kind="warn">${counted(refused, 'bouncer is', 'bouncers are')} refused ${refused === 1 ? 'its' : 'their'} feed.<//>`}
+        ${gaps > 0 && html`<${Notice} kind="bad">${counted(gaps, 'bouncer does', 'bouncers do')} not enforce the complete feed.<//>`}
+        ${refused > 0 && html`<${Notice} kind="warn">${counted(refused, 'bouncer is', 'bouncers are')} refused by weir.<//>`}
         <${ClientFilter} query=${query} shown=${list.length} all=${bouncers.length} what="bouncer" />
         ${
           list.length === 0
-            ? html`<p class="soft">None of them. <${Button} tiny onClick=${() => setQuery({ q: '', silent: '' })}>Show all<//></p>`
+            ? html`<p class="soft">No matches. <${Button} tiny onClick=${() => setQuery({ q: '', silent: '' })}>Show all<//></p>`
             : html`<${LongList} label="Bouncers" columns=${columns(names)} rows=${list} keyOf=${keyOf} onRow=${(/** @type {Bouncer} */ each) => setShown(keyOf(each))} />`
         }
-        <${Versions} title="Programs and their versions" of="Program" whose="Bouncers" versions=${versionsOf(bouncers, query.get('q') ?? '')} />
+        <${Versions} title="Versions in use" of="Program" whose="Bouncers" versions=${versionsOf(bouncers, query.get('q') ?? '')} />
         ${bouncer !== undefined && html`<${BouncerDialog} bouncer=${bouncer} names=${names} onClose=${() => setShown(undefined)} />`}
       `;
     }}<//>
@@ -53,7 +53,7 @@ async function readBouncers() {
 
 const NoBouncers = () => html`
   <${Empty} icon="bouncers" title="No bouncer has fetched anything yet">
-    <p>Make a key with the permission feed:read, and give it to the bouncer with the address of weir. <a href=${link('/keys')}>Keys</a></p>
+    <p>Create a key with the permission feed:read and give it to the bouncer together with the address of weir. <a href=${link('/keys')}>Keys</a></p>
   <//>
 `;
 
@@ -70,7 +70,7 @@ function versionsOf(bouncers, shown) {
       return {
         key: agent,
         what: html`<span><bdi class="text">${name}</bdi> <bdi class="mono small text">${version}</bdi></span>`,
-        note: html`<span>last pull <${Ago} at=${last || null} /></span>`,
+        note: html`<span>last fetch <${Ago} at=${last || null} /></span>`,
         clients: each.length,
         query: { q: agent },
         isShown: agent === shown,
@@ -96,6 +96,6 @@ const columns = (names) => [
   },
   { label: 'Address', width: 'minmax(7rem, 1fr)', secondary: true, cell: ({ address }) => html`<bdi class="mono">${address}</bdi>` },
   { label: 'Feed', width: 'minmax(6rem, 1fr)', secondary: true, cell: ({ feed_id: id }) => html`<bdi>${names.feedOf(id).name}</bdi>` },
-  { label: 'Holds', width: '5.5rem', number: true, cell: ({ decisions, last_stream: at }) => (at === null ? '–' : count(decisions)) },
-  { label: 'Last pull', width: '6.5rem', number: true, cell: ({ last_pull: at }) => html`<${Ago} at=${at} />` },
+  { label: 'Entries', width: '5.5rem', number: true, cell: ({ decisions, last_stream: at }) => (at === null ? '–' : count(decisions)) },
+  { label: 'Last fetch', width: '6.5rem', number: true, cell: ({ last_pull: at }) => html`<${Ago} at=${at} />` },
 ];

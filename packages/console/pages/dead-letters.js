@@ -28,8 +28,7 @@ const WORKS = {
     label: 'Replay',
     danger: false,
     done: 'sent again',
-    about:
-      'They go to the end of the stream, as received at their first time. What can still not be landed comes back here under another number.',
+    about: 'weir processes them again, with their original time of arrival. Messages that fail again return here under a new number.',
     async run(ids) {
       for (const part of inParts(ids)) await ask(REPLAY, { method: 'POST', body: { ids: part } });
     },
@@ -42,7 +41,7 @@ const WORKS = {
     label: 'Drop',
     danger: true,
     done: 'dropped',
-    about: 'They are deleted. What they say never becomes a rule.',
+    about: 'The messages are deleted and never become rules.',
     async run(ids) {
       for (const id of ids) await ask(addressOf(id), { method: 'DELETE' });
     },
@@ -69,10 +68,9 @@ export function Page(_props) {
     void refresh();
   };
   return html`
-    <${PageHead} title="Dead letters">Messages that could not be landed, such as those of a later version of weir. Nothing of them is in the rules.<//>
+    <${PageHead} title="Dead letters">Messages weir could not process. They have no effect on rules.<//>
     <${Shown} live=${{ value: items, error, refresh }}>${() =>
-      there.length === 0 &&
-      html`<${Empty} icon="check" title="No dead letters"><p>No message that could not be landed waits to be sent again or dropped.</p><//>`}<//>
+      there.length === 0 && html`<${Empty} icon="check" title="No dead letters"><p>No failed messages.</p><//>`}<//>
     ${
       there.length > 0 &&
       html`
@@ -127,7 +125,7 @@ function LetterDialog({ id, onClose, onWork }) {
       <${Shown} live=${live}>${(/** @type {DeadLetter} */ letter) => html`
         <${Notice} kind="warn"><span class="text">${letter.reason}</span><//>
         <${Facts} facts=${[
-          ['Became one', dateTime(letter.at)],
+          ['Failed', dateTime(letter.at)],
           ['Accepted', dateTime(letter.timestamp)],
           ['Stream', `partition ${letter.partition}, offset ${letter.offset}`],
           ['Headers', html`<span class="mono">${JSON.stringify(letter.headers, null, 1)}</span>`],

@@ -23,7 +23,7 @@ export function Page({ session, place }) {
   const shown = query.get('id');
   const setShown = (id) => setQuery({ id });
   return html`
-    <${PageHead} title="Devices">What pulls feeds, rules and the configuration of agents, told apart by key, address and User-Agent; those that need a look come first.<//>
+    <${PageHead} title="Devices">Clients that fetch feeds, rules or agent configuration. Problems first.<//>
     <${Shown} live=${live}>${(/** @type {Device[]} */ devices) => {
       const stopped = devices.filter(({ stopped_at: at }) => at !== null).length;
       const refused = devices.filter(({ stopped_at: at, refusals }) => at === null && refusals.length > 0).length;
@@ -33,16 +33,16 @@ export function Page({ session, place }) {
       const has = devices.filter(({ documents }) => etag === null || documents.some((each) => each.etag === etag));
       const shownOnes = chosen(has, query);
       return html`
-        ${stopped > 0 && html`<${Notice} kind="bad">${counted(stopped, 'device has', 'devices have')} stopped pulling: what ${stopped === 1 ? 'it blocks' : 'they block'} grows old.<//>`}
-        ${refused > 0 && html`<${Notice} kind="warn">${counted(refused, 'device is', 'devices are')} refused something, and ${refused === 1 ? 'keeps' : 'keep'} what ${refused === 1 ? 'it' : 'they'} got of it before.<//>`}
+        ${stopped > 0 && html`<${Notice} kind="bad">${counted(stopped, 'device has', 'devices have')} stopped fetching: ${stopped === 1 ? 'its' : 'their'} rules are getting outdated.<//>`}
+        ${refused > 0 && html`<${Notice} kind="warn">weir refuses requests of ${counted(refused, 'device')}; ${refused === 1 ? 'it keeps its' : 'they keep their'} last version.<//>`}
         <${ClientFilter} query=${query} shown=${shownOnes.length} all=${devices.length} what="device" />
         ${
           shownOnes.length === 0
-            ? html`<p class="soft">None of them. <${Button} tiny onClick=${() => setQuery({ q: '', silent: '', etag: '' })}>Show all<//></p>`
+            ? html`<p class="soft">No matches. <${Button} tiny onClick=${() => setQuery({ q: '', silent: '', etag: '' })}>Show all<//></p>`
             : html`<${LongList} label="Devices" columns=${COLUMNS} rows=${shownOnes} keyOf=${keyOf}
                 onRow=${(/** @type {Device} */ { id }) => setShown(id)} />`
         }
-        <${Versions} title="Who has what" of="What" whose="Devices" versions=${versionsOf(devices, names, etag)} />
+        <${Versions} title="Versions in use" of="Feed" whose="Devices" versions=${versionsOf(devices, names, etag)} />
         ${device !== undefined && html`<${DeviceDialog} device=${device} names=${names} onClose=${() => setShown('')} />`}
       `;
     }}<//>
@@ -74,7 +74,7 @@ function versionsOf(devices, names, shown) {
         what: isFeed(first)
           ? html`<span><a class="text" href=${linkToFeed(feed)}>${feed.name}</a> <span class="small soft">${documentText(first)}</span></span>`
           : html`<span>${documentText(first)}</span>`,
-        note: html`<span>of <${Ago} at=${first.last_modified} />${behindText(first.behind_seconds)}</span>`,
+        note: html`<span>${behindText(first.behind_seconds)} (<${Ago} at=${first.last_modified} />)</span>`,
         clients: each.length,
         query: { etag: first.etag },
         isShown: first.etag === shown,
@@ -84,7 +84,7 @@ function versionsOf(devices, names, shown) {
 }
 
 /** @param {number | null} seconds null: not known. */
-const behindText = (seconds) => (seconds === null ? '' : seconds === 0 ? ', the newest' : `, ${duration(seconds * 1000)} behind`);
+const behindText = (seconds) => (seconds === null ? 'unknown' : seconds === 0 ? 'current' : `${duration(seconds * 1000)} behind`);
 
 /** Stopped devices first, then refused ones, then by last fetch. @returns {Promise<Device[]>} */
 async function readDevices() {
@@ -98,7 +98,7 @@ const urgency = ({ stopped_at: stopped, last_status: status, refusals }) =>
 
 const NoDevices = () => html`
   <${Empty} icon="devices" title="No device has fetched a feed yet">
-    <p>Make a key with the permission feed:read, and point a firewall at the address of a feed. <a href=${link('/feeds')}>Feeds</a> has the set-up for each appliance.</p>
+    <p>Create a key with the permission feed:read and point a firewall at a feed. <a href=${link('/feeds')}>Feeds</a> has the set-up for each appliance.</p>
   <//>
 `;
 
@@ -114,7 +114,7 @@ const COLUMNS = [
   { label: 'Name', width: 'minmax(6rem, 1fr)', cell: (device) => html`<bdi>${keyName(device)}</bdi>` },
   { label: 'Address', width: 'minmax(7rem, 1fr)', secondary: true, cell: ({ address }) => html`<bdi class="mono">${address}</bdi>` },
   { label: 'User-Agent', width: 'minmax(7rem, 1.5fr)', secondary: true, cell: ({ user_agent: agent }) => html`<bdi>${agent || '–'}</bdi>` },
-  { label: 'Last pull', width: '6.5rem', number: true, cell: ({ last_pull: at }) => html`<${Ago} at=${at} />` },
+  { label: 'Last fetch', width: '6.5rem', number: true, cell: ({ last_pull: at }) => html`<${Ago} at=${at} />` },
   {
     label: 'Every',
     width: '5.5rem',

@@ -34,11 +34,11 @@ export function Page({ session, place }) {
     may(session, 'manage') &&
     html`
       <${Button} icon="plus" onClick=${() => setOpen('list')}>New list<//>
-      <${Button} icon="plus" kind="main" onClick=${() => setOpen('composed')}>Compose a feed<//>
+      <${Button} icon="plus" kind="main" onClick=${() => setOpen('composed')}>Compose feed<//>
     `;
   const close = () => setOpen(undefined);
   return html`
-    <${PageHead} title="Feeds" actions=${actions}>What firewalls poll. Signals land in lists; each list is a feed, and a feed can be made of several lists. <a href=${link('/worth')}>What each list is worth</a><//>
+    <${PageHead} title="Feeds" actions=${actions}>Firewalls fetch feeds. Each list is a feed, and a feed can combine several lists. <a href=${link('/worth')}>List value</a><//>
     <${Shown} live=${live}>${(/** @type {FeedRow[]} */ feeds) => html`
       <${FeedTable} feeds=${feeds} />
       <${DeletedFeeds} session=${session} onDone=${live.refresh} />
@@ -46,7 +46,7 @@ export function Page({ session, place }) {
         feeds.length === 2 &&
         html`
         <${Empty} icon="feeds" title="One list so far">
-          <p>Make a list for each source of signals, such as one for mail and one for the web, and compose feeds of them for each firewall.</p>
+          <p>Create a list for each source of signals, such as mail and web, and compose a feed for each firewall.</p>
         <//>
       `
       }
@@ -62,10 +62,10 @@ function FeedTable({ feeds: read }) {
   /** @type {Column<FeedRow>[]} */
   const columns = [
     { label: 'Feed', cell: (feed) => html`<a class="text" href=${linkToFeed(feed)}>${feed.name}</a>` },
-    { label: 'Made of', cell: (feed) => html`<span>${nameOfKind(feed)}</span>` },
+    { label: 'Contains', cell: (feed) => html`<span>${nameOfKind(feed)}</span>` },
     { label: 'Entries', number: true, cell: (feed) => html`<${Entries} feed=${feed} />` },
     {
-      label: 'Of its cap',
+      label: 'Limit',
       cell: (feed) => {
         const built = countOf(feed);
         if (built === undefined) return html`<span class="soft">not counted yet</span>`;

@@ -36,14 +36,14 @@ export function Page({ session, place }) {
   useDo(place, (what) => what === 'make' && setMaking(true));
   const actions = html`<${Button} kind="main" icon="plus" onClick=${() => setMaking(true)}>New key<//>`;
   return html`
-    <${PageHead} title="Keys" actions=${actions}>What senders, firewalls and people show to be let in. The text of a key is shown once, when it is made.<//>
+    <${PageHead} title="Keys" actions=${actions}>API keys of senders, firewalls and people. weir shows a key once, when you create it.<//>
     <${Shown} live=${live}>${(/** @type {any} */ { keys, lists, feeds }) => {
       const ended = keys.filter((key) => stateOf(key) !== 'valid').length;
       const shown = isAll ? keys : keys.filter((key) => stateOf(key) === 'valid');
       return html`
         ${
           ended > 0 &&
-          html`<${CheckField} label=${`Also show ${counted(ended, 'key that has', 'keys that have')} ended`} checked=${isAll}
+          html`<${CheckField} label=${`Show ${counted(ended, 'expired or revoked key')}`} checked=${isAll}
           onValue=${setAll} />`
         }
         <${Table} label="Keys" columns=${columns(session, { lists, feeds }, setRevoked)} rows=${shown}
@@ -85,15 +85,15 @@ const columns = (session, known, revoke) => [
   {
     label: 'Key',
     cell: ({ id, name, prefix }) =>
-      html`<span><bdi>${name ?? 'without a name'}</bdi>${id === session.key_id && html` <${Badge} kind="accent">yours<//>`}<br /><span class="soft small mono">${prefix}…</span></span>`,
+      html`<span><bdi>${name ?? 'unnamed'}</bdi>${id === session.key_id && html` <${Badge} kind="accent">yours<//>`}<br /><span class="soft small mono">${prefix}…</span></span>`,
   },
   {
-    label: 'May',
+    label: 'Permissions',
     cell: ({ permissions, role }) =>
       html`<span class="row">${(role === null ? permissions : [role]).map((each) => html`<${Badge} key=${each}>${each}<//>`)}</span>`,
   },
   { label: 'Bound to', cell: (key) => boundTo(key, known) },
-  { label: 'Good from', cell: ({ from }) => html`<span class="mono small">${from.length === 0 ? 'anywhere' : from.join(', ')}</span>` },
+  { label: 'Allowed from', cell: ({ from }) => html`<span class="mono small">${from.length === 0 ? 'anywhere' : from.join(', ')}</span>` },
   { label: 'Last used', cell: ({ id, last_used_at: at }) => (id === session.key_id ? 'now' : html`<${Ago} at=${at} />`) },
   {
     label: 'Expires in',
@@ -113,8 +113,8 @@ const columns = (session, known, revoke) => [
 
 /** @param {Key} key @param {Omit<any, 'keys'>} known */
 function boundTo({ list_id: list, feed_id: feed }, { lists, feeds }) {
-  if (list !== null) return html`<span>list <bdi>${lists.find(({ id }) => id === list)?.name ?? 'that is gone'}</bdi></span>`;
-  return feed === null ? '' : html`<span>feed <bdi>${feeds.find(({ id }) => id === feed)?.name ?? 'that is gone'}</bdi></span>`;
+  if (list !== null) return html`<span>list <bdi>${lists.find(({ id }) => id === list)?.name ?? '(deleted)'}</bdi></span>`;
+  return feed === null ? '' : html`<span>feed <bdi>${feeds.find(({ id }) => id === feed)?.name ?? '(deleted)'}</bdi></span>`;
 }
 
 /** feed:read, or the first permission that this session can grant. @param {Session} session */
@@ -165,27 +165,27 @@ function NewKey({ session, lists, feeds, onClose, onDone }) {
     ...lists.map((list) => ({ value: `list ${list.id}`, label: `List ${list.name}` })),
     ...feeds.map((feed) => ({ value: `feed ${feed.id}`, label: `Feed ${feed.name}` })),
   ];
-  const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${!isRole && chosen.length === 0}>Make the key<//>`;
+  const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${!isRole && chosen.length === 0}>Create key<//>`;
   return html`
     <${Dialog} title="New key" onClose=${onClose} onSubmit=${submit} footer=${footer}>
       ${error !== undefined && faultOf('name') === undefined && faultOf('from') === undefined && html`<${Failed} error=${error} />`}
-      <${TextField} label="Name" hint="Who or what has it, such as edge firewall." value=${name} onValue=${setName}
+      <${TextField} label="Name" hint="Its owner, such as edge firewall." value=${name} onValue=${setName}
         maxlength="200" autofocus fault=${faultOf('name')} />
       ${
         roles.length > 0 &&
         html`<${SelectField} label="Role" value=${isRole ? role : ''} onValue=${setRole}
-          options=${[{ value: '', label: 'None: chosen one by one' }, ...roles]} />`
+          options=${[{ value: '', label: 'None: choose permissions' }, ...roles]} />`
       }
       ${
         !isRole &&
-        html`<${CheckList} label="May" options=${offered.map(({ value, label }) => ({ value, label: `${label} (${value})` }))} values=${chosen}
-        onValues=${setPermissions} hint="A key can give only what it may do itself." />`
+        html`<${CheckList} label="Permissions" options=${offered.map(({ value, label }) => ({ value, label: `${label} (${value})` }))} values=${chosen}
+        onValues=${setPermissions} hint="You can grant only your own permissions." />`
       }
       <div class="form-row">
         <${SelectField} label="Bound to" value=${bound} onValue=${setBound} options=${bindings} />
         <${SelectField} label="Expires after" value=${expires} onValue=${setExpires} options=${EXPIRIES} />
       </div>
-      <${TextField} label="Good from" hint="Networks, such as 198.51.100.0/24; from anywhere when empty. Elsewhere it is told like a wrong key."
+      <${TextField} label="Allowed from" hint="Networks, such as 198.51.100.0/24; empty: any. From other networks the key is rejected."
         value=${from} onValue=${setFrom} maxlength="4000" fault=${faultOf('from')} />
       <${SameWithCurl} text=${curlOf('POST', manage('/keys'), body)} />
     <//>
@@ -197,8 +197,8 @@ const MadeKey = ({ made, onClose }) => html`
   <${Dialog} title="Copy the key now" onClose=${onClose} footer=${html`<${Button} kind="main" onClick=${onClose}>I have copied it<//>`}>
     ${
       made.key === null
-        ? html`<${Notice} kind="warn">The key was made, but its text was shown before and is kept nowhere. Revoke it and make another.<//>`
-        : html`<${Notice} kind="warn">This is the only time that it is shown: weir keeps a hash of it.<//><${Code} text=${made.key}
+        ? html`<${Notice} kind="warn">The key exists, but weir showed it before and does not store it. Revoke it and create another.<//>`
+        : html`<${Notice} kind="warn">Copy the key now: weir stores only a hash and cannot show it again.<//><${Code} text=${made.key}
           label="The key" />`
     }
   <//>
@@ -217,15 +217,15 @@ function Revoke({ session, revoked, onClose, onDone }) {
   }, [revoked.id]);
   const work = async () => {
     await ask(address, { method: 'DELETE' });
-    toast(html`The key <bdi>${revoked.name ?? revoked.prefix}</bdi> was revoked.`);
+    toast(html`Key <bdi>${revoked.name ?? revoked.prefix}</bdi> revoked.`);
     onDone();
   };
   return html`
-    <${Confirm} title="Revoke the key?" action="Revoke it" danger work=${work} onClose=${onClose}>
-      <p>Whoever has the key ${revoked.name !== null && html`<bdi>${revoked.name}</bdi> `}<span class="mono">${revoked.prefix}…</span> is turned away with 401, in every process within two seconds. This cannot be undone.</p>
-      ${revoked.id !== session.key_id && html`<p>It was last used: <${Ago} at=${revoked.last_used_at} />.</p>`}
+    <${Confirm} title="Revoke key?" action="Revoke" danger work=${work} onClose=${onClose}>
+      <p>The key ${revoked.name !== null && html`<bdi>${revoked.name}</bdi> `}<span class="mono">${revoked.prefix}…</span> stops working within two seconds (HTTP 401). This cannot be undone.</p>
+      ${revoked.id !== session.key_id && html`<p>Last used: <${Ago} at=${revoked.last_used_at} />.</p>`}
       ${uses !== undefined && html`<${Pulled} uses=${uses} />`}
-      ${revoked.id === session.key_id && html`<${Notice} kind="bad">This is the key that you are signed in with: you will be signed out.<//>`}
+      ${revoked.id === session.key_id && html`<${Notice} kind="bad">You are signed in with this key and will be signed out.<//>`}
       <${SameWithCurl} text=${curlOf('DELETE', address)} />
     <//>
   `;

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { ApiError, manage } from '../api.js';
 import { curlOf } from '../curl.js';
 import { useLive } from '../data.js';
-import { count } from '../format.js';
+import { count, counted } from '../format.js';
 import { useNames } from '../names.js';
 import { go, link, setQuery } from '../router.js';
 import { may } from '../session.js';
@@ -40,13 +40,13 @@ export function Page({ session, place }) {
   const asked = targetsOf(text);
   const targets = asked.flatMap((each) => ('target' in each ? [each.target] : []));
   return html`
-    <${PageHead} title="Look up">Who blocks an address, why, and which devices enforce it.<//>
+    <${PageHead} title="Look up">See who blocks an address, why, and on which devices.<//>
     <${AskedFor} key=${text} text=${text} action=${action} />
-    ${asked.map((each) => 'name' in each && html`<${Notice} key=${each.name}><bdi>${each.name}</bdi> is a name. Feeds have addresses: ask about those that it stands for.<//>`)}
-    ${asked.map((each) => 'wrong' in each && html`<${Notice} key=${each.wrong}><bdi>${each.wrong}</bdi> is no address, network, ASN or country.<//>`)}
+    ${asked.map((each) => 'name' in each && html`<${Notice} key=${each.name}><bdi>${each.name}</bdi> is a host name. Look up its addresses instead.<//>`)}
+    ${asked.map((each) => 'wrong' in each && html`<${Notice} key=${each.wrong}><bdi>${each.wrong}</bdi> is not an address, network, ASN or country.<//>`)}
     ${
       text.trim() === '' &&
-      html`<${Empty} icon="search" title="Ask about an address"><p>Somebody cannot reach a service, or an alert names an address: type it above, as the report has it, or press <kbd>/</kbd> on any page.</p><//>`
+      html`<${Empty} icon="search" title="Look up an address"><p>Enter an IP, network, ASN or country – pasted from a report is fine. <kbd>/</kbd> opens the search on any page.</p><//>`
     }
     ${
       targets.length === 1
@@ -67,7 +67,7 @@ function AskedFor({ text: given, action }) {
     <form class="asked" onSubmit=${submit}>
       <${TextField} label="Address, network, ASN or country" value=${text} onValue=${setText} maxlength="2000" autocomplete="off"
         spellcheck=${false} placeholder="45[.]83[.]64[.]1, hxxp://192.0.2.7:8080, AS64500, NL" />
-      <${SelectField} label="In" value=${action} onValue=${(value) => setQuery({ action: value })}
+      <${SelectField} label="Feeds" value=${action} onValue=${(value) => setQuery({ action: value })}
         options=${ACTIONS} />
       <${Button} kind="main" type="submit">Look up<//>
     </form>
@@ -124,12 +124,12 @@ function One({ target, action, session }) {
 
 /** @param {{ lists: LookupAnswer['dropped'] }} props */
 const Dropped = ({ lists }) => html`
-  <p class="small soft">Dropped for its lists in 30 days, as bouncers told: ${lists.map(({ list, hits }, i) => html`${i > 0 && ', '}<bdi key=${list}>${list}</bdi> ${count(hits)}`)}.</p>
+  <p class="small soft">Hits reported by bouncers in 30 days: ${lists.map(({ list, hits }, i) => html`${i > 0 && ', '}<bdi key=${list}>${list}</bdi> ${count(hits)}`)}.</p>
 `;
 
 /** The licence of the ASN data requires attribution, with links. @param {{ text: string }} props */
 const Attribution = ({ text }) => html`
-  <p class="small soft">By the data on ASNs of ${text.split(/(https:\/\/[\w./-]+\w)/).map((part, i) => (i % 2 === 1 ? html`<a key=${i} href=${part} target="_blank" rel="noopener">${part}</a>` : part))}.</p>
+  <p class="small soft">ASN data by ${text.split(/(https:\/\/[\w./-]+\w)/).map((part, i) => (i % 2 === 1 ? html`<a key=${i} href=${part} target="_blank" rel="noopener">${part}</a>` : part))}.</p>
 `;
 
 /** @param {{ answer: LookupAnswer, mayChange: boolean, maySet: boolean, onOpen: (open: LookupForm) => void, onDone: () => void }} props */
@@ -160,17 +160,17 @@ function Found({ answer, mayChange, maySet, onOpen, onDone }) {
       ${
         concerned
           ? html`<${Card} class="card path-card">
-              <${Path} model=${model} label=${`The way from who asked for it, by rules and feeds, to the devices: ${model.columns.map(({ title, nodes }) => `${title}: ${nodes.map((node) => node.title).join(', ') || 'none'}`).join('; ')}`} />
+              <${Path} model=${model} label=${`From senders through rules and feeds to devices: ${model.columns.map(({ title, nodes }) => `${title}: ${nodes.map((node) => node.title).join(', ') || 'none'}`).join('; ')}`} />
               ${outlook !== undefined && html`<${Stays} answer=${answer} outlook=${outlook} stays=${staying(answer, outlook)} mayChange=${mayChange} maySet=${maySet} onOpen=${onOpen} onDone=${onDone} />`}
             <//>`
-          : html`<p class="soft">No rule concerns it.</p>`
+          : html`<p class="soft">No rules match.</p>`
       }
     </div>
-    ${(answer.devices_left_out_feeds ?? 0) > 0 && html`<p class="small soft">Of ${answer.devices_left_out_feeds} more feeds that it concerns devices are not told.</p>`}
+    ${(answer.devices_left_out_feeds ?? 0) > 0 && html`<p class="small soft">Devices of ${counted(answer.devices_left_out_feeds ?? 0, 'more feed')} are not shown.</p>`}
     ${answer.dropped.length > 0 && html`<${Dropped} lists=${answer.dropped} />`}
     ${answer.where?.attribution && html`<${Attribution} text=${answer.where.attribution} />`}
-    ${answer.history !== undefined && html`<${Card} title="History" note="Of its own rules and those around it, as far back as an undo reaches."><${History} events=${answer.history} /><//>`}
-    <details id="feeds" open=${feeds.length <= 6}><summary>Feed by feed, every rule</summary>
+    ${answer.history !== undefined && html`<${Card} title="History" note="Its rules and those of networks around it, as far back as an undo reaches."><${History} events=${answer.history} /><//>`}
+    <details id="feeds" open=${feeds.length <= 6}><summary>All feeds and rules</summary>
       <div class="stack"><${FeedByFeed} target=${target} action=${action} feeds=${feeds} /></div>
     </details>
   `;

@@ -24,7 +24,7 @@ const sum = (values) => values.reduce((total, value) => total + value, 0);
 /** @param {PageProps} props */
 export function Page({ session }) {
   return html`
-    <${PageHead} title="Overview">What needs attention, and what happens in this workspace.<//>
+    <${PageHead} title="Overview">Alerts and activity of this workspace.<//>
     <${Attention} session=${session} />
     <${FirstSteps} session=${session} />
     <${Now} />
@@ -39,7 +39,7 @@ export function Page({ session }) {
 function Now() {
   const live = useLive(manage('/activity', { minutes: 60 }));
   return html`
-    <${Card} title="The last hour">
+    <${Card} title="Last hour">
       <${Shown} live=${live}>${(activity) => {
         const { accepted, failed, landed, pulls, not_modified: unchanged, refused } = activity;
         const answered = sum(pulls) - sum(refused);
@@ -52,15 +52,15 @@ function Now() {
           <${Figures}>
             <${Figure} label="Entries accepted" value=${count(sum(accepted))} note=${perMinute(accepted)} />
             <${Figure} label="Entries failed" value=${count(sum(failed))} note=${perMinute(failed)} />
-            <${Figure} label="Entries landed" value=${count(sum(landed))} note=${perMinute(landed)} />
-            <${Figure} label="Pulls" value=${count(sum(pulls))} note=${perMinute(pulls)} />
-            <${Figure} label="Answered 304" value=${answered <= 0 ? '–' : percent(sum(unchanged) / answered)} note="nothing had changed" />
-            ${sum(refused) > 0 && html`<${Figure} label="Refused" value=${count(sum(refused))} note="not in the share above" />`}
+            <${Figure} label="Entries applied" value=${count(sum(landed))} note=${perMinute(landed)} />
+            <${Figure} label="Fetches" value=${count(sum(pulls))} note=${perMinute(pulls)} />
+            <${Figure} label="Unchanged (304)" value=${answered <= 0 ? '–' : percent(sum(unchanged) / answered)} note="no new content" />
+            ${sum(refused) > 0 && html`<${Figure} label="Refused" value=${count(sum(refused))} note="not included in the share" />`}
           <//>
           ${
             [accepted, failed, landed, pulls].every((values) => sum(values) === 0) &&
             html`
-            <p class="small soft">Nothing in this hour. Send a signal: <code>POST /v1/signal</code>; set a device up under <a href=${link('/feeds')}>Feeds</a>.</p>
+            <p class="small soft">No activity. Send a signal with <code>POST /v1/signal</code>, or set up a device under <a href=${link('/feeds')}>Feeds</a>.</p>
           `
           }
         `;
@@ -83,32 +83,26 @@ function Day() {
   const live = useLive(manage('/activity', { minutes, step }), { every: 30_000 });
   const span = Number(minutes) * 60;
   return html`
-    <div class="form-row" style=${{ maxWidth: '14rem' }}><${SelectField} label="Charts of the last" value=${minutes} onValue=${setMinutes} options=${RANGES} /></div>
+    <div class="form-row" style=${{ maxWidth: '14rem' }}><${SelectField} label="Time range" value=${minutes} onValue=${setMinutes} options=${RANGES} /></div>
     <div class="cards">
       <${Shown} live=${live}>${({ to, accepted, failed, landed, pulls, not_modified: unchanged, refused }) => {
         const end = Math.floor(Date.parse(to) / 60_000) * 60;
         const first = end - accepted.length * step * 60;
         const times = accepted.map((_, i) => first + (i + 1) * step * 60);
         const note =
-          step === 1
-            ? 'By the minute.'
-            : step < 60
-              ? `In ${step} minutes.`
-              : step === 60
-                ? 'By the hour.'
-                : `In ${counted(step / 60, 'hour')}.`;
+          step === 1 ? 'Per minute.' : step < 60 ? `Per ${step} min.` : step === 60 ? 'Per hour.' : `Per ${counted(step / 60, 'hour')}.`;
         return html`
           <${Card} title=${`Entries, last ${label}`} note=${note}>
             <${Plot} key=${minutes} span=${span} onSpan=${seeChanges()} label=${`Entries of the last ${label}`} times=${times} series=${[
               { label: 'accepted', color: '--accent', fill: true, values: accepted },
-              { label: 'landed', color: '--good', values: landed },
+              { label: 'applied', color: '--good', values: landed },
               { label: 'failed', color: '--bad', values: failed },
             ]} />
           <//>
-          <${Card} title=${`Pulls, last ${label}`} note=${note}>
-            <${Plot} key=${minutes} span=${span} onSpan=${seeChanges()} label=${`Pulls of the last ${label}`} times=${times} series=${[
+          <${Card} title=${`Fetches, last ${label}`} note=${note}>
+            <${Plot} key=${minutes} span=${span} onSpan=${seeChanges()} label=${`Fetches of the last ${label}`} times=${times} series=${[
               { label: 'all', color: '--accent', fill: true, values: pulls },
-              { label: 'answered 304', color: '--good', values: unchanged },
+              { label: 'unchanged (304)', color: '--good', values: unchanged },
               { label: 'refused', color: '--warn', values: refused },
             ]} />
           <//>
@@ -121,10 +115,10 @@ function Day() {
 function Days() {
   const live = useLive(manage('/history', { days: 90 }), { every: 60_000 });
   return html`
-    <${Card} title="Entries, last 90 days" note="Of all lists, by day (UTC).">
+    <${Card} title="Entries, last 90 days" note="All lists, per day (UTC).">
       <${Shown} live=${live}>${(/** @type {{ days: any[] }} */ { days }) =>
         days.length === 0
-          ? html`<p class="soft">No entry has landed yet.</p>`
+          ? html`<p class="soft">No entries yet.</p>`
           : html`
               <${Plot} days span=${89 * 86_400} onSpan=${seeChanges()} label="Entries of the last 90 days" times=${days.map(({ day }) => Date.parse(day) / 1000)} series=${[
                 { label: 'added', color: '--accent', fill: true, values: days.map(({ added }) => added) },
@@ -150,7 +144,7 @@ function FullFeeds() {
           .slice(0, 5);
         const unknown = feeds.filter((feed) => builtOf(feed) === undefined).length;
         if (rows.length === 0)
-          return html`<${Empty} icon="feeds" title="No feed is counted yet"><p>A feed is counted when a device asks for it, or when the page of feeds is looked at.</p><//>`;
+          return html`<${Empty} icon="feeds" title="No counts yet"><p>weir counts a feed when a device fetches it or someone opens Feeds.</p><//>`;
         return html`
           <ul class="full-feeds">
             ${rows.map(
@@ -163,7 +157,7 @@ function FullFeeds() {
               `,
             )}
           </ul>
-          ${unknown > 0 && html`<p class="small soft">${counted(unknown, 'other was', 'others were')} not asked for lately: the page of feeds counts them.</p>`}
+          ${unknown > 0 && html`<p class="small soft">${counted(unknown, 'more feed')}. <a href=${link('/feeds')}>See all</a></p>`}
         `;
       }}<//>
     <//>

@@ -22,19 +22,19 @@ export function Page({ session }) {
   const live = useLiveWork('people', readPeople);
   const [isAdding, setAdding] = useState(false);
   const [removed, setRemoved] = useState(/** @type {GroupRole | undefined} */ (undefined));
-  const actions = html`<${Button} kind="main" icon="plus" onClick=${() => setAdding(true)}>Give a group a role<//>`;
+  const actions = html`<${Button} kind="main" icon="plus" onClick=${() => setAdding(true)}>Add group role<//>`;
   return html`
-    <${PageHead} title="People" actions=${actions}>What members of groups at your provider may do in this workspace, besides what the settings of the service say.<//>
+    <${PageHead} title="People" actions=${actions}>Roles for identity-provider groups, in addition to those in the service's settings.<//>
     <${Shown} live=${live}>${(/** @type {any} */ known) => html`
       <${Card} title="Groups">
         ${
           known.rows.length === 0
-            ? html`<${Notice} kind="info">No group has a role by this table.<//>`
+            ? html`<${Notice} kind="info">No group roles yet.<//>`
             : html`<${Table} label="Groups" columns=${columns(session, setRemoved)} rows=${known.rows} keyOf=${(/** @type {GroupRole} */ { text }) => text} />`
         }
       <//>
-      <${Card} title="Seen in the last 90 days">
-        ${known.seen.length === 0 ? html`<p class="soft">Nobody yet.</p>` : html`<${Table} label="People" columns=${SEEN} rows=${known.seen} keyOf=${(/** @type {any} */ { id }) => id} />`}
+      <${Card} title="Active in the last 90 days">
+        ${known.seen.length === 0 ? html`<p class="soft">No one yet.</p>` : html`<${Table} label="People" columns=${SEEN} rows=${known.seen} keyOf=${(/** @type {any} */ { id }) => id} />`}
       <//>
       ${isAdding && html`<${Add} session=${session} onClose=${() => setAdding(false)} onDone=${live.refresh} />`}
       ${removed !== undefined && html`<${Remove} removed=${removed} onClose=${() => setRemoved(undefined)} onDone=${live.refresh} />`}
@@ -105,19 +105,19 @@ function Add({ session, onClose, onDone }) {
     const text = `${role}${provider.trim() === '' ? '' : `@${provider.trim()}`}=${group}`;
     const isDone = await run(async () => {
       await write((people) => [...people.filter((each) => each !== text), text]);
-      toast(html`The group <bdi>${group}</bdi> has the role ${role}.`);
+      toast(html`Group <bdi>${group}</bdi> now has the role ${role}.`);
       onDone();
     });
     if (isDone) onClose();
   };
   const [fault] = error instanceof ApiError ? error.faults : [];
-  const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${group === ''}>Give the role<//>`;
+  const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${group === ''}>Add role<//>`;
   return html`
-    <${Dialog} title="Give a group a role" onClose=${onClose} onSubmit=${submit} footer=${footer}>
+    <${Dialog} title="Add group role" onClose=${onClose} onSubmit=${submit} footer=${footer}>
       ${error !== undefined && fault === undefined && html`<${Failed} error=${error} />`}
-      <${TextField} label="Group" hint="As the provider names it." value=${group} onValue=${setGroup} maxlength="256" autofocus fault=${fault?.message} />
+      <${TextField} label="Group" hint="Its name at the provider." value=${group} onValue=${setGroup} maxlength="256" autofocus fault=${fault?.message} />
       <${SelectField} label="Role" value=${role} onValue=${setRole} options=${roles} />
-      <${TextField} label="Provider" hint="Its id in the settings, such as keycloak; a group of that name of any provider when empty."
+      <${TextField} label="Provider" hint="Its id in the settings, such as keycloak; empty: any provider."
         value=${provider} onValue=${setProvider} maxlength="32" />
     <//>
   `;
@@ -127,12 +127,12 @@ function Add({ session, onClose, onDone }) {
 function Remove({ removed: { text, group, role }, onClose, onDone }) {
   const work = async () => {
     await write((people) => people.filter((each) => each !== text));
-    toast(html`The group <bdi>${group}</bdi> has lost the role ${role}.`);
+    toast(html`Role ${role} removed from <bdi>${group}</bdi>.`);
     onDone();
   };
   return html`
-    <${Confirm} title="Take the role away?" action="Take it away" danger work=${work} onClose=${onClose}>
-      <p>Members of <bdi class="text">${group}</bdi> are no ${role} by this table from their next request on. What the settings of the service give them stays.</p>
+    <${Confirm} title="Remove role?" action="Remove" danger work=${work} onClose=${onClose}>
+      <p>Members of <bdi class="text">${group}</bdi> lose the role ${role} with their next request. Roles from the service's settings remain.</p>
     <//>
   `;
 }

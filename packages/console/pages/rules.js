@@ -64,16 +64,16 @@ const given = (conditions) => Object.fromEntries(Object.entries(conditions).filt
 const accessActions = (session, open) =>
   may(session, 'rules:write') &&
   html`
-    <${Button} onClick=${() => open({ name: 'paste' })}>Paste a list<//>
+    <${Button} onClick=${() => open({ name: 'paste' })}>Paste list<//>
     <${Button} onClick=${() => open({ name: 'unblock' })}>Unblock<//>
     <${Button} kind="main" icon="plus" onClick=${() => open({ name: 'block' })}>Block or allow<//>
   `;
 
 /** @param {Session} session @param {(open: RulesForm) => void} open */
 const expressionActions = (session, open) => html`
-  ${may(session, 'rules:write') && html`<${Button} onClick=${() => open({ name: 'order' })}>Change the order<//>`}
-  <${Button} onClick=${() => open({ name: 'try' })}>Try an expression<//>
-  ${may(session, 'rules:write') && html`<${Button} kind="main" icon="plus" onClick=${() => open({ name: 'add' })}>Add a rule<//>`}
+  ${may(session, 'rules:write') && html`<${Button} onClick=${() => open({ name: 'order' })}>Change order<//>`}
+  <${Button} onClick=${() => open({ name: 'try' })}>Test expression<//>
+  ${may(session, 'rules:write') && html`<${Button} kind="main" icon="plus" onClick=${() => open({ name: 'add' })}>Add rule<//>`}
 `;
 
 /** @param {Error | undefined} error */

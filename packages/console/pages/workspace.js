@@ -12,7 +12,7 @@ import { Sample } from './workspace/sample.js';
 export function Page({ session }) {
   const live = useLiveWork('workspace', readWorkspace);
   return html`
-    <${PageHead} title="Workspace">What holds for all of it: what no block may reach, what rules are tried on, who is told what needs attention, and who may do what.<//>
+    <${PageHead} title="Workspace">Guard rails, traffic sample, webhooks and access.<//>
     <${Shown} live=${live}>${(/** @type {Tagged} */ workspace) => html`
       <${GuardRails} workspace=${workspace} session=${session} onDone=${live.refresh} />
       <${Sample} workspace=${workspace.body.name} session=${session} />

@@ -20,7 +20,7 @@ export const Code = ({ text, label }) => html`
 
 /** @param {{ text: string }} props */
 export const SameWithCurl = ({ text }) => html`
-  <details><summary>The same with curl</summary><${Code} text=${text} label="The command" /></details>
+  <details><summary>curl command</summary><${Code} text=${text} label="Command" /></details>
 `;
 
 /** navigator.clipboard exists only over TLS and on localhost. @param {string} text */

@@ -40,7 +40,7 @@ export function Dialog({ title, onClose, wide = false, footer, children, onSubmi
     ${children}
     ${
       isAsking
-        ? html`<footer role="alert"><span>Drop what you have typed?</span><${Button} data-keep onClick=${keep}>Keep it<//><${Button} kind="danger" onClick=${onClose}>Drop it<//></footer>`
+        ? html`<footer role="alert"><span>Discard changes?</span><${Button} data-keep onClick=${keep}>Keep editing<//><${Button} kind="danger" onClick=${onClose}>Discard<//></footer>`
         : footer !== undefined && html`<footer>${footer}</footer>`
     }
   `;

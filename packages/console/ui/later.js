@@ -35,7 +35,7 @@ export function later(load, name, meanwhile) {
   };
 }
 
-const NOT_LOADED = 'This could not be loaded: weir does not answer, or it was updated meanwhile. Load the console again.';
+const NOT_LOADED = 'Loading failed: weir is not responding or was updated. Reload the console.';
 
 /** Preloads, so that it opens at once, also after an update of weir. @param {Load} load */
 export function useAhead(load) {

@@ -147,7 +147,7 @@ export function LongList({ label, columns, rows, keyOf, onRow, selected, total =
 
 /** @param {{ selection: RowSelection }} props */
 const CheckAll = ({ selection: { all, toggleAll } }) => html`
-  <input type="checkbox" tabindex="-1" aria-label="Select all that are read" checked=${all === true} onClick=${toggleAll}
+  <input type="checkbox" tabindex="-1" aria-label="Select all loaded rows" checked=${all === true} onClick=${toggleAll}
     ref=${(/** @type {HTMLInputElement | null} */ input) => {
       if (input !== null) input.indeterminate = all === 'some';
     }} />

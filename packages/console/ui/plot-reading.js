@@ -17,7 +17,7 @@ export function readingAt(times, series, i, days) {
   const values = series.flatMap(({ label, values: all }) =>
     all[i] === null || all[i] === undefined ? [] : [`${count(/** @type {number} */ (all[i]))} ${label}`],
   );
-  return `${instantText(/** @type {number} */ (times[i]), days)}: ${values.length === 0 ? 'not known' : values.join(', ')}`;
+  return `${instantText(/** @type {number} */ (times[i]), days)}: ${values.length === 0 ? 'unknown' : values.join(', ')}`;
 }
 
 /**

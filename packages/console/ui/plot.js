@@ -157,8 +157,8 @@ export function Plot({ label, times, series, days = false, span, onSpan }) {
 
   return html`
     <figure class="stack">
-      <div class="plot" ref=${box} role="img" aria-label=${`${label}: ${series.map(summary).join('; ')}`} tabindex="0" onKeyDown=${onKey}></div>
-      <p class="plot-at small" role="status">${reading === '' ? html`<span class="soft">${onSpan === undefined ? 'Point at it, or go along with the arrow keys.' : 'Point at it, or go along with the arrow keys; drag over a span, or Shift and Enter, to see what changed then.'}</span>` : reading}</p>
+      <div class="plot" ref=${box} role="img" aria-label=${`${label}: ${series.map(summary).join('; ')}`} title=${onSpan && 'Drag to see what changed.'} tabindex="0" onKeyDown=${onKey}></div>
+      <p class="plot-at small" role="status">${reading}</p>
       <figcaption class="plot-keys">
         ${series.map(
           ({ label: name, color }) => html`
@@ -176,6 +176,6 @@ const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', t
 /** @param {Series} series */
 function summary({ label, values }) {
   const known = values.filter((value) => value !== null);
-  if (known.length === 0) return `${label}: nothing yet`;
-  return `${label}: last ${count(/** @type {number} */ (known.at(-1)))}, at most ${count(Math.max(...known))}`;
+  if (known.length === 0) return `${label}: no data`;
+  return `${label}: latest ${count(/** @type {number} */ (known.at(-1)))}, maximum ${count(Math.max(...known))}`;
 }

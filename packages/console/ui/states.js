@@ -33,13 +33,13 @@ export function Shown({ live, children }) {
   const { value, error, refresh } = live;
   const isToldAbove = error !== undefined && isUnavailable(error);
   if (value === undefined) {
-    if (isToldAbove) return html`<p class="soft">Not read yet.</p>`;
+    if (isToldAbove) return html`<p class="soft">Not loaded yet.</p>`;
     if (isGone(error))
-      return html`<${Empty} icon="search" title="It is not there"><p>It was deleted, or it never was, or it is too old to be known. Lists and feeds that were deleted lately are on the page <a href=${link('/feeds')}>Feeds</a>.</p><//>`;
+      return html`<${Empty} icon="search" title="Not found"><p>It may have been deleted. <a href=${link('/feeds')}>Feeds</a> shows recently deleted lists and feeds.</p><//>`;
     return error === undefined ? html`<${Loading} />` : html`<${Failed} error=${error} retry=${refresh} />`;
   }
   return html`
-    ${error !== undefined && !isToldAbove && html`<${Notice} kind="warn">${isGone(error) ? 'It was deleted meanwhile.' : sentence(error.message)} What you see is older.<//>`}
+    ${error !== undefined && !isToldAbove && html`<${Notice} kind="warn">${isGone(error) ? 'It was deleted.' : sentence(error.message)} Showing older data.<//>`}
     ${children(value)}
   `;
 }

@@ -22,7 +22,7 @@ export function EntryDialog({ act: { entry, parts }, names, onClose }) {
       <${Facts} facts=${[
         ['When', dateTime(at)],
         ['Who', person === null ? actor : `${actor} (${person})`],
-        ['Key', key === null ? (person === null ? 'none: a command' : 'none') : keyName(entry)],
+        ['Key', key === null ? (person === null ? 'none (a command)' : 'none') : keyName(entry)],
         ['Object', html`<${Named} entry=${entry} names=${names} />`],
       ]} />
       ${
@@ -32,7 +32,7 @@ export function EntryDialog({ act: { entry, parts }, names, onClose }) {
       }
       ${
         parts.length > 1 &&
-        html`<h3>All of it: ${count(parts.length)} changes${parts.length > SHOWN && `, ${SHOWN} of them here`}</h3>
+        html`<h3>${count(parts.length)} changes in total${parts.length > SHOWN && `, the first ${SHOWN}`}</h3>
           <${Table} label="All changes of this act" columns=${partColumns(names)} rows=${parts.slice(0, SHOWN)} keyOf=${(/** @type {AuditEntry} */ { id }) => id} />`
       }
     <//>

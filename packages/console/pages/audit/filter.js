@@ -22,7 +22,7 @@ const EVENTS = [
   'sample',
   'attention',
 ];
-const SINCE = [ANY, { value: '1h', label: 'an hour' }, { value: '24h', label: 'a day' }, { value: '7d', label: 'a week' }];
+const SINCE = [ANY, { value: '1h', label: 'Last hour' }, { value: '24h', label: 'Last day' }, { value: '7d', label: 'Last 7 days' }];
 
 /** @param {URLSearchParams} query @returns {Record<string, string>} */
 export const auditConditions = (query) =>
@@ -44,10 +44,10 @@ export const AuditFilter = ({ query, names }) => {
         <${Typed} field="by" label="Person" value=${query.get('by') ?? ''} />
         ${names.keys.length > 0 && choice('key', 'Key', [ANY, ...names.keys.map((name) => ({ value: name, label: name }))])}
         ${choice('event', 'What', [ANY, ...EVENTS.map((word) => ({ value: word, label: word }))])}
-        <${Typed} field="object" label="Object" value=${query.get('object') ?? ''} placeholder="Its name" />
-        ${choice('since', 'Within', SINCE)}
+        <${Typed} field="object" label="Object" value=${query.get('object') ?? ''} placeholder="Name" />
+        ${choice('since', 'Time range', SINCE)}
       </div>
-      ${Object.keys(auditConditions(query)).length > 0 && html`<div class="row"><${Button} tiny kind="quiet" icon="close" onClick=${() => setQuery(Object.fromEntries(FIELDS.map((field) => [field, undefined])))}>Show everything<//></div>`}
+      ${Object.keys(auditConditions(query)).length > 0 && html`<div class="row"><${Button} tiny kind="quiet" icon="close" onClick=${() => setQuery(Object.fromEntries(FIELDS.map((field) => [field, undefined])))}>Clear filters<//></div>`}
     </form>
   `;
 };

@@ -36,7 +36,7 @@ const BATCHES = new Set(['rule', 'rules', 'file', 'batches', 'batch']);
 export function objectOf({ event, object, name, after }, names) {
   const [what] = event.split(' ');
   if (BATCHES.has(what) && UUID.test(object)) return { label: batchText(after), href: PLACES[what]?.(object, names) };
-  const label = name ?? (UUID.test(object) ? `a ${what} that is gone` : object);
+  const label = name ?? (UUID.test(object) ? `a deleted ${what}` : object);
   const isGone = / (deleted|revoked)$/.test(event);
   return { label, href: isGone && what !== 'key' ? undefined : PLACES[what]?.(object, names) };
 }
@@ -69,5 +69,5 @@ export function textOf(value, names, field) {
   }
   const text = String(value);
   if (INSTANT.test(text)) return dateTime(text);
-  return names[text] ?? (UUID.test(text) ? (BATCH_FIELDS.has(field ?? '') ? 'a batch' : 'one that is gone') : text);
+  return names[text] ?? (UUID.test(text) ? (BATCH_FIELDS.has(field ?? '') ? 'a batch' : 'deleted') : text);
 }

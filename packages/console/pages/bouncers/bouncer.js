@@ -17,7 +17,7 @@ const PATIENCE = 3_600_000;
 /** @param {string} agent */
 export function programOf(agent) {
   const [, name, version] = /^([^/\s]+)\/(\S+)/.exec(agent) ?? [];
-  return { name: name ?? (agent || 'no name'), version: version ?? '–' };
+  return { name: name ?? (agent || 'unnamed'), version: version ?? '–' };
 }
 
 /** @param {Bouncer} bouncer @returns {{ kind: Kind, text: string, urgency: number }} */
@@ -37,9 +37,9 @@ export function stateOf({
     const followed = Date.parse(stream) - Date.parse(first) >= PATIENCE;
     return followed ? { kind: 'bad', text: 'stopped', urgency: 3 } : { kind: '', text: 'silent', urgency: 0 };
   }
-  if (gap !== null) return { kind: 'bad', text: 'has a gap', urgency: 2 };
-  if (mode !== null) return { kind: 'warn', text: 'look at its mode', urgency: 1 };
-  return stream === null ? { kind: '', text: 'looks up', urgency: 0 } : { kind: 'good', text: 'pulls', urgency: 0 };
+  if (gap !== null) return { kind: 'bad', text: 'incomplete', urgency: 2 };
+  if (mode !== null) return { kind: 'warn', text: 'check mode', urgency: 1 };
+  return stream === null ? { kind: '', text: 'looks up', urgency: 0 } : { kind: 'good', text: 'active', urgency: 0 };
 }
 
 /** @param {Bouncer} bouncer */
@@ -59,35 +59,35 @@ export function BouncerDialog({ bouncer, names, onClose }) {
   const usage = countsOf(bouncer.usage_metrics);
   return html`
     <${Dialog} title=${keyName(bouncer)} wide onClose=${onClose}>
-      ${refusal !== null && html`<${Notice} kind="warn">Its fetches are refused since <${Ago} at=${refusal.since} />, ${counted(refusal.count, 'time')}: ${whyRefused(refusal.status)}. It keeps what it got before.<//>`}
+      ${refusal !== null && html`<${Notice} kind="warn">weir has refused its requests since <${Ago} at=${refusal.since} /> (${counted(refusal.count, 'time')}): ${whyRefused(refusal.status)}. It still enforces its last version.<//>`}
       ${gap !== null && html`<${Notice} kind="bad"><span class="text">It ${gap}.</span><//>`}
       ${mode !== null && html`<${Notice} kind="warn"><span class="text">It ${mode}.</span><//>`}
       <${Facts} facts=${[
         ['State', html`<${State} bouncer=${bouncer} />`],
-        ['Program', html`<bdi>${agent || 'no name'}</bdi>`],
+        ['Program', html`<bdi>${agent || 'unnamed'}</bdi>`],
         ['Address', html`<span class="mono">${address}</span>`],
         ['Feed', html`<a class="text" href=${linkToFeed(feed)}>${feed.name}</a>`],
-        ['Holds', holds(bouncer)],
-        ['Left out', leftOut > 0 && `${counted(leftOut, 'network')} with ${counted(addresses, 'address', 'addresses')}`],
+        ['Entries', holds(bouncer)],
+        ['Not sent', leftOut > 0 && `${counted(leftOut, 'network')} with ${counted(addresses, 'address', 'addresses')}`],
         ['First seen', dateTime(bouncer.first_seen)],
-        ['Last pull', bouncer.last_pull && dateTime(bouncer.last_pull)],
-        ['Counted', countedAt === null ? 'it has sent no counts' : html`what stands below, <${Ago} at=${countedAt} />`],
+        ['Last fetch', bouncer.last_pull && dateTime(bouncer.last_pull)],
+        ['Metrics', countedAt === null ? 'none sent' : html`<${Ago} at=${countedAt} />`],
       ]} />
-      ${usage.length > 0 && html`<${Table} label="What it has counted" columns=${USAGE} rows=${usage} keyOf=${({ name }) => name} />`}
+      ${usage.length > 0 && html`<${Table} label="Metrics" columns=${USAGE} rows=${usage} keyOf=${({ name }) => name} />`}
     <//>
   `;
 }
 
 /** @param {Bouncer} bouncer */
 function holds({ last_stream: at, decisions, networks, refusal }) {
-  if (at === null && refusal !== null) return 'nothing yet';
-  if (at === null) return 'nothing: it asks for each address, and is told what holds then';
-  return html`<span>what its feed had <${Ago} at=${at} />: ${counted(decisions, 'decision')}, ${count(networks)} of them networks</span>`;
+  if (at === null && refusal !== null) return 'none yet';
+  if (at === null) return 'none: it looks up each address on demand';
+  return html`<span>${counted(decisions, 'decision')}, ${count(networks)} of them networks, as of <${Ago} at=${at} /></span>`;
 }
 
 /** @type {Column<UsageCount>[]} */
 const USAGE = [
-  { label: 'Count', cell: ({ name }) => html`<bdi class="text">${name}</bdi>` },
+  { label: 'Metric', cell: ({ name }) => html`<bdi class="text">${name}</bdi>` },
   { label: 'Value', number: true, cell: ({ value }) => count(value) },
   { label: 'Unit', cell: ({ unit }) => unit },
 ];

@@ -23,13 +23,13 @@ export function EntryDialog({ change, onClose }) {
         ['Who', [whoOf(change), person === null ? '' : `(${person})`].join(' ').trim()],
         ['Key', change.key_id === null || change.actor === null ? null : keyName(change)],
         ['Added', sum(change.added)],
-        ['Sent again or changed', sum(change.renewed)],
+        ['Renewed or changed', sum(change.renewed)],
         ['Removed', sum(change.removed)],
         ['Expired', sum(change.expired)],
-        ['Reason', several ? 'not one for all' : reason],
-        ['Batch', batch && toBatch(batch, 'see what it did, undo it')],
-        ['It undid', undoes && toBatch(undoes, 'this batch')],
-        ['What it said', text],
+        ['Reason', several ? 'several' : reason],
+        ['Batch', batch && toBatch(batch, 'View or undo')],
+        ['Undoes', undoes && toBatch(undoes, 'an earlier batch')],
+        ['Message', text],
       ]} />
       ${rows.length > 0 && html`<${Table} label="What changed" columns=${COLUMNS} rows=${rows} keyOf=${({ field }) => field} />`}
     <//>

@@ -4,12 +4,12 @@ import { SelectField, TextField } from '../../ui/field.js';
 import { KINDS } from './words.js';
 
 export const SPANS = [
-  { value: '1h', label: 'the last hour' },
-  { value: '1d', label: 'the last day' },
-  { value: '7d', label: 'the last 7 days' },
-  { value: '30d', label: 'the last 30 days' },
+  { value: '1h', label: 'Last hour' },
+  { value: '1d', label: 'Last day' },
+  { value: '7d', label: 'Last 7 days' },
+  { value: '30d', label: 'Last 30 days' },
 ];
-const BETWEEN = { value: 'between', label: 'between two instants' };
+const BETWEEN = { value: 'between', label: 'Custom range' };
 const USUAL = '1d';
 const DAY = 86_400_000;
 
@@ -41,7 +41,7 @@ export function WindowFields({ window: { since, until, feed, kind }, feeds }) {
   return html`
     <form class="filter" role="search" aria-label="What changed" onSubmit=${(event) => event.preventDefault()}>
       <div class="form-row">
-        <${SelectField} label="In" value=${isSpan ? since : BETWEEN.value} onValue=${onSpan} options=${[...SPANS, BETWEEN]} />
+        <${SelectField} label="Time range" value=${isSpan ? since : BETWEEN.value} onValue=${onSpan} options=${[...SPANS, BETWEEN]} />
         ${
           !isSpan &&
           html`

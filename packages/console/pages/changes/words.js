@@ -27,13 +27,7 @@ export const wordOf = ({ from, text, event }) =>
 export const whereOf = ({ list_name: list, name, rule_kind: kind, object, from }) =>
   list ??
   name ??
-  (from === null
-    ? (object ?? '')
-    : kind === 'access_rule'
-      ? 'a list that is gone'
-      : kind === 'waf_rule'
-        ? 'WAF rules'
-        : 'Smart firewall rules');
+  (from === null ? (object ?? '') : kind === 'access_rule' ? 'a deleted list' : kind === 'waf_rule' ? 'WAF rules' : 'Smart firewall rules');
 
 /** @param {Change} change */
 export function whatOf(change) {
@@ -42,7 +36,7 @@ export function whatOf(change) {
   // A refresh that failed or is on hold changed no rules; its text has the counts.
   const counts =
     from === null ? [] : COUNTS.flatMap((name) => (change[name] ? [`${count(/** @type {number} */ (change[name]))} ${name}`] : []));
-  return [counts.join(', '), text ?? (several ? 'not one reason for all' : reason)].filter((part) => part).join(' · ');
+  return [counts.join(', '), text ?? (several ? 'several reasons' : reason)].filter((part) => part).join(' · ');
 }
 
 /** @param {Change} change */

@@ -8,7 +8,7 @@ const MINUTE = 60_000;
 /** Minimum silence, ms, by query value. @type {Record<string, number>} */
 const SILENT = { '10m': 10 * MINUTE, '1h': 60 * MINUTE, '6h': 360 * MINUTE, '1d': 1440 * MINUTE, '7d': 10_080 * MINUTE };
 const OPTIONS = [
-  { value: '', label: 'any time' },
+  { value: '', label: 'Any time' },
   { value: '10m', label: '10 minutes' },
   { value: '1h', label: '1 hour' },
   { value: '6h', label: '6 hours' },

@@ -10,12 +10,12 @@ const MOST = 50;
 /** @type {(of: string, whose: string) => Column<Version>[]} */
 const columns = (of, whose) => [
   { label: of, cell: ({ what }) => what },
-  { label: 'How new', cell: ({ note }) => note },
+  { label: 'Version', cell: ({ note }) => note },
   { label: whose, number: true, cell: ({ clients }) => count(clients) },
   {
     label: 'Show',
     cell: ({ query, isShown }) =>
-      html`<${Button} tiny aria-pressed=${isShown} onClick=${() => setQuery(isShown ? Object.fromEntries(Object.keys(query).map((name) => [name, undefined])) : query)}>Show them<//>`,
+      html`<${Button} tiny aria-pressed=${isShown} onClick=${() => setQuery(isShown ? Object.fromEntries(Object.keys(query).map((name) => [name, undefined])) : query)}>Show devices<//>`,
   },
 ];
 
@@ -25,7 +25,7 @@ const columns = (of, whose) => [
 export const Versions = ({ title, of, whose, versions }) =>
   versions.length > 0 &&
   html`
-    <${Card} title=${title} note=${versions.length > MOST ? `The first ${MOST} of ${count(versions.length)}.` : undefined}>
+    <${Card} title=${title} note=${versions.length > MOST ? `First ${MOST} of ${count(versions.length)}.` : undefined}>
       <${Table} label=${title} columns=${columns(of, whose)} rows=${versions.slice(0, MOST)} keyOf=${(/** @type {Version} */ { key }) => key} />
     <//>
   `;

@@ -20,7 +20,7 @@ export function State({ device: { stopped_at: stopped, last_status: status, last
   // A device with few fetches has no interval to miss.
   if (Date.now() - Date.parse(at) > QUIET) return html`<${Badge}>silent<//>`;
   if (refusals.length > 0) return html`<${Refused} status=${refusals[0].status} />`;
-  return status >= 400 ? html`<${Badge} kind="warn">answered ${status}<//>` : html`<${Badge} kind="good">pulls<//>`;
+  return status >= 400 ? html`<${Badge} kind="warn">status ${status}<//>` : html`<${Badge} kind="good">active<//>`;
 }
 
 /** Lag of the oldest document, s. @param {Device} device */
@@ -38,29 +38,29 @@ export function DeviceDialog({ device, names, onClose }) {
   const { answers } = device;
   return html`
     <${Dialog} title=${keyName(device)} wide onClose=${onClose}>
-      ${device.stopped_at !== null && html`<${Notice} kind="bad">It stopped: it used to pull every ${duration((device.interval_seconds ?? 0) * 1000)}, and last did ${dateTime(device.last_pull)}.<//>`}
-      ${!device.sends_validators && answers['200'] > 3 && html`<${Notice}>It never asks conditionally (If-None-Match), so it gets all of it at each fetch.<//>`}
+      ${device.stopped_at !== null && html`<${Notice} kind="bad">Stopped: its last fetch was ${dateTime(device.last_pull)}, the usual interval is ${duration((device.interval_seconds ?? 0) * 1000)}.<//>`}
+      ${!device.sends_validators && answers['200'] > 3 && html`<${Notice}>It sends no conditional requests (If-None-Match), so every fetch transfers the complete feed.<//>`}
       <${Facts} facts=${[
         ['State', html`<${State} device=${device} />`],
         ['User-Agent', html`<bdi>${device.user_agent}</bdi>`],
         ['Address', html`<span class="mono">${device.address}</span>`],
         ['Key', keyName(device)],
-        ['First pull', dateTime(device.first_pull)],
-        ['Last pull', dateTime(device.last_pull)],
-        ['Pulls', count(device.pulls)],
+        ['First fetch', dateTime(device.first_pull)],
+        ['Last fetch', dateTime(device.last_pull)],
+        ['Fetches', count(device.pulls)],
         [
-          'Answers',
+          'Responses',
           `${count(answers['200'])} new, ${count(answers['304'])} unchanged, ${count(answers['4xx'])} refused, ${count(answers['5xx'])} failed`,
         ],
       ]} />
       ${
         device.refusals.length > 0 &&
-        html`<${Table} label="What it is refused" columns=${refusalColumns(names)} rows=${device.refusals}
+        html`<${Table} label="Refused requests" columns=${refusalColumns(names)} rows=${device.refusals}
         keyOf=${(each) => `${each.feed_id} ${each.feed_name} ${each.format} ${each.family} ${each.action} ${each.status}`} />`
       }
       ${
         device.documents.length > 0 &&
-        html`<${Table} label="What it has" columns=${documentColumns(names)} rows=${device.documents}
+        html`<${Table} label="Versions" columns=${documentColumns(names)} rows=${device.documents}
         keyOf=${(each) => `${each.feed_id} ${each.format} ${each.family} ${each.action}`} />`
       }
     <//>
@@ -73,12 +73,12 @@ const refusalColumns = (names) => [
     label: 'Refused',
     cell({ feed_id: id, feed_name: name, format }) {
       if (format !== null && !isFeed({ format })) return documentText({ format, family: '', action: '' });
-      if (id === null && name !== null) return /^[0-9a-f-]{36}$/i.test(name) ? 'a feed that is gone' : html`<bdi>${name}</bdi>`;
+      if (id === null && name !== null) return /^[0-9a-f-]{36}$/i.test(name) ? 'a deleted feed' : html`<bdi>${name}</bdi>`;
       const feed = names.feedOf(id);
       return html`<a class="text" href=${linkToFeed(feed)}>${feed.name}</a>`;
     },
   },
-  { label: 'Answer', cell: ({ status }) => whyRefused(status) },
+  { label: 'Response', cell: ({ status }) => whyRefused(status) },
   { label: 'Times', number: true, cell: ({ count: times }) => count(times) },
   { label: 'Since', cell: ({ since }) => html`<${Ago} at=${since} />` },
   { label: 'Last', cell: ({ at }) => html`<${Ago} at=${at} />` },
@@ -95,7 +95,7 @@ const documentColumns = (names) => [
     },
   },
   { label: 'Document', cell: documentText },
-  { label: 'Got it', cell: ({ at }) => html`<${Ago} at=${at} />` },
-  { label: 'Content of', cell: ({ last_modified: at }) => html`<${Ago} at=${at} />` },
+  { label: 'Fetched', cell: ({ at }) => html`<${Ago} at=${at} />` },
+  { label: 'Version', cell: ({ last_modified: at }) => html`<${Ago} at=${at} />` },
   { label: 'Behind', number: true, cell: ({ behind_seconds: behind }) => html`<${Behind} seconds=${behind} />` },
 ];

@@ -2,11 +2,11 @@ import { FORMATS } from '../../formats.js';
 
 /** @type {Record<string, string>} */
 const OTHERS = {
-  config: 'the configuration of agents',
+  config: 'agent configuration',
   rules: 'rules',
-  decisions: 'decisions of bouncers',
+  decisions: 'bouncer decisions',
   manage: 'management',
-  access_rule: 'access rules as they are stored',
+  access_rule: 'access rules',
   waf_rule: 'WAF rules',
   smart_firewall_rule: 'smart firewall rules',
 };

@@ -32,14 +32,14 @@ export function DeleteFeed({ feed, tag, onClose }) {
   const confirmed = addressOf(feed, { confirmed: true });
   const work = async () => {
     await ask(confirmed, { method: 'DELETE', ifMatch: tag });
-    toast(html`<bdi>${feed.name}</bdi> is deleted. For seven days it can be brought back, on the page of feeds.`);
+    toast(html`<bdi>${feed.name}</bdi> was deleted. You can restore it for 7 days under Feeds.`);
     go(link('/feeds'));
   };
   return html`
     <${Confirm} title=${`Delete ${feed.name}?`} action="Delete" danger work=${work} onClose=${onClose}>
       ${told.error !== undefined && html`<${Failed} error=${told.error} />`}
       ${told.preview === undefined ? told.error === undefined && html`<p class="soft" role="status">Counting…</p>` : html`<${WhatGoes} feed=${feed} preview=${told.preview} />`}
-      <p>For seven days all of it can be brought back.</p>
+      <p>You can restore it for 7 days.</p>
       <${SameWithCurl} text=${curlOf('DELETE', confirmed)} />
     <//>
   `;
@@ -51,13 +51,13 @@ function WhatGoes({ feed, preview }) {
   return html`
     ${
       feed.kind === 'list'
-        ? html`<p>${more ? 'More than ' : ''}${counted(rules, 'rule')} ${rules === 1 && !more ? 'goes' : 'go'} with it.</p>`
-        : html`<p>Its lists and their rules stay.</p>`
+        ? html`<p>This also deletes ${more ? 'more than ' : ''}${counted(rules, 'rule')}.</p>`
+        : html`<p>Its lists and their rules remain.</p>`
     }
-    ${feeds.length > 0 && html`<p>Feeds that have it go on without it: ${namesOf(feeds)}.</p>`}
+    ${feeds.length > 0 && html`<p>These feeds lose the list: ${namesOf(feeds)}.</p>`}
     ${
       keys.length > 0 &&
-      html`<${Notice} kind="bad">Keys that are bound to it are revoked: ${namesOf(keys)}. Devices with them are answered 401, and some stop enforcing what they have.<//>`
+      html`<${Notice} kind="bad">Keys bound to it are revoked: ${namesOf(keys)}. Their devices get HTTP 401, and some then stop enforcing.<//>`
     }
     <${Pulled} uses=${preview} />
   `;
@@ -78,7 +78,7 @@ export function DeletedFeeds({ session, onDone }) {
     try {
       const { body } = await ask(manage(`${PATHS[kind]}/${id}/restore`), { method: 'POST', body: {} });
       const feeds = /** @type {Named[]} */ (body.feeds);
-      toast(html`<bdi>${name}</bdi> is back.${feeds.length > 0 && html` Feeds that have it again: ${namesOf(feeds)}.`}`);
+      toast(html`<bdi>${name}</bdi> was restored.${feeds.length > 0 && html` Also in ${namesOf(feeds)}.`}`);
       void live.refresh();
       onDone();
     } catch (failure) {
@@ -92,17 +92,17 @@ export function DeletedFeeds({ session, onDone }) {
       cell: ({ name, kind }) => html`<span><bdi>${name}</bdi> <span class="soft small">${kind === 'list' ? 'list' : 'feed'}</span></span>`,
     },
     { label: 'Deleted', cell: ({ deleted_at: at }) => html`<${Ago} at=${at} />` },
-    { label: 'Gone for good in', cell: ({ restorable_until: until }) => html`<${Countdown} until=${until} forever="never" />` },
-    { label: 'Keys with it', number: true, cell: ({ keys }) => count(keys) },
+    { label: 'Restorable for', cell: ({ restorable_until: until }) => html`<${Countdown} until=${until} forever="never" />` },
+    { label: 'Keys', number: true, cell: ({ keys }) => count(keys) },
     {
       label: '',
-      cell: (each) => may(session, 'manage') && html`<${Button} onClick=${() => restore(each)}>Bring ${each.name} back<//>`,
+      cell: (each) => may(session, 'manage') && html`<${Button} onClick=${() => restore(each)}>Restore ${each.name}<//>`,
     },
   ];
   return html`
-    <${Card} title="Deleted lately" note="With their rules, settings and keys, for seven days.">
+    <${Card} title="Recently deleted" note="Restorable for 7 days with rules, settings and keys.">
       ${error !== undefined && html`<${Failed} error=${error} />`}
-      <${Table} label="Deleted lately" columns=${columns} rows=${deleted} keyOf=${(/** @type {DeletedFeed} */ { id }) => id} />
+      <${Table} label="Recently deleted" columns=${columns} rows=${deleted} keyOf=${(/** @type {DeletedFeed} */ { id }) => id} />
     <//>
   `;
 }

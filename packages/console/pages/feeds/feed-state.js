@@ -22,7 +22,7 @@ export const isOld = (built) => built === undefined || Date.now() - Date.parse(b
 export const trimmedText = ({ lists, min_sources: least, entries }) =>
   least === null
     ? lists.map(({ name, entries: own }) => `${name} (${counted(own, 'entry', 'entries')})`).join(', ')
-    : `what fewer than ${least} lists have: ${counted(entries ?? 0, 'entry', 'entries')}`;
+    : `${counted(entries ?? 0, 'entry', 'entries')} on fewer than ${least} lists`;
 
 /** @param {{ family: string, v4: number, v6: number }} measure */
 export const familiesText = ({ family, v4, v6 }) =>
@@ -33,18 +33,18 @@ export function nameOfKind({ kind, default: isDefault, all_lists: isAll, lists =
   if (kind === 'workspace') return 'the whole workspace';
   if (kind === 'list') return isDefault ? 'the default list' : 'one list';
   const made = isAll ? 'all lists' : counted(lists.length, 'list');
-  return (least ?? 1) > 1 ? `${made}, ${least} of which have to agree` : made;
+  return (least ?? 1) > 1 ? `${made}, at least ${least} must agree` : made;
 }
 
 /** @param {FeedRow} row @returns {{ kind: 'good' | 'warn' | 'bad' | '', text: string }} */
 export function stateOf(row) {
   const { feed, fresh, old_sources: sources = [] } = row;
-  if (feed === null) return { kind: '', text: 'not counted here' };
+  if (feed === null) return { kind: '', text: 'unknown' };
   if (fresh?.over_cap ?? feed.built.some((each) => each.over_cap)) return { kind: 'warn', text: 'not published' };
   if (feed.stale_since !== null) return { kind: 'bad', text: 'stale' };
   if (feed.events.length > 0) return { kind: 'warn', text: 'needs attention' };
   if (sources.length > 0)
-    return { kind: 'warn', text: sources.length === 1 ? `source ${sources[0].state}` : `${sources.length} sources not current` };
-  if (isOld(countOf(row))) return { kind: '', text: feed.built.length === 0 ? 'not counted yet' : 'not counted lately' };
+    return { kind: 'warn', text: sources.length === 1 ? `source ${sources[0].state}` : `${sources.length} sources outdated` };
+  if (isOld(countOf(row))) return { kind: '', text: feed.built.length === 0 ? 'not counted yet' : 'outdated count' };
   return { kind: 'good', text: 'up to date' };
 }

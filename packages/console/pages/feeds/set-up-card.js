@@ -33,14 +33,14 @@ export function SetUpCard({ feed, address, path, session }) {
   const text = chosen.text({ address, origin: location.origin, path });
   const key = made?.key ?? undefined;
   return html`
-    <${Card} title="Set a device up" note=${`Each device has a key of its own, which ${mayText(feed, chosen)} and does nothing else.`}>
+    <${Card} title="Set up a device" note=${`Each device gets its own key. It can only ${mayText(feed, chosen)}.`}>
       ${error !== undefined && html`<${Failed} error=${error} />`}
       <div class="form-row">
         <${SelectField} label="Device" value=${name} onValue=${choose} options=${SET_UPS.map((each) => ({ value: each.name, label: each.name }))} hint=${chosen.advice} />
       </div>
-      ${key !== undefined && html`<${Notice} kind="warn">The key stands in these lines, and is shown only now: weir keeps a hash of it.<//>`}
-      <${Code} label=${`Set-up of ${name}`} text=${key === undefined ? text : withKey(text, key)} />
-      ${made === undefined && may(session, 'keys:write') && may(session, chosen.needs ?? 'feed:read') && html`<div class="row"><${Button} kind="main" icon="keys" busy=${busy} onClick=${make}>Make its key<//></div>`}
+      ${key !== undefined && html`<${Notice} kind="warn">These lines contain the key. Copy them now: weir stores only a hash and cannot show the key again.<//>`}
+      <${Code} label=${`Set-up for ${name}`} text=${key === undefined ? text : withKey(text, key)} />
+      ${made === undefined && may(session, 'keys:write') && may(session, chosen.needs ?? 'feed:read') && html`<div class="row"><${Button} kind="main" icon="keys" busy=${busy} onClick=${make}>Create key<//></div>`}
       ${made !== undefined && html`<${FirstPull} key=${made.id} keyId=${made.id} feed=${feed} isBouncer=${name === 'Bouncer'} />`}
     <//>
   `;
@@ -54,8 +54,8 @@ function keyOf({ kind, id, name }, { name: device, needs }) {
 
 /** @param {FeedRow} feed @param {SetUp} setUp */
 function mayText({ kind }, { needs }) {
-  if (needs !== undefined) return 'reads the configuration of agents, which is of the whole workspace,';
-  return kind === 'workspace' ? 'pulls the feeds of the workspace' : 'pulls this feed';
+  if (needs !== undefined) return 'read the agent configuration of the whole workspace';
+  return kind === 'workspace' ? 'fetch the feeds of the workspace' : 'fetch this feed';
 }
 
 /** @param {string} text @param {string} key */
@@ -78,9 +78,9 @@ function FirstPull({ keyId, feed, isBouncer }) {
   }, [got]);
   return html`
     <div aria-live="polite">
-      ${got === undefined && html`<p class="loading">Waiting for its first pull…</p>`}
-      ${got !== undefined && got.status >= 400 && html`<${Notice} kind="bad">${got.who} asked, and was refused (${whyRefused(got.status)}). Waiting for its next fetch…<//>`}
-      ${got !== undefined && got.status < 400 && html`<${Notice} kind="good"><strong>It pulls.</strong> ${got.who} got ${got.entries === undefined ? 'it' : counted(got.entries, 'entry', 'entries')}.<//>`}
+      ${got === undefined && html`<p class="loading">Waiting for the first fetch…</p>`}
+      ${got !== undefined && got.status >= 400 && html`<${Notice} kind="bad">weir refused ${got.who} (${whyRefused(got.status)}). Waiting for the next fetch…<//>`}
+      ${got !== undefined && got.status < 400 && html`<${Notice} kind="good"><strong>Connected.</strong> ${got.who} fetched ${got.entries === undefined ? 'the feed' : counted(got.entries, 'entry', 'entries')}.<//>`}
     </div>
   `;
 }

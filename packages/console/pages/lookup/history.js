@@ -9,7 +9,7 @@ import { Ago } from '../../ui/time.js';
 /** @param {{ events: TargetEvent[] }} props */
 export const History = ({ events }) =>
   events.length === 0
-    ? html`<p class="soft">Nothing is known to have happened to it.</p>`
+    ? html`<p class="soft">No history.</p>`
     : html`<${Table} label="History" columns=${COLUMNS} rows=${events.map((each, i) => ({ ...each, i }))} keyOf=${({ i }) => i} />`;
 
 /** @param {TargetEvent} event */
@@ -28,7 +28,7 @@ const COLUMNS = [
   {
     label: 'By',
     cell: (told) => {
-      if (told.event === 'expired') return html`<span class="soft">its time</span>`;
+      if (told.event === 'expired') return html`<span class="soft">expiry</span>`;
       const { batch_id: batch } = told;
       return batch === null
         ? html`<bdi>${senderName(told)}</bdi>`
@@ -39,6 +39,6 @@ const COLUMNS = [
   {
     label: 'Until',
     cell: ({ expires_at: until }) =>
-      until === null || isForGood(Date.parse(until) - Date.now()) ? 'for good' : html`<span class="nowrap">${dateTime(until)}</span>`,
+      until === null || isForGood(Date.parse(until) - Date.now()) ? 'never expires' : html`<span class="nowrap">${dateTime(until)}</span>`,
   },
 ];

@@ -9,15 +9,15 @@ import { linkToFeed } from '../feeds/read-feeds.js';
 const MOST = 7;
 /** Devices in one state that are drawn one by one. */
 const ALONE = 2;
-const KINDS = { workspace: 'whole workspace', list: 'list', composed: 'feed of lists' };
+const KINDS = { workspace: 'whole workspace', list: 'list', composed: 'composed feed' };
 const LETS_THROUGH = {
-  has: ['lets it through', 'let it through'],
-  behind: ['not seen to let it through yet', 'not seen to let it through yet'],
+  has: ['allows it', 'allow it'],
+  behind: ['update not confirmed yet', 'update not confirmed yet'],
 };
 const STATES = {
-  has: ['has it', 'have it'],
-  behind: ['not seen to have it yet', 'not seen to have it yet'],
-  unknown: ['not known', 'not known'],
+  has: ['enforces it', 'enforce it'],
+  behind: ['update not confirmed yet', 'update not confirmed yet'],
+  unknown: ['unknown', 'unknown'],
 };
 
 /** Relations of rules that contain the whole target. */
@@ -122,7 +122,7 @@ export function modelOf(answer, outlook) {
 
 /** @param {PathFeed[]} feeds */
 const noDevices = (feeds) =>
-  feeds.some(({ pulled_by: by }) => by !== undefined) ? 'Nothing pulls these feeds yet' : 'None has anything to enforce';
+  feeds.some(({ pulled_by: by }) => by !== undefined) ? 'No device fetches these feeds yet' : 'Nothing to enforce';
 
 /** @template T @param {T[]} items @returns {[T[], T[]]} */
 const cut = (items) => (items.length <= MOST ? [items, []] : [items.slice(0, MOST - 1), items.slice(MOST - 1)]);
@@ -167,10 +167,10 @@ function feedNode(feed, action, outlook) {
   const then = verdictThen(feed, outlook);
   const goes = feed.verdict !== 'out' && then === 'out';
   const does = action === 'block' ? 'blocks it' : 'allows it';
-  const words = { in: does, partly: 'has a part of it', out: 'does not have it' };
+  const words = { in: does, partly: 'has a part of it', out: 'does not contain it' };
   const stays = outlook !== undefined && outlook !== 'extend' && then === 'in';
-  const held = feed.over_cap && then !== 'out' ? 'not published, over its cap' : undefined;
-  const state = held ?? (goes ? 'lets it through then' : stays ? `still ${does}` : words[then]);
+  const held = feed.over_cap && then !== 'out' ? 'not published, over its limit' : undefined;
+  const state = held ?? (goes ? 'would allow it' : stays ? `still ${does}` : words[then]);
   const guarded = feed.protected_by.length > 0 ? `, protected by ${feed.protected_by[0]}` : '';
   return {
     id: idOf(feed),
@@ -198,7 +198,7 @@ function boxesOf(feed, action) {
       return told.map((each) => ({
         id: `box ${idOf(feed)} ${each.kind} ${each.id ?? each.address} ${each.user_agent}`,
         title: each.key_name ?? each.address,
-        note: [does, each.refused !== null && refusedText(each.refused), each.stopped_at !== null && 'stopped pulling', programOf(each)]
+        note: [does, each.refused !== null && refusedText(each.refused), each.stopped_at !== null && 'stopped', programOf(each)]
           .filter(Boolean)
           .join(' · '),
         href:

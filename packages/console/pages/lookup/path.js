@@ -50,9 +50,9 @@ const PathNode = ({ node: { id, title, note, href, tone, goes, isNew, expires, a
   <a class=${`path-node ${tone} ${goes ? 'goes' : ''} ${isNew ? 'new' : ''}`} href=${href} data-node=${id} onClick=${href.startsWith('#') && (() => document.querySelector(href)?.setAttribute('open', ''))} title=${`${title}: ${note}`}>
     <strong><bdi>${title}</bdi></strong>
     ${note !== '' && html`<span><bdi>${note}</bdi></span>`}
-    ${expires !== undefined && html`<span>${expires === 'never' || isForGood(Date.parse(expires) - Date.now()) ? 'for good' : html`<${Countdown} until=${expires} /> left`}</span>`}
+    ${expires !== undefined && html`<span>${expires === 'never' || isForGood(Date.parse(expires) - Date.now()) ? 'never expires' : html`<${Countdown} until=${expires} /> left`}</span>`}
     ${at !== undefined && html`<span><${Ago} at=${at} /></span>`}
-    ${goes && html`<span class="hidden-visually">would go</span>`}
+    ${goes && html`<span class="hidden-visually">would be removed</span>`}
   </a>
 `;
 

@@ -9,11 +9,11 @@ export const Verdict = ({ verdict }) => html`<${Badge} kind=${VERDICTS[verdict][
 
 /** @type {Record<string, string>} */
 export const RELATIONS = {
-  exact: 'this very target',
+  exact: 'exact match',
   covering: 'a network around it',
   covered: 'a part of it',
-  country: 'the country that it is in',
-  asn: 'the ASN that it is in',
+  country: 'its country',
+  asn: 'its ASN',
   overlapping: 'a part of it',
 };
 
@@ -22,7 +22,7 @@ const WHY_NAMED = 3;
 /** @param {ExplainedFeed} feed */
 export function whyText({ rules, unblock }) {
   const left = rules.filter(({ effect, id }) => effect === 'in' && !unblock.removes.includes(id));
-  if (left.length === 0) return 'of other rules';
+  if (left.length === 0) return 'other rules match';
   const named = left
     .slice(0, WHY_NAMED)
     .map(
@@ -34,19 +34,19 @@ export function whyText({ rules, unblock }) {
 
 /** @param {NonNullable<ExplainedFeed['agreement']>} agreement */
 export const agreementText = ({ min_sources: least, found, lists }) => html`
-  ${found} of ${least} lists that must agree: ${lists.map(
+  ${found} of ${least} required lists: ${lists.map(
     ({ name, always, copies }, i) =>
-      html`${i > 0 && ', '}<bdi key=${name}>${name}</bdi>${always ? ' (enough by itself)' : copies.length > 0 && ` (copies ${copies.join(', ')})`}`,
+      html`${i > 0 && ', '}<bdi key=${name}>${name}</bdi>${always ? ' (trusted)' : copies.length > 0 && ` (copies ${copies.join(', ')})`}`,
   )}.
 `;
 
 /** @type {Record<string, string>} */
 export const IDLE = {
-  not_cut_out: 'not cut out',
-  no_ranges: 'the geo data have no addresses for it',
-  other_family: 'of the other family',
-  too_few_lists: 'too few lists have it',
-  left_out: 'its list is left out, to keep within the cap',
+  not_cut_out: 'not subtracted',
+  no_ranges: 'no addresses in the geo data',
+  other_family: 'other address family',
+  too_few_lists: 'too few lists',
+  left_out: 'list left out (over the limit)',
 };
 
 /** @type {Record<string, string>} */

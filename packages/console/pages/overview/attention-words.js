@@ -9,20 +9,20 @@ import { linkToFeed } from '../feeds/read-feeds.js';
  *   string }[]}
  */
 const PLACES = [
-  { begins: 'feed/', permission: 'rules:read', action: 'See the feed', href: feedHref },
-  { begins: 'source/', permission: 'rules:read', action: 'See the source', href: (id) => link('/sources', id) },
-  { begins: 'webhook/', permission: 'manage', action: 'See the webhook', href: () => link('/webhooks') },
-  { begins: 'device/', permission: 'rules:read', action: 'See the device', href: deviceHref },
-  { begins: 'device-cap/', permission: 'rules:read', action: 'See the device', href: deviceHref },
-  { begins: 'bouncer/', permission: 'rules:read', action: 'See the bouncers', href: () => link('/bouncers') },
-  { begins: 'dead_letters', permission: 'manage', action: 'Look at them', href: () => link('/dead-letters') },
+  { begins: 'feed/', permission: 'rules:read', action: 'View feed', href: feedHref },
+  { begins: 'source/', permission: 'rules:read', action: 'View source', href: (id) => link('/sources', id) },
+  { begins: 'webhook/', permission: 'manage', action: 'View webhook', href: () => link('/webhooks') },
+  { begins: 'device/', permission: 'rules:read', action: 'View device', href: deviceHref },
+  { begins: 'device-cap/', permission: 'rules:read', action: 'View device', href: deviceHref },
+  { begins: 'bouncer/', permission: 'rules:read', action: 'View bouncers', href: () => link('/bouncers') },
+  { begins: 'dead_letters', permission: 'manage', action: 'Review', href: () => link('/dead-letters') },
   { begins: 'guard_rails', permission: 'manage', action: 'Set guard rails', href: () => link('/workspace') },
-  { begins: 'guard_rails', permission: 'rules:read', action: 'See the guard rails', href: () => link('/workspace') },
-  { begins: 'key/', permission: 'keys:write', action: 'See the keys', href: () => link('/keys') },
-  { begins: 'geo/', permission: 'rules:read', action: 'See the geo data', href: () => link('/geo') },
+  { begins: 'guard_rails', permission: 'rules:read', action: 'View guard rails', href: () => link('/workspace') },
+  { begins: 'key/', permission: 'keys:write', action: 'View keys', href: () => link('/keys') },
+  { begins: 'geo/', permission: 'rules:read', action: 'View geo data', href: () => link('/geo') },
   // Alerts of the service itself are for its operator.
-  { begins: 'landing', permission: 'rules:read', action: 'What to do', href: () => helpAt('docs/deployment.md#when-landing-has-stopped') },
-  { begins: '', permission: 'rules:read', action: 'What to do', href: () => helpAt('docs/operating.md#alerts') },
+  { begins: 'landing', permission: 'rules:read', action: 'How to fix', href: () => helpAt('docs/deployment.md#when-landing-has-stopped') },
+  { begins: '', permission: 'rules:read', action: 'How to fix', href: () => helpAt('docs/operating.md#alerts') },
 ];
 
 /** @param {string} of Workspace, feed, action, family. @param {(id: string | null) => Pick<FeedRow, 'kind' | 'id'>} feedOf */

@@ -42,7 +42,7 @@ export function Attention({ session }) {
       const snoozed = items.filter(({ snooze }) => snooze !== null);
       const one = (/** @type {AlertItem} */ item, note, button) => html`
         <li key=${item.key} class="attention">
-          <${Badge} kind=${item.urgent ? 'bad' : 'warn'}>${item.urgent ? 'urgent' : 'has time'}<//>
+          <${Badge} kind=${item.urgent ? 'bad' : 'warn'}>${item.urgent ? 'Urgent' : 'Low'}<//>
           <div><span class="text">${withDocuments(sentenceOf(item)).map((part, i) => (i % 2 === 1 ? html`<a href=${helpAt(part)} target="_blank" rel="noopener">${part}</a>` : part))}</span>${note}</div>
           <span class="row"><${Way} item=${item} session=${session} feedOf=${feedOf} />${button}</span>
         </li>
@@ -60,7 +60,7 @@ export function Attention({ session }) {
         ${
           snoozed.length > 0 &&
           html`<details>
-            <summary>${counted(snoozed.length, 'thing')} put off</summary>
+            <summary>${counted(snoozed.length, 'snoozed alert')}</summary>
             <ul class="stack card">
               ${snoozed.map((item) => one(item, html`<${Why} snooze=${item.snooze} />`, maySnooze && html`<${Again} item=${item} onDone=${live.refresh} />`))}
             </ul>
@@ -80,7 +80,7 @@ function Way({ item, session, feedOf }) {
 
 /** @param {{ snooze: Snooze }} props */
 const Why = ({ snooze, snooze: { actor, reason, since, until } }) => html`
-  <p class="small soft text">Put off by <bdi>${actor ?? (keyName(snooze) || 'a command')}</bdi> on ${dateTime(since)}: <bdi>${reason}</bdi>. It comes back in <${Countdown} until=${until} />.</p>
+  <p class="small soft text">Snoozed by <bdi>${actor ?? (keyName(snooze) || 'a command')}</bdi> on ${dateTime(since)}: <bdi>${reason}</bdi>. Returns in <${Countdown} until=${until} />.</p>
 `;
 
 /** @param {{ item: AlertItem, onDone: () => void }} props */
@@ -91,7 +91,7 @@ function Again({ item, onDone }) {
       await ask(`${ADDRESS}/${item.snooze?.id}`, { method: 'DELETE' });
       onDone();
     });
-  return html`<${Button} tiny busy=${busy} aria-label=${`Tell again: ${sentenceOf(item)}`} onClick=${end}>Tell again<//>${error !== undefined && html`<${Failed} error=${error} />`}`;
+  return html`<${Button} tiny busy=${busy} aria-label=${`End snooze: ${sentenceOf(item)}`} onClick=${end}>End snooze<//>${error !== undefined && html`<${Failed} error=${error} />`}`;
 }
 
 /** @param {{ item: AlertItem, onClose: () => void, onDone: () => void }} props */
@@ -103,19 +103,19 @@ function PutOff({ item, onClose, onDone }) {
   const submit = async () => {
     const isDone = await run(async () => {
       await ask(ADDRESS, { method: 'POST', body });
-      toast('It was put off.');
+      toast('Alert snoozed.');
       onDone();
     });
     if (isDone) onClose();
   };
-  const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${body.reason === ''}>Put it off<//>`;
+  const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${body.reason === ''}>Snooze<//>`;
   return html`
     <${Dialog} title="Snooze" onClose=${onClose} onSubmit=${submit} footer=${footer}>
       ${error !== undefined && html`<${Failed} error=${error} />`}
       <p class="text">${sentenceOf(item)}</p>
-      <${TextField} label="Reason" hint="For everybody who looks: who takes care of it, which ticket." value=${reason} onValue=${setReason} maxlength="200" required autofocus />
+      <${TextField} label="Reason" hint="Shown to everyone, such as an owner or ticket." value=${reason} onValue=${setReason} maxlength="200" required autofocus />
       <${SelectField} label="For" value=${seconds} onValue=${setSeconds} options=${TIMES} />
-      <p class="small soft">It stays listed, folded, with your name, and comes back earlier when its state becomes another. Programs, webhooks and <code>weir status</code> go on hearing of it.</p>
+      <p class="small soft">The alert moves to a folded list with your name. It returns earlier if its state changes. Webhooks and the API still report it.</p>
       <${SameWithCurl} text=${curlOf('POST', ADDRESS, body)} />
     <//>
   `;

@@ -35,20 +35,20 @@ const SIGNAL = [{ type: 'access_rules', action: 'block', ip: '192.0.2.1', expira
 const STEPS = [
   {
     ...{ step: 'rails', title: 'Guard rails', permission: 'manage', href: link('/workspace'), action: 'Protect networks' },
-    text: 'Say which networks no signal may ever block: your own, your customers’, your providers’.',
+    text: 'Set the networks that no signal may block: yours and those of customers and providers.',
   },
   {
-    ...{ step: 'list', title: 'A list', permission: 'manage', href: `${link('/feeds')}?do=list`, action: 'Make a list' },
-    text: 'Keep apart what comes from different places: a list for each, or a source that fills one by itself.',
+    ...{ step: 'list', title: 'A list', permission: 'manage', href: `${link('/feeds')}?do=list`, action: 'Create list' },
+    text: 'Create a list for each origin of signals, or add a source that fills one automatically.',
   },
   {
-    ...{ step: 'key', title: 'A key', permission: 'keys:write', href: `${link('/keys')}?do=make`, action: 'Make a key' },
-    text: 'Give each program a key of its own: one that sends signals needs “Send signals”.',
+    ...{ step: 'key', title: 'A key', permission: 'keys:write', href: `${link('/keys')}?do=make`, action: 'Create key' },
+    text: 'Give each program its own key. Senders need “Send signals”.',
   },
-  { step: 'signal', title: 'A signal', permission: 'manage', text: 'Send the first one, with that key in WEIR_KEY:' },
+  { step: 'signal', title: 'A signal', permission: 'manage', text: 'Send the first one, with the key in WEIR_KEY:' },
   {
-    ...{ step: 'device', title: 'A device', permission: 'manage', href: link('/feeds', 'workspace'), action: 'Set a device up' },
-    text: 'Have a firewall pull the feed: its page has the lines for each kind.',
+    ...{ step: 'device', title: 'A device', permission: 'manage', href: link('/feeds', 'workspace'), action: 'Set up device' },
+    text: 'Let a firewall fetch the feed. Its page has the configuration for each model.',
   },
 ];
 
@@ -72,9 +72,9 @@ function Steps({ session, onGone }) {
     if (isOver) leave();
   }, [isOver]);
   if (done === undefined || isOver) return null;
-  const actions = html`<${Button} tiny onClick=${leave}>Do not show this again<//>`;
+  const actions = html`<${Button} tiny onClick=${leave}>Hide<//>`;
   return html`
-    <${Card} title="First steps" note=${`${steps.length - left.length} of ${steps.length} done; each is ticked off by itself.`} actions=${actions}>
+    <${Card} title="First steps" note=${`${steps.length - left.length} of ${steps.length} done.`} actions=${actions}>
       <ol class="stack">
         ${steps.map(
           ({ step, title, text, href, action }) => html`

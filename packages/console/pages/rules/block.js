@@ -14,10 +14,7 @@ import { FeedChanges, usePreview } from './preview.js';
 import { neverBlockedText, StillBlocked } from './still-blocked.js';
 import { WhatChanges } from './what-changes.js';
 
-const LEVELS = [
-  { value: '', label: 'Not said' },
-  ...['low', 'medium', 'high', 'critical'].map((level) => ({ value: level, label: level })),
-];
+const LEVELS = [{ value: '', label: 'Default' }, ...['low', 'medium', 'high', 'critical'].map((level) => ({ value: level, label: level }))];
 const ACTIONS = [
   { value: 'block', label: 'Block' },
   { value: 'allow', label: 'Never block (allow)' },
@@ -37,7 +34,7 @@ export function BlockForm({ names, value: given = '', action = 'block', onClose,
     run(async () => {
       const { body: done } = await ask(manage('/rules'), { method: 'POST', once, body });
       if (isAllow) toast(neverBlockedText(body.value, done), done.still_blocked?.length === 0 ? 'good' : 'bad');
-      else toast(html`<bdi>${body.value}</bdi> ${done.landed ? 'is blocked now.' : 'was accepted; it takes effect in a moment.'}`);
+      else toast(html`<bdi>${body.value}</bdi> ${done.landed ? 'is now blocked.' : 'was accepted and takes effect in a moment.'}`);
       onDone();
       onClose();
     });
@@ -45,7 +42,7 @@ export function BlockForm({ names, value: given = '', action = 'block', onClose,
   return html`
     <${Dialog}
       title="Block or allow" wide onClose=${onClose} onSubmit=${submit}
-      footer=${html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${preview.answer === undefined}>${isAllow ? 'Put it on the never-block list' : 'Block it'}<//>`}
+      footer=${html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${preview.answer === undefined}>${isAllow ? 'Never block' : 'Block'}<//>`}
     >
       ${error !== undefined && html`<${Failed} error=${error} />`}
       <${TextField} label="Address, network, ASN or country" value=${form.value} onValue=${set('value')} required autofocus maxlength="64"
@@ -53,7 +50,7 @@ export function BlockForm({ names, value: given = '', action = 'block', onClose,
       <div class="form-row">
         <${SelectField} label="Action" value=${form.action} onValue=${set('action')} options=${ACTIONS} />
         <${ListField} names=${names} value=${form.list} onValue=${set('list')} />
-        <${ExpiryField} value=${form.expires} onValue=${set('expires')} usual=${isAllow ? 'Never' : '1 day, as usual'} />
+        <${ExpiryField} value=${form.expires} onValue=${set('expires')} usual=${isAllow ? 'Never' : '1 day (default)'} />
       </div>
       <div class="form-row">
         <${TextField} label="Reason" value=${form.reason} onValue=${set('reason')} maxlength="2048" fault=${fault('reason')} />

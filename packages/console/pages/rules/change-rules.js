@@ -16,7 +16,7 @@ import { nameOf } from './tabs.js';
 import { WhatChanges } from './what-changes.js';
 
 const ADDRESS = manage('/rules/change');
-const AS_IT_IS = { value: '', label: 'As it is' };
+const AS_IT_IS = { value: '', label: 'Unchanged' };
 const EXPIRES = [
   AS_IT_IS,
   { value: '1h', label: 'In 1 hour' },
@@ -25,7 +25,7 @@ const EXPIRES = [
   { value: '30d', label: 'In 30 days' },
   { value: '365d', label: 'In 1 year' },
   { value: 'never', label: 'Never' },
-  { value: 'at', label: 'At an instant' },
+  { value: 'at', label: 'At a date' },
 ];
 
 /**
@@ -51,7 +51,7 @@ export function ChangeRules({ meant, names, onClose, onDone }) {
       const { changed, batches } = await changeAll({ ...meant, set: told, ...(isSure && { confirmed: true }) });
       onDone();
       onClose();
-      toast(html`${counted(changed, 'rule was', 'rules were')} changed. <${Undo} batches=${batches} onDone=${onDone} />`);
+      toast(html`${counted(changed, 'rule')} changed. <${Undo} batches=${batches} onDone=${onDone} />`);
     });
   const ready = answer !== undefined && answer.changed > 0 && (!answer.needs_confirmation || isSure);
   return html`
@@ -65,7 +65,7 @@ export function ChangeRules({ meant, names, onClose, onDone }) {
           fault=${form.expires === 'at' ? undefined : preview.faultOf('set.expires')} />
         ${
           form.expires === 'at' &&
-          html`<${TextField} label="Instant" value=${form.at} onValue=${(at) => edit({ at })} placeholder="2027-01-31T12:00:00Z"
+          html`<${TextField} label="Date and time" value=${form.at} onValue=${(at) => edit({ at })} placeholder="2027-01-31T12:00:00Z"
             fault=${form.at === '' ? undefined : preview.faultOf('set.expires')} />`
         }
         ${
@@ -74,17 +74,17 @@ export function ChangeRules({ meant, names, onClose, onDone }) {
             options=${[AS_IT_IS, ...names.lists.filter(({ source }) => source === null).map(({ id, name }) => ({ value: id, label: name }))]} />`
         }
       </div>
-      <${CheckField} label="Give another reason" checked=${form.hasReason} onValue=${(hasReason) => edit({ hasReason })} />
+      <${CheckField} label="Change the reason" checked=${form.hasReason} onValue=${(hasReason) => edit({ hasReason })} />
       ${
         form.hasReason &&
-        html`<${TextField} label="Reason" hint="Empty: none." value=${form.reason} maxlength="2048" onValue=${(reason) => edit({ reason })} />`
+        html`<${TextField} label="Reason" hint="Leave empty to remove it." value=${form.reason} maxlength="2048" onValue=${(reason) => edit({ reason })} />`
       }
       <${WhatChanges} preview=${preview} isGiven=${isGiven} isFault=${preview.faultOf('set.expires') !== undefined} curl=${curlOf('POST', ADDRESS, { ...meant, set })}>
         ${(/** @type {any} */ shown) => html`<${Outlook} answer=${shown} set=${set} names=${names} />`}
       <//>
       ${
         answer?.needs_confirmation &&
-        html`<${CheckField} label=${`Change the other ${count(answer.changed)} all the same`} checked=${isSure} onValue=${setSure} />`
+        html`<${CheckField} label=${`Change the other ${count(answer.changed)} anyway`} checked=${isSure} onValue=${setSure} />`
       }
     <//>
   `;
@@ -118,7 +118,7 @@ function Undo({ batches, onDone }) {
   const undo = () =>
     run(async () => {
       await ask(manage('/undo'), { method: 'POST', once: crypto.randomUUID(), body: { batches } });
-      toast('The rules are as they were.');
+      toast('Change undone.');
       onDone();
     });
   if (batches.length === 0) return null;
@@ -132,24 +132,24 @@ function Undo({ batches, onDone }) {
 function Outlook({ answer, set, names }) {
   const { changed, moved, unchanged, left_out: leftOut, refused, refusals, expires_at: until, sample, next } = answer;
   const others = [
-    unchanged > 0 && `${count(unchanged)} ${unchanged === 1 ? 'has' : 'have'} that already`,
-    leftOut > 0 && `${count(leftOut)} ${leftOut === 1 ? 'stays' : 'stay'}, because sources keep them`,
+    unchanged > 0 && `${count(unchanged)} already up to date`,
+    leftOut > 0 && `${count(leftOut)} managed by sources and unchanged`,
   ].filter((text) => text !== false);
   return html`
     <p role="status">
       <strong>${next === null ? '' : 'At least '}${counted(changed, 'rule changes', 'rules change')}</strong>${others.length > 0 && `; ${others.join('; ')}`}.
-      That is a batch, and can be undone for seven days.
+      You can undo this batch for 7 days.
     </p>
     ${
       refused > 0 &&
-      html`<${Notice} kind="warn"><strong>${counted(refused, 'rule stays', 'rules stay')} as ${refused === 1 ? 'it is' : 'they are'}</strong>:
+      html`<${Notice} kind="warn"><strong>${counted(refused, 'rule')} cannot be changed</strong>:
         <ul>${refusals.map(({ rule, why }) => html`<li key=${rule}><bdi class="mono">${rule}</bdi>: <span class="text">${why}</span></li>`)}</ul><//>`
     }
     ${
       changed > 0 &&
-      html`<${Table} label="Some of the rules that change" columns=${columnsOf(set, until, names)} rows=${sample} keyOf=${(/** @type {Rule} */ { id }) => id} />`
+      html`<${Table} label="Sample of changed rules" columns=${columnsOf(set, until, names)} rows=${sample} keyOf=${(/** @type {Rule} */ { id }) => id} />`
     }
-    ${moved > 0 ? html`<${FeedChanges} answer=${answer} />` : changed > 0 && html`<p class="soft">No feed gets more or fewer entries now: rules leave feeds at the second at which they expire.</p>`}
+    ${moved > 0 ? html`<${FeedChanges} answer=${answer} />` : changed > 0 && html`<p class="soft">No feed changes now: rules leave feeds when they expire.</p>`}
   `;
 }
 
@@ -165,18 +165,18 @@ const columnsOf = (set, until, names) => [
     ? []
     : [
         { label: 'Expires now', cell: (/** @type {Rule} */ rule) => endText(rule.expires_at) },
-        { label: 'Then', cell: () => html`<strong>${endText(until ?? null)}</strong>` },
+        { label: 'After', cell: () => html`<strong>${endText(until ?? null)}</strong>` },
       ]),
   ...(set.reason === undefined
     ? []
     : [
         { label: 'Reason now', cell: (/** @type {Rule} */ { reason }) => html`<bdi>${reason ?? '–'}</bdi>` },
-        { label: 'Then', cell: () => html`<strong><bdi>${set.reason ?? '–'}</bdi></strong>` },
+        { label: 'After', cell: () => html`<strong><bdi>${set.reason ?? '–'}</bdi></strong>` },
       ]),
   ...(set.list === undefined
     ? []
     : [
         { label: 'List now', cell: (/** @type {Rule} */ { list_id: id }) => html`<bdi>${names.listName(id)}</bdi>` },
-        { label: 'Then', cell: () => html`<strong><bdi>${names.listName(set.list)}</bdi></strong>` },
+        { label: 'After', cell: () => html`<strong><bdi>${names.listName(set.list)}</bdi></strong>` },
       ]),
 ];

@@ -25,7 +25,7 @@ export function ExpiryField({ value, onValue, usual, hint }) {
   const [first] = useState(value);
   const isOther = first !== '' && CHOICES.every((choice) => choice.value !== first);
   const asItIs = isOther
-    ? [{ value: first, label: `As it is: ${isForGood(Number(first) * 1000) ? 'never' : duration(Number(first) * 1000)}` }]
+    ? [{ value: first, label: `Unchanged: ${isForGood(Number(first) * 1000) ? 'never' : duration(Number(first) * 1000)}` }]
     : [];
   const options = [...asItIs, { value: '', label: usual }, ...CHOICES];
   return html`<${SelectField} label="Expires after" value=${value} onValue=${onValue} options=${options} hint=${hint} />`;

@@ -31,10 +31,10 @@ export function ExportRules({ conditions }) {
         after = body.next ?? undefined;
         setRead(rules);
       } while (after !== undefined && rules < MOST);
-      if (after !== undefined) toast(`Only the first ${count(rules)} rules were written: weir rule export writes any number.`, 'bad');
+      if (after !== undefined) toast(`The file has only the first ${count(rules)} rules. Filter for fewer.`, 'bad');
       save(new Blob(parts, { type: form.type }), form.name);
     } catch (error) {
-      toast(`Nothing was written: ${/** @type {Error} */ (error).message}`, 'bad');
+      toast(`Export failed: ${/** @type {Error} */ (error).message}`, 'bad');
     }
     setRead(undefined);
   };

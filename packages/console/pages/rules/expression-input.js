@@ -88,7 +88,7 @@ export function ExpressionInput({ kind, value, onValue, ...rest }) {
           )}
         </ul>`
       }
-      <p class="hidden-visually" role="status">${isShown ? `${offer.names.length} names go with it; arrows choose, Enter takes one.` : ''}</p>
+      <p class="hidden-visually" role="status">${isShown ? `${offer.names.length} suggestions. Arrow keys choose, Enter inserts.` : ''}</p>
     </div>
   `;
 }

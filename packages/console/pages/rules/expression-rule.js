@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { allPages, ask, manage } from '../../api.js';
 import { curlOf } from '../../curl.js';
 import { useLiveWork, useWork } from '../../data.js';
+import { count, counted } from '../../format.js';
 import { Button } from '../../ui/button.js';
 import { Dialog } from '../../ui/dialog.js';
 import { SelectField, TextField } from '../../ui/field.js';
@@ -41,7 +42,7 @@ export function ExpressionRuleForm({ kind, type, expression = '', rule, onClose,
   const submit = () =>
     run(async () => {
       const { body: done } = await ask(ADDRESS, { method: 'POST', once, body });
-      toast(html`The rule <bdi>${body.rule_ref}</bdi> ${done.landed ? 'is in force.' : 'was accepted; it takes effect in a moment.'}`);
+      toast(html`Rule <bdi>${body.rule_ref}</bdi> ${done.landed ? 'is active.' : 'was accepted and takes effect in a moment.'}`);
       onDone();
       onClose();
     });
@@ -51,16 +52,16 @@ export function ExpressionRuleForm({ kind, type, expression = '', rule, onClose,
   `;
   return html`
     <${Dialog}
-      title=${rule === undefined ? `Add a ${tab.label} rule` : 'Change the rule'} wide onClose=${onClose} onSubmit=${submit}
-      footer=${html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${preview.answer === undefined}>${before === undefined ? 'Add the rule' : 'Apply'}<//>`}
+      title=${rule === undefined ? `Add ${tab.label} rule` : 'Change rule'} wide onClose=${onClose} onSubmit=${submit}
+      footer=${html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${preview.answer === undefined}>${before === undefined ? 'Add rule' : 'Apply'}<//>`}
     >
       ${error !== undefined && html`<${Failed} error=${error} />`}
       <div class="form-row">
-        ${text('rule_ref', 'Reference', { required: true, maxlength: 128, readonly: rule !== undefined, autofocus: rule === undefined, hint: 'Names the rule; one with it is replaced.' })}
+        ${text('rule_ref', 'Reference', { required: true, maxlength: 128, readonly: rule !== undefined, autofocus: rule === undefined, hint: 'Unique name. An existing rule with it is replaced.' })}
         ${text('name', 'Name', { maxlength: 256 })}
         <${SelectField} label="Action" value=${form.action} onValue=${set('action')}
           options=${tab.actions.map((action) => ({ value: action, label: action }))} />
-        ${text('order', 'Order', { inputmode: 'numeric', hint: 'The lowest is enforced first; without one it comes last.', pattern: '-?[0-9]*' })}
+        ${text('order', 'Order', { inputmode: 'numeric', hint: 'The lowest runs first; rules without an order run last.', pattern: '-?[0-9]*' })}
       </div>
       <${ExpressionField} kind=${kind} value=${form.expression} onValue=${set('expression')} required />
       <div class="form-row">
@@ -69,7 +70,7 @@ export function ExpressionRuleForm({ kind, type, expression = '', rule, onClose,
         <${SelectField} label="Written by" value=${form.type} onValue=${set('type')} options=${TYPES} />
         <${ExpiryField} value=${form.expires} onValue=${set('expires')} usual="Never" />
       </div>
-      ${(form.action === 'ratelimit' || form.config !== '') && text('config', 'Config (JSON)', { rows: 3, fault: config === null ? 'is no JSON object' : undefined, hint: html`Such as <code>{"rateLimit":{"period":"60","duration":"600","requests":"100"}}</code>` })}
+      ${(form.action === 'ratelimit' || form.config !== '') && text('config', 'Config (JSON)', { rows: 3, fault: config === null ? 'is not a JSON object' : undefined, hint: html`For example <code>{"rateLimit":{"period":"60","duration":"600","requests":"100"}}</code>` })}
       <${WhatChanges} preview=${preview} isGiven=${isGiven} isFault=${isAtField(preview)} curl=${curlOf('POST', ADDRESS, body)}>
         ${(answer) => html`
           ${(answer.warnings ?? []).map((warning) => html`<${Notice} kind="warn" key=${warning}><span class="text">${warning}</span><//>`)}
@@ -87,15 +88,15 @@ const isAtField = ({ faultOf }) => ['rule_ref', 'order', 'name', 'reason', 'expr
 function Difference({ before, after, rules }) {
   if (before === undefined) {
     const ahead = rules.filter((each) => isAhead(each, after)).length;
-    return html`<p>A new rule. ${ahead === 0 ? 'It is enforced first.' : `${ahead} of ${rules.length} rules are enforced before it.`}</p>`;
+    return html`<p>A new rule. ${ahead === 0 ? 'It runs first.' : `${count(ahead)} of ${counted(rules.length, 'rule')} run before it.`}</p>`;
   }
   const fields = ['action', 'expression', 'order', 'name', 'short_description', 'reason', 'type', 'config'];
   const shown = (value) => (value === undefined || value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value));
   const changes = fields
     .map((field) => ({ field, was: shown(/** @type {any} */ (before)[field]), is: shown(after[field]) }))
     .filter(({ was, is }) => was !== is);
-  if (changes.length === 0) return html`<p>The rule is there already, just so.</p>`;
-  return html`<p>Replaces the rule of this reference:</p><${Table} label="What changes of the rule" columns=${COLUMNS} rows=${changes}
+  if (changes.length === 0) return html`<p>No changes.</p>`;
+  return html`<p>Replaces the existing rule with this reference:</p><${Table} label="Changes" columns=${COLUMNS} rows=${changes}
     keyOf=${({ field }) => field} />`;
 }
 
@@ -103,7 +104,7 @@ function Difference({ before, after, rules }) {
 const COLUMNS = [
   { label: 'Field', cell: ({ field }) => field.replaceAll('_', ' ') },
   { label: 'Now', cell: ({ was }) => html`<bdi class="mono">${was || '–'}</bdi>` },
-  { label: 'Then', cell: ({ is }) => html`<bdi class="mono">${is || '–'}</bdi>` },
+  { label: 'After', cell: ({ is }) => html`<bdi class="mono">${is || '–'}</bdi>` },
 ];
 
 /** By order, then reference; rules without an order come last. @param {Rule} rule @param {Record<string, any>} other */

@@ -31,8 +31,8 @@ export function ExpressionField({ kind, value, onValue, ...rest }) {
       ${error !== undefined && html`<${Notice} kind="bad">${error.message}<//>`}
       ${answer !== undefined && html`<${VerdictText} verdict=${answer} />`}
     </div>
-    <${TextField} label="Request to try it on" rows=${2} value=${request} onValue=${setRequest} fault=${tested.faultOf('request')}
-      hint="A curl command, an entry of a HAR, a line of an access log, or fields by name as JSON." />
+    <${TextField} label="Test request" rows=${2} value=${request} onValue=${setRequest} fault=${tested.faultOf('request')}
+      hint="A curl command, HAR entry, access log line, or JSON with fields by name." />
     <div aria-live="polite">
       ${tested.error !== undefined && tested.faultOf('request') === undefined && html`<${Notice} kind="bad">${tested.error.message}<//>`}
       ${tested.answer !== undefined && html`<${TestedText} tested=${tested.answer} />`}
@@ -47,9 +47,9 @@ function TestedText({ tested }) {
   const differs = agent !== null && (agent.result !== result || agent.error !== error);
   return html`
     <${Notice} kind=${result === true ? 'good' : 'warn'}>
-      <p>For this request the expression <strong class="text">${words(tested)}</strong>.</p>
-      ${differs && html`<p class="small text">As the agent sees the request, it ${words(/** @type {any} */ (agent))}.</p>`}
-      ${lacking.length > 0 && html`<p class="small text">The request has no ${lacking.join(', ')}: the default of the engine counts.</p>`}
+      <p>For this request, the expression <strong class="text">${words(tested)}</strong>.</p>
+      ${differs && html`<p class="small text">In the agent it ${words(/** @type {any} */ (agent))}.</p>`}
+      ${lacking.length > 0 && html`<p class="small text">The request has no ${lacking.join(', ')}: the engine's default applies.</p>`}
     <//>
   `;
 }
@@ -60,7 +60,7 @@ function VerdictText({ verdict: { fault, fields, hints, phase } }) {
     return html`
       <${Notice} kind="bad">
         <p><strong>Line ${fault.line}, column ${fault.column}:</strong> <span class="text">${fault.text}</span></p>
-        <pre class="excerpt" tabindex="0" role="region" aria-label="Where it is">${fault.excerpt}</pre>
+        <pre class="excerpt" tabindex="0" role="region" aria-label="Location of the error">${fault.excerpt}</pre>
       <//>
     `;
   }
@@ -81,12 +81,12 @@ export function TryExpression({ kind: given, onClose, onUse }) {
   const [expression, setExpression] = useState('');
   return html`
     <${Dialog}
-      title="Try an expression" wide onClose=${onClose}
-      footer=${html`<${Button} onClick=${onClose}>Close<//>${onUse !== undefined && html`<${Button} kind="main" disabled=${expression.trim() === ''} onClick=${() => onUse(kind, expression)}>Make a rule of it<//>`}`}
+      title="Test expression" wide onClose=${onClose}
+      footer=${html`<${Button} onClick=${onClose}>Close<//>${onUse !== undefined && html`<${Button} kind="main" disabled=${expression.trim() === ''} onClick=${() => onUse(kind, expression)}>Create rule<//>`}`}
     >
       <${SelectField} label="Kind of rule" value=${kind} onValue=${setKind} options=${KINDS} />
       <${ExpressionField} kind=${kind} value=${expression}
-        onValue=${setExpression} autofocus hint="Judged as you type, exactly as the signal endpoint judges it." />
+        onValue=${setExpression} autofocus hint="Checked as you type, like in the signal API." />
       <${SameWithCurl} text=${curlOf('POST', CHECK, { kind, expression })} />
     <//>
   `;

@@ -19,16 +19,16 @@ const OF_TARGETS = [
 ];
 /** @type {readonly Condition[]} */
 const OF_ALL = [
-  { field: 'reason', label: 'Reason', hint: 'Exactly this text.' },
+  { field: 'reason', label: 'Reason', hint: 'Exact text.' },
   { field: 'label', label: 'Label', hint: 'name:value' },
   {
     field: 'since',
-    label: 'Changed within',
-    options: [ANY, { value: '1h', label: 'an hour' }, { value: '24h', label: 'a day' }, { value: '7d', label: 'a week' }],
+    label: 'Changed',
+    options: [ANY, { value: '1h', label: 'Last hour' }, { value: '24h', label: 'Last day' }, { value: '7d', label: 'Last 7 days' }],
   },
-  { field: 'key', label: 'Key', hint: 'The name or id of the key that wrote them last.' },
-  { field: 'person', label: 'Person', hint: 'Who wrote them last, by name.' },
-  { field: 'batch', label: 'Batch', hint: 'The id of the batch that wrote them last.' },
+  { field: 'key', label: 'Key', hint: 'Name or id of the key of the last change.' },
+  { field: 'person', label: 'Person', hint: 'Name of the author of the last change.' },
+  { field: 'batch', label: 'Batch', hint: 'Id of the batch of the last change.' },
 ];
 /** The list's name in the URL where it is unique, else its id. @param {Names} names @param {string} id */
 const namedList = ({ lists }, id) => {
@@ -43,7 +43,7 @@ const withNames = (condition, { keys }) =>
     : condition;
 
 const MATCHES = [
-  { value: 'covering', label: 'covering this' },
+  { value: 'covering', label: 'containing this' },
   { value: 'exact', label: 'exactly this' },
   { value: 'covered', label: 'inside this' },
 ];
@@ -97,8 +97,8 @@ export function RuleFilter({ query, isAccess, actions, names, faultOf }) {
         html`<div class="form-row">${more.map((each) => withNames(each, names)).map(({ field, label, options, hint }) => (options === undefined ? typed(field, label, { hint }) : choice(field, label, options)))}</div>`
       }
       <div class="row">
-        <${Button} tiny kind="quiet" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>${isOpen ? 'Fewer conditions' : 'More conditions'}<//>
-        ${isNarrow(conditionsOf(query, isAccess)) && html`<${Button} tiny kind="quiet" icon="close" onClick=${clear}>Show all rules<//>`}
+        <${Button} tiny kind="quiet" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>${isOpen ? 'Fewer filters' : 'More filters'}<//>
+        ${isNarrow(conditionsOf(query, isAccess)) && html`<${Button} tiny kind="quiet" icon="close" onClick=${clear}>Clear filters<//>`}
       </div>
     </form>
   `;

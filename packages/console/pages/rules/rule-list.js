@@ -44,7 +44,7 @@ export function RuleList({ rules, tab, conditions, isFiltered, sort, names, mayW
   const counted = useLive(isComplete && items !== undefined ? null : manage('/rules/count', conditions));
   const selected = useSelection(items ?? [], keyOf, name);
   const isFault = error instanceof ApiError && error.faults.length > 0;
-  if (isFault) return html`<p class="soft">Mend the conditions above to see rules.</p>`;
+  if (isFault) return html`<p class="soft">Fix the filter to see rules.</p>`;
   // The shell shows an unavailable service.
   const failure = error !== undefined && isUnavailable(error) ? undefined : error;
   if (items === undefined)
@@ -52,7 +52,7 @@ export function RuleList({ rules, tab, conditions, isFiltered, sort, names, mayW
       ? html`<${Failed} error=${failure} retry=${refresh} />`
       : error === undefined
         ? html`<${Loading} />`
-        : html`<p class="soft">Not read yet.</p>`;
+        : html`<p class="soft">Not loaded yet.</p>`;
   if (items.length === 0 && !isComplete) return html`<${Loading} />`;
   if (items.length === 0)
     return isFiltered
@@ -62,7 +62,7 @@ export function RuleList({ rules, tab, conditions, isFiltered, sort, names, mayW
   const columns = isAccess ? accessColumns(names) : EXPRESSION_COLUMNS;
   const total = isComplete ? { rules: items.length, whole: true } : counted.value;
   return html`
-    ${failure !== undefined && html`<${Notice} kind="warn">${sentence(failure.message)} What you see is older.<//>`}
+    ${failure !== undefined && html`<${Notice} kind="warn">${sentence(failure.message)} Showing older data.<//>`}
     <div class="stack">
       <div class="list-head">
         <p class="small soft" role="status">${totalText(total, items.length)}</p>
@@ -90,7 +90,7 @@ const idsOf = ({ keys }, { kind }) => ({ kind, ids: /** @type {number[]} */ ([..
 
 /** @param {{ rules: number, whole: boolean } | undefined} total @param {number} read */
 function totalText(total, read) {
-  if (total === undefined) return `The first ${count(read)} rules; more are read as you scroll`;
+  if (total === undefined) return `First ${count(read)} rules; scroll for more`;
   const { rules, whole } = total;
   return `${whole ? '' : 'More than '}${count(rules)} ${rules === 1 ? 'rule' : 'rules'}`;
 }
@@ -105,29 +105,29 @@ const MOST_IDS = 4000;
 const SelectedBar = ({ selected: { keys, clear }, total, onAll, onChange, onDelete }) => html`
   <div class="selected-bar" role="group" aria-label="Selected rules">
     <strong role="status">${count(keys.size)} selected</strong>
-    ${keys.size > MOST_IDS && html`<span class="small">${count(MOST_IDS)} at most by hand: narrow the conditions for more.</span>`}
+    ${keys.size > MOST_IDS && html`<span class="small">Limit: ${count(MOST_IDS)} selected rules. Use a filter for more.</span>`}
     <${Button} tiny kind="main" disabled=${keys.size > MOST_IDS} onClick=${onChange}>Change<//>
     <${Button} tiny kind="danger" icon="trash" disabled=${keys.size > MOST_IDS} onClick=${onDelete}>Delete<//>
-    ${total !== undefined && total.rules > keys.size && html`<${Button} tiny kind="quiet" onClick=${onAll}>Change all ${total.whole ? '' : 'at least '}${count(total.rules)} that meet the filter<//>`}
+    ${total !== undefined && total.rules > keys.size && html`<${Button} tiny kind="quiet" onClick=${onAll}>Change all ${total.whole ? '' : 'at least '}${count(total.rules)} that match the filter<//>`}
     <${Button} tiny kind="quiet" icon="close" onClick=${clear}>Clear<//>
   </div>
 `;
 
 /** @param {{ tab: RuleTab }} props */
 const NoneFound = ({ tab }) =>
-  html`<${Empty} icon="search" title="No rule meets these conditions"><p>Take some away${tab.kind === 'access_rule' && ', or look for rules "covering this" to find networks around an address'}.</p><//>`;
+  html`<${Empty} icon="search" title="No matching rules"><p>Remove a filter${tab.kind === 'access_rule' && ', or choose “containing this” to find networks around an address'}.</p><//>`;
 
 /** @type {Record<string, string>} */
-const WRITERS = { custom: ' of a person or a playbook', generated: ' of an AI' };
+const WRITERS = { custom: ' by a person or a playbook', generated: ' by AI' };
 
 /**
  * @param {{ tab: RuleTab, type?: string, mayWrite: boolean, onAdd: () => void }} props `type`: who wrote those that
  *   were asked for.
  */
 const NoRules = ({ tab, type, mayWrite, onAdd }) => html`
-  <${Empty} icon="rules" title=${`No ${tab.label} rule${WRITERS[type ?? ''] ?? ''} is in force`}>
-    <p>Signals make them: POST /v1/signal or /v2/signal. They show here as soon as they have landed.</p>
-    ${mayWrite && html`<p><${Button} kind="main" icon="plus" onClick=${onAdd}>${tab.kind === 'access_rule' ? 'Block an address' : 'Add a rule'}<//></p>`}
+  <${Empty} icon="rules" title=${`No active ${tab.label} rules${WRITERS[type ?? ''] ?? ''}`}>
+    <p>Send signals with POST /v1/signal or /v2/signal, or add one here.</p>
+    ${mayWrite && html`<p><${Button} kind="main" icon="plus" onClick=${onAdd}>${tab.kind === 'access_rule' ? 'Block an address' : 'Add rule'}<//></p>`}
   <//>
 `;
 

@@ -5,21 +5,21 @@ export const RULE_TABS = [
     label: 'Access',
     kind: 'access_rule',
     actions: ['block', 'allow'],
-    about: 'Addresses, networks, ASNs and countries that feeds block, or never block.',
+    about: 'Addresses, networks, ASNs and countries to block or never block.',
   },
   {
     path: 'waf',
     label: 'WAF',
     kind: 'waf_rule',
     actions: ['block', 'challenge', 'ratelimit', 'allow'],
-    about: 'Filter expressions over HTTP requests, in the order in which agents enforce them.',
+    about: 'Filter expressions on HTTP requests, in order of enforcement.',
   },
   {
     path: 'smart-firewall',
     label: 'Smart firewall',
     kind: 'smart_firewall_rule',
     actions: ['block', 'allow'],
-    about: 'Filter expressions over packets, in the order in which agents enforce them.',
+    about: 'Filter expressions on packets, in order of enforcement.',
   },
 ];
 

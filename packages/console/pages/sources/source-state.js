@@ -3,15 +3,15 @@ import { link } from '../../router.js';
 
 /** @type {Record<string, { kind: 'good' | 'warn' | 'bad' | '', about: string }>} */
 export const STATES = {
-  ok: { kind: 'good', about: 'Its list is what its origin has.' },
-  new: { kind: '', about: 'It was never fetched.' },
-  failing: { kind: 'warn', about: 'The last look failed; the last good content stays.' },
-  stale: { kind: 'warn', about: 'Its content was not confirmed for a long time.' },
-  undone: { kind: 'warn', about: 'A refresh was undone: its list is not what its origin has. The next other content is held.' },
-  held: { kind: 'warn', about: 'A refresh is held back until somebody decides; the last good content stays.' },
-  expired: { kind: 'bad', about: 'Its content was not confirmed for too long: its list was emptied. Content that comes back is applied.' },
-  stopped: { kind: 'bad', about: 'Its origin refuses it, or its secret is missing: resume it when that is mended.' },
-  paused: { kind: '', about: 'Somebody has paused it: it is not fetched.' },
+  ok: { kind: 'good', about: 'Up to date.' },
+  new: { kind: '', about: 'Not fetched yet.' },
+  failing: { kind: 'warn', about: 'The last fetch failed. Its list keeps the last good content.' },
+  stale: { kind: 'warn', about: 'Not verified for a long time.' },
+  undone: { kind: 'warn', about: 'A refresh was undone, so its list differs from its origin. The next change will be on hold.' },
+  held: { kind: 'warn', about: 'A refresh is on hold. Its list keeps the last good content.' },
+  expired: { kind: 'bad', about: 'Not verified for too long, so its list was emptied. The next successful fetch fills it again.' },
+  stopped: { kind: 'bad', about: 'Its origin refuses requests, or its secret is missing. Fix this and resume.' },
+  paused: { kind: '', about: 'Paused: not fetched.' },
 };
 
 /** @param {Source} source */

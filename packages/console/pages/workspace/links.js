@@ -10,10 +10,10 @@ import { Notice, Shown } from '../../ui/states.js';
 export function Told() {
   const live = useLive(manage('/webhooks'));
   return html`
-    <${Card} title="Who is told" note="Webhooks, of what needs attention." actions=${html`<a class="small" href=${link('/webhooks')}>Change and test</a>`}>
+    <${Card} title="Webhooks" note="Receivers of alerts." actions=${html`<a class="small" href=${link('/webhooks')}>Change or test</a>`}>
       <${Shown} live=${live}>${({ webhooks }) =>
         webhooks.length === 0
-          ? html`<${Notice}>Nobody is told.<//>`
+          ? html`<${Notice}>No webhooks yet.<//>`
           : html`<ul class="stack">${webhooks.map(
               ({ id, name, style }) => html`<li key=${id} class="row"><bdi class="text">${name}</bdi><${Badge}>${style}<//></li>`,
             )}</ul>`}<//>
@@ -23,14 +23,14 @@ export function Told() {
 
 /** @param {{ people: string[], session: Session }} props */
 export const Access = ({ people, session }) => html`
-  <${Card} title="Who may do what" note="Members of groups at your provider, and keys."
+  <${Card} title="Access" note="Roles of identity-provider groups."
     actions=${html`<span class="row small">
       ${may(session, 'manage') && html`<a href=${link('/people')}>People</a>`}
       ${may(session, 'keys:write') && html`<a href=${link('/keys')}>Keys</a>`}
     </span>`}>
     ${
       people.length === 0
-        ? html`<p class="soft">No group has a role of this workspace; the settings of the service may give some.</p>`
+        ? html`<p class="soft">No group roles in this workspace. The service's settings may define some.</p>`
         : html`<ul class="stack">${people.map((row) => html`<li key=${row} class="mono text">${row}</li>`)}</ul>`
     }
   <//>

@@ -18,7 +18,7 @@ import { toast } from '../../ui/toast.js';
 const ADDRESS = manage('/sample');
 const RULES = [
   { value: 'generated', label: 'Generated rules' },
-  { value: 'all', label: 'All rules that block' },
+  { value: 'all', label: 'All blocking rules' },
 ];
 
 /** @param {string} name */
@@ -38,17 +38,17 @@ export function Sample({ workspace, session }) {
     isManager &&
     read !== undefined &&
     html`<span class="row">
-      <${Button} tiny icon="edit" onClick=${() => setLimiting(read)}>Change the limit<//>
-      ${hasOne && html`<${Button} tiny kind="danger" icon="trash" onClick=${() => setDeleting(true)}>Delete the sample<//>`}
+      <${Button} tiny icon="edit" onClick=${() => setLimiting(read)}>Change limit<//>
+      ${hasOne && html`<${Button} tiny kind="danger" icon="trash" onClick=${() => setDeleting(true)}>Delete sample<//>`}
     </span>`;
   return html`
-    <${Card} title="Sample of good traffic" note="Requests that are known to be good: a rule that would block too many of them is not taken." actions=${actions}>
+    <${Card} title="Sample of good traffic" note="Known good requests. weir rejects a rule that would block too many of them." actions=${actions}>
       <${Shown} live=${live}>${(/** @type {Tagged} */ { body: info }) => html`
-        ${hasOne ? html`<${Facts} facts=${factsOf(info)} />` : html`<${Notice}>There is none: no rule is tried before it lands.<//>`}
+        ${hasOne ? html`<${Facts} facts=${factsOf(info)} />` : html`<${Notice}>No sample yet: new rules are not tested before they apply.<//>`}
         ${
           isManager &&
-          html`<details><summary>${hasOne ? 'Take a newer one' : 'Take one'}</summary>
-            <p class="small">On the machine of weir, of a log of any size; each request has the same chance. Values of queries, cookies and secrets are masked.</p>
+          html`<details><summary>${hasOne ? 'Take a newer sample' : 'Take a sample'}</summary>
+            <p class="small">Run this on the server with a log of any size. weir picks requests at random and masks query values, cookies and secrets.</p>
             <${Code} text=${`weir sample take --workspace ${word(workspace)} --max-share 0.1% access.log`} label="The command" />
           </details>`
         }
@@ -65,11 +65,9 @@ const factsOf = ({ requests, bytes, taken_at: at, max_sample_share: share, sampl
   ['Taken', html`${at !== null && dateTime(at)} (<${Ago} at=${at} />)`],
   [
     'A rule may block',
-    share === null
-      ? 'any number: what it would block is told in previews only'
-      : `${counted(Math.floor(share * requests), 'request')} (${percentOf(share)}%)`,
+    share === null ? 'any number (shown in previews only)' : `${counted(Math.floor(share * requests), 'request')} (${percentOf(share)}%)`,
   ],
-  ['Which rules', share === null ? undefined : RULES.find(({ value }) => value === rules)?.label],
+  ['Rules', share === null ? undefined : RULES.find(({ value }) => value === rules)?.label],
 ];
 
 /** @param {number} share */
@@ -93,7 +91,7 @@ function Limit({ read: { body: info, tag }, onClose, onDone }) {
   const submit = async () => {
     const isDone = await run(async () => {
       await ask(ADDRESS, { method: 'PATCH', ifMatch: tag ?? '*', body });
-      toast('The limit was changed; it counts within two seconds.');
+      toast('Limit changed. It applies within two seconds.');
       onDone();
     });
     if (isDone) onClose();
@@ -102,11 +100,11 @@ function Limit({ read: { body: info, tag }, onClose, onDone }) {
   const fault = isBad ? 'must be a percentage from 0 to 100' : faults[0]?.message;
   const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${isBad}>Apply<//>`;
   return html`
-    <${Dialog} title="What a rule may block of the sample" onClose=${onClose} onSubmit=${submit} footer=${footer}>
+    <${Dialog} title="Limit for the sample" onClose=${onClose} onSubmit=${submit} footer=${footer}>
       ${error !== undefined && faults.length === 0 && html`<${Failed} error=${error} />`}
-      <${TextField} label="At most, in percent" hint="Such as 0.1; empty: any number." value=${share} onValue=${setShare} inputmode="decimal" autofocus fault=${fault} />
-      <${SelectField} label="Of which rules" value=${rules} onValue=${setRules} options=${RULES} />
-      ${!isBad && value !== null && info.requests > 0 && html`<p>${counted(Math.floor(value * info.requests), 'request')} of ${count(info.requests)}; a rule that blocks more is refused with the first of them.</p>`}
+      <${TextField} label="Limit in percent" hint="For example 0.1; empty: no limit." value=${share} onValue=${setShare} inputmode="decimal" autofocus fault=${fault} />
+      <${SelectField} label="Rules" value=${rules} onValue=${setRules} options=${RULES} />
+      ${!isBad && value !== null && info.requests > 0 && html`<p>${counted(Math.floor(value * info.requests), 'request')} of ${count(info.requests)}; weir rejects a rule that blocks more.</p>`}
       <${SameWithCurl} text=${curlOf('PATCH', ADDRESS, body)} />
     <//>
   `;
@@ -116,12 +114,12 @@ function Limit({ read: { body: info, tag }, onClose, onDone }) {
 function Delete({ info, onClose, onDone }) {
   const work = async () => {
     await ask(ADDRESS, { method: 'DELETE' });
-    toast('The sample was deleted.');
+    toast('Sample deleted.');
     onDone();
   };
   return html`
-    <${Confirm} title="Delete the sample?" action="Delete it" danger work=${work} onClose=${onClose}>
-      <p>Its ${counted(info.requests, 'request')} and its limit are gone for good: no rule is tried any more.</p>
+    <${Confirm} title="Delete sample?" action="Delete" danger work=${work} onClose=${onClose}>
+      <p>Its ${counted(info.requests, 'request')} and its limit are deleted permanently. New rules are no longer tested.</p>
       <${SameWithCurl} text=${curlOf('DELETE', ADDRESS)} />
     <//>
   `;

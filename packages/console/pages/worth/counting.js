@@ -16,9 +16,9 @@ function Counting() {
   }, []);
   return html`
     <div class="counting">
-      <p role="status">The lists are being compared…</p>
+      <p role="status">Comparing lists…</p>
       <progress aria-label="Comparing the lists"></progress>
-      <p class="soft small" aria-hidden="true">${seconds} s${seconds > 5 && ' – with millions of entries it takes a minute; nothing else waits for it'}</p>
+      <p class="soft small" aria-hidden="true">${seconds} s${seconds > 5 && ' – millions of entries take about a minute'}</p>
     </div>
   `;
 }

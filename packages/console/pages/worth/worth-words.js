@@ -5,7 +5,7 @@ import { link } from '../../router.js';
 export const linkToWorth = ({ id }) => link('/worth', id);
 
 /** @param {number} seconds */
-export const earlierText = (seconds) => `by ${duration(seconds * 1000)}`;
+export const earlierText = (seconds) => duration(seconds * 1000);
 
 /** `75%`; `<1%` for a non-empty share. @param {number} part @param {number} whole */
 export const shareText = (part, whole) => {

@@ -73,7 +73,7 @@ export async function feedDifference(workspaceId: string, asked: DifferenceAsked
   const [before, after] = [await at(asked.since), await at(asked.until)];
   const { family, action } = variant;
   return {
-    ...{ family, action, before: before.told, after: after.told },
+    ...{ family, action, before: before.size, after: after.size },
     added: networksOf(difference(after.addresses, before.addresses), asked.limit),
     removed: networksOf(difference(before.addresses, after.addresses), asked.limit),
   };
@@ -114,10 +114,10 @@ async function feedAt(
   const parts = keys.map((key): SnapshotPart => ({ key, rules: of(key).rules(second), levels: 0 }));
   const moment = { ...instantOf(clock), sequence: 0 };
   const snapshot: Snapshot = { head, at: moment, parts, stored: new Map(), ranges: new FeedRanges() };
-  const { classes, entryCount, entryLimit } = contentOfFeed(snapshot, variant, second, geo, guard(head.guardRails).protected);
+  const { content, facts } = contentOfFeed(snapshot, variant, second, geo, guard(head.guardRails).protected);
   const addresses = addressSet([]);
-  for (const each of classes) pushNetworks(addresses, each);
-  return { addresses, told: { entries: entryCount, overCap: entryCount > entryLimit } };
+  for (const each of content.classes) pushNetworks(addresses, each);
+  return { addresses, size: { entries: facts.entryCount, overCap: facts.entryCount > facts.entryLimit } };
 }
 
 const onlyExceptions = (sink: RuleSink): RuleSink => ({

@@ -47,9 +47,9 @@ function listsThen(
   feed: State,
   wasThere: ReadonlyMap<string, boolean>,
 ): readonly SnapshotList[] {
-  const gone = [...wasThere].find(([id, was]) => was && !lists.some((list) => list.id === id));
-  if (gone !== undefined)
-    throw new WeirError('REFUSED', `the list ${gone[0]} was deleted, and its rules of then are not known: ask from then on`);
+  const deleted = [...wasThere].find(([id, was]) => was && !lists.some((list) => list.id === id));
+  if (deleted !== undefined)
+    throw new WeirError('REFUSED', `the list ${deleted[0]} was deleted, and its rules of then are not known: ask from then on`);
   const present = (of: readonly SnapshotList[]) => of.filter(({ id }) => wasThere.get(id) !== false);
   if (!['lists', 'all_lists', 'min_sources', 'fit', 'always'].some((field) => field in feed)) return agreeing(head, present(head.lists));
   if (head.quorum !== undefined || ['min_sources', 'fit', 'always'].some((field) => field in feed))
