@@ -29,7 +29,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
   'expiry of a block that names none': [
     DEFAULT_EXPIRY,
     ...['default for blocks: {}', 'block without expiry gets {}', 'of a block that names none | {} |', 'absent: {} for a block'],
-    ...['absent or 0 means {}', 'A block without it lasts {}', '0 or omitted means {},', 'block of an access rule {};', "? '{}, as usual'"],
+    ...['absent or 0 means {}', 'A block without it lasts {}', '0 or omitted means {},', 'block of an access rule {};', '{} (default)'],
   ],
   'least expiry of an access rule': [
     LEAST_EXPIRY,
@@ -85,7 +85,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
   'entries of a feed': [
     DEFAULT_ENTRY_LIMIT,
     ...['| a feed | {} networks', 'The cap is {} networks a feed', 'networks of a feed | {},', 'its cap is always {}.'],
-    ...['document of rules holds {} rules', 'More than {} rules of a kind are', 'what the device takes, else {}.'],
+    ...['document of rules holds {} rules', 'More than {} rules of a kind are', 'that of the device, else {}.'],
   ],
   'most entries of a list': [MOST_ENTRIES, 'a list up to {} (', '`max_entries` is 1 to {}.', '`--max-entries`, 1 to {})'],
   'what was deleted comes back': [
@@ -105,10 +105,10 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
     ...[
       'that were deleted in the last {} and',
       'that was deleted in the last {}',
-      'For {} it can be brought',
-      'For {} all of it can be',
-      'For {} its list can be',
-      'settings and keys, for {}.',
+      'You can restore it for {}',
+      'Restorable for {} with',
+      'restore its list for {} under',
+      'restore the list for {}.',
     ],
   ],
   'expired rules, batches and what they replaced': [
@@ -130,8 +130,8 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
     ...[
       'changes of rules for {},',
 
-      'What was sent in the last {},',
-      'No batch in the last {}"',
+      'received in the last {}.',
+      'No batches in the last {}"',
       'Removals from lists are known for {} (',
     ],
   ],
@@ -144,7 +144,13 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
       'newest first; kept for {}',
       'kept for {} after the last pull',
     ],
-    ...['| audit log | {};', '| what pulls | {};', 'could not land | {};', 'seen in the workspace in the last {},', 'Seen in the last {}"'],
+    ...[
+      '| audit log | {};',
+      '| what pulls | {};',
+      'could not land | {};',
+      'seen in the workspace in the last {},',
+      'Active in the last {}"',
+    ],
   ],
   'who has used a key lately': [
     seconds(LATELY),
@@ -153,7 +159,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
       'has pulled it in the last {}',
       'pulled with the key in the last {} ',
 
-      'ulled in the last {}',
+      'etches in the last {}',
     ],
     ...['has used it in the last {},', 'pulled with it in the last {},'],
   ],
