@@ -144,7 +144,13 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
       'newest first; kept for {}',
       'rows for {} after the last poll',
     ],
-    ...['| audit log | {};', '| clients that poll | {};', 'could not land | {};', 'seen in the workspace in the last {},', 'Seen in the last {}"'],
+    ...[
+      '| audit log | {};',
+      '| clients that poll | {};',
+      'could not land | {};',
+      'seen in the workspace in the last {},',
+      'Seen in the last {}"',
+    ],
   ],
   'who has used a key lately': [
     seconds(LATELY),
