@@ -100,7 +100,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
     ...[
       'can be brought back for {}',
 
-      '`deleted_members` | lists and feeds that were deleted | {},',
+      '`deleted_members` | deleted lists and feeds | {},',
     ],
     ...[
       'that were deleted in the last {} and',
@@ -142,11 +142,11 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
       'dead letters and audit rows {}',
       'Kept for {}.',
       'newest first; kept for {}',
-      'kept for {} after the last pull',
+      'rows for {} after the last poll',
     ],
     ...[
       '| audit log | {};',
-      '| what pulls | {};',
+      '| clients that poll | {};',
       'could not land | {};',
       'seen in the workspace in the last {},',
       'Active in the last {}"',
@@ -184,7 +184,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
     'Your choice. For {}, the same',
   ],
   'longest snooze': [LONGEST_SNOOZE, 'for a minute to {},', 'for a minute to {} and', 'Seconds, {} at most'],
-  'least patience with a device': [seconds(LEAST_PATIENCE), 'After ten of these, and {}, without', '({} at least) has a line'],
+  'least patience with a device': [seconds(LEAST_PATIENCE), 'After ten of these, and {}, without', '(at least {}) is logged'],
   'a feed without a store': [
     seconds(LONGEST_OUTAGE),
     'last good feed for up to {}.',

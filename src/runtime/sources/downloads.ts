@@ -94,7 +94,8 @@ export function downloads(ports: DownloadPorts): Downloads {
     const { url, reading, workspaceId } = one.record.source;
     const { credentials, key } = credentialsOf(one.record);
     const own = one.askedAt + floor;
-    if (own > monotonic()) return { for: `the least time between two fetches of a source, ${durationText(floor / 1000)}`, until: own };
+    if (own > monotonic())
+      return { for: `the minimum interval between two fetches of a source, ${durationText(floor / 1000)}`, until: own };
     const isThere = cache.has({ url, credentials: credentials ?? {}, taxii: collectionOf(reading) });
     if (isThere) return undefined;
     const further = one.via && politeness.wait(one.via.url, { workspaceId, key: one.via.key }, monotonic());
@@ -241,7 +242,12 @@ export function downloads(ports: DownloadPorts): Downloads {
     if (answer.kind === 'unchanged') return await steps.takeUnchanged(one);
     const text = `the server answers ${answer.status}`;
     return stops(answer.status)
-      ? { kind: 'stopped', stop: 'refused', text: `${text}: it is not asked again until somebody resumes the source`, retryAfter: alone }
+      ? {
+          kind: 'stopped',
+          stop: 'refused',
+          text: `${text}: weir sends no more requests until somebody resumes the source`,
+          retryAfter: alone,
+        }
       : { kind: 'failed', text, retryAfter: alone };
   }
 }
@@ -257,7 +263,7 @@ function memoized<T>(find: (record: Known['record']) => T): (record: Known['reco
 
 /** Blocked only by other downloads. */
 const ITS_TURN: Wait = {
-  for: 'its turn: a host is asked by one download at a time, and two of a workspace are under way',
+  for: 'its turn: weir runs one download per host, and two per workspace',
   until: Number.POSITIVE_INFINITY,
 };
 
