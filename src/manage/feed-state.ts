@@ -1,6 +1,7 @@
 /** What the feed of a list, or one made of lists, is like now, as far as this process has built it. */
 
 import { isoTime } from '../clock.ts';
+import { capPercent } from '../feed/facts.ts';
 import { FORMAT_NAMES, FORMATS } from '../feed/formats/table.ts';
 import type { WatchedFeed } from '../feed/monitor/feed-watch.ts';
 import { trimmedJson } from '../feed/trim.ts';
@@ -12,15 +13,15 @@ import type { ManageContext } from './context.ts';
 const formatsOf = (rated: boolean) => FORMAT_NAMES.filter((name) => FORMATS[name].rated === rated);
 
 /** Entries and cap of the variants of a feed that always have the same ones. */
-const builtJson = ({ action, family, rated, entries, limit, fitted, builtAt }: WatchedFeed) => ({
+const builtJson = ({ action, family, rated, facts, builtAt }: WatchedFeed) => ({
   formats: formatsOf(rated),
   family,
   action,
-  entries,
-  entry_limit: limit,
-  cap_use_percent: Math.floor((entries / limit) * 100),
-  over_cap: entries > limit,
-  left_out: trimmedJson(fitted?.leftOut),
+  entries: facts.entryCount,
+  entry_limit: facts.entryLimit,
+  cap_use_percent: capPercent(facts),
+  over_cap: facts.entryCount > facts.entryLimit,
+  left_out: trimmedJson(facts.trimmed?.leftOut),
   built_at: isoTime(builtAt),
 });
 

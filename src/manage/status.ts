@@ -3,6 +3,7 @@
 import type { ServiceGuardRails } from '../account/guard-rails.ts';
 import type { KeyInfo } from '../account/key.ts';
 import { DAY, isoTime } from '../clock.ts';
+import { capPercent } from '../feed/facts.ts';
 import type { WatchedFeed } from '../feed/monitor/feed-watch.ts';
 import { trimmedJson } from '../feed/trim.ts';
 import type { Stopped } from '../ports/devices.ts';
@@ -158,7 +159,7 @@ function landingOf({ processes, lag }: StatusParts) {
 }
 
 function feedJson(feed: WatchedFeed, pid: number, workspaces: ReadonlyMap<string, string>) {
-  const { workspaceId, feedId, name, action, family, rated, entries, limit, fitted, builtAt, staleSince, open, shares } = feed;
+  const { workspaceId, feedId, name, action, family, rated, facts, builtAt, staleSince, open, shares } = feed;
   return {
     workspace_id: workspaceId,
     workspace: workspaces.get(workspaceId) ?? workspaceId,
@@ -167,10 +168,10 @@ function feedJson(feed: WatchedFeed, pid: number, workspaces: ReadonlyMap<string
     action,
     family,
     rated,
-    entries,
-    entry_limit: limit,
-    cap_use_percent: Math.floor((entries / limit) * 100),
-    left_out: trimmedJson(fitted?.leftOut),
+    entries: facts.entryCount,
+    entry_limit: facts.entryLimit,
+    cap_use_percent: capPercent(facts),
+    left_out: trimmedJson(facts.trimmed?.leftOut),
     built_at: isoTime(builtAt),
     stale_since: staleSince === undefined ? null : isoTime(staleSince * 1000),
     shares: shares ?? null,

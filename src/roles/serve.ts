@@ -24,7 +24,7 @@ export interface Serving {
 export async function listen(base: Base, { app, metrics, draining, stdout }: Serving): Promise<string> {
   const { config, store, guardRails, log, logger, onStop } = base;
   // Only a port can fail from here on: a new key is always printed.
-  const { made, shown: firstKey } = await ensureFirstKey(config.bootstrapApiKey, store, systemClock.now(), log);
+  const { made, printed: firstKey } = await ensureFirstKey(config.bootstrapApiKey, store, systemClock.now(), log);
   const { host, reusePort } = config;
   const open = async () => {
     const address = await app.listen({ host, port: config.port, reusePort }).catch((error: Error) => {

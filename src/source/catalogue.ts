@@ -1,30 +1,28 @@
 /**
- * Lists that are known well enough to be added by a name (SPEC D23.40): where they are, how they are read, how often their makers let them
- * be asked for, and what they allow. Data only: none is on unless somebody adds it, and nothing of a list is shipped.
+ * Well-known lists, added by name (SPEC D23.40): address, form, minimum interval and terms. Only data: nothing is active by default, and no
+ * list's content is shipped.
  */
 import { hostName } from './host.ts';
 
-/** A row of the catalogue. */
 export interface CatalogueRow {
-  /** What it is added by, and its list called unless another name is given. */
+  /** Identifies the row; default name of the list. */
   readonly name: string;
-  /** What it is, and whose, in a line. */
   readonly title: string;
   readonly url: string;
   readonly purpose: 'block' | 'allow';
   readonly paths?: readonly string[];
   /** `name=value` */
   readonly condition?: string;
-  /** How often it is fetched unless something else is said, and at most, seconds. The second holds for all of its host. */
+  /** Default and minimum interval, seconds. The minimum applies to the complete host. */
   readonly every: number;
   readonly least: number;
-  /** What its maker allows and asks for, in one sentence. */
+  /** The maker's terms, one sentence. */
   readonly terms: string;
   readonly mayBeEmpty?: true;
-  /** The shortest prefixes that it may have: those that it is known to have, with room where these are networks of operators. */
+  /** Shortest acceptable prefixes, from experience. */
   readonly minPrefixV4: number;
   readonly minPrefixV6: number;
-  /** What to know before it is added, in one sentence. */
+  /** Advice before adding it, one sentence. */
   readonly note?: string;
 }
 
@@ -32,9 +30,7 @@ const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Hosts, and networks of no more than an organization. */
 const HOSTS = { minPrefixV4: 24, minPrefixV6: 48 } as const;
-/** Networks that a registry gives to an operator of IPv6. */
 const V6_OPERATORS = { minPrefixV6: 24 } as const;
 
 const SPAMHAUS = {
@@ -277,7 +273,6 @@ export const CATALOGUE: readonly CatalogueRow[] = [
   },
 ];
 
-/** The row of this name; undefined where there is none. */
 export const findCatalogue = (name: string): CatalogueRow | undefined => CATALOGUE.find((row) => row.name === name);
 
 const LEAST: ReadonlyMap<string, number> = new Map(
@@ -287,5 +282,5 @@ const LEAST: ReadonlyMap<string, number> = new Map(
   ]),
 );
 
-/** The least interval between two downloads of an address of a host, seconds; undefined for hosts that the catalogue does not have. */
+/** Minimum interval between downloads from this host, seconds; undefined: not in the catalogue. */
 export const leastInterval = (url: URL): number | undefined => LEAST.get(hostName(url));

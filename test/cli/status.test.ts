@@ -252,16 +252,17 @@ suite('weir status', () => {
       return { lists: { largest, others: { count: 2, entries: 5 } }, keys: { largest, others: { count: 0, entries: 0 } }, ofRules: null };
     };
     const feed = { workspaceId: 'w', feedId: 'f', name: 'edge', action: 'block', family: 'both', rated: false, open: [] } as const;
-    const size = { limit: 100, builtAt: 0, staleSince: undefined };
+    const size = { builtAt: 0, staleSince: undefined };
+    const facts = (entryCount: number) => ({ entryCount, entryLimit: 100, nextExpiry: 0 });
     const status = serviceStatus({
       ...{ store: { kind: 'embedded', ok: true }, stream: { kind: 'embedded', ok: true }, lag: null, geo: null, deadLetters: null },
       processes: [
         {
           ...{ pid: 7, url: 'http://127.0.0.1:1', roles: ['feeds'], startedAt: 0, checks: {} },
           feeds: [
-            { ...feed, ...size, family: 'v4', entries: 91, shares: shares(90) },
-            { ...feed, ...size, entries: 98, shares: shares(97) },
-            { ...feed, ...size, rated: true, entries: 95, shares: shares(94) },
+            { ...feed, ...size, family: 'v4', facts: facts(91), shares: shares(90) },
+            { ...feed, ...size, facts: facts(98), shares: shares(97) },
+            { ...feed, ...size, rated: true, facts: facts(95), shares: shares(94) },
           ],
         },
       ],

@@ -349,7 +349,7 @@ export function webhookConformance(driver: StoreDriver): void {
     const { store, workspace, receiver, parts, teller, pass, tell, told } = await telling(t, driver);
     await store.createWebhook(workspace.id, hook('soc', `${receiver.url}/soc`));
     const feed = { workspaceId: workspace.id, feedId: null, name: 'main', action: 'block', family: 'both', rated: false } as const;
-    const size = { entries: 95, limit: 100, builtAt: T0, staleSince: undefined };
+    const size = { facts: { entryCount: 95, entryLimit: 100, nextExpiry: 0 }, builtAt: T0, staleSince: undefined };
     let open: ProcessStatus['feeds'][number]['open'] = [{ kind: 'near_cap', text: 'has 95 entries', since: T0 }];
     let feeds: ProcessStatus['feeds'] = [];
     const own = async (): Promise<ProcessStatus> => ({

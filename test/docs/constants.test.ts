@@ -132,7 +132,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
 
       'What was sent in the last {},',
       'No batch in the last {}"',
-      'What lists lost is known for {} (',
+      'Removals from lists are known for {} (',
     ],
   ],
   'audit log, dead letters, devices, people': [

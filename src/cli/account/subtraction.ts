@@ -1,6 +1,6 @@
 /** What it costs to cut never-block rules out of a block feed (SPEC D7.9). */
 import { instantOf, secondOf } from '../../clock.ts';
-import { entriesWithoutSubtraction, measureFeed } from '../../feed/build/render-feed.ts';
+import { contentOfFeed, entriesWithoutSubtraction } from '../../feed/build/render-feed.ts';
 import { readSnapshot } from '../../feed/index/snapshot.ts';
 import { DEFAULT_VARIANT } from '../../feed/variant.ts';
 import type { StoreReads } from '../../ports/store.ts';
@@ -30,7 +30,7 @@ export async function subtractionCosts(context: Context): Promise<FindCost> {
     if (snapshot === undefined) return undefined;
     const { protected: guarded } = guard(snapshot.head.guardRails);
     const of = [snapshot, DEFAULT_VARIANT, secondOf(now.wall), geo, guarded] as const;
-    return { entries: measureFeed(...of).entryCount, entries_without_subtraction: entriesWithoutSubtraction(...of) };
+    return { entries: contentOfFeed(...of).facts.entryCount, entries_without_subtraction: entriesWithoutSubtraction(...of) };
   };
 }
 

@@ -159,5 +159,5 @@ const REFUSALS: Readonly<Record<Exclude<NoDecisions['kind'], 'too_large'>, HttpF
 
 export const refusalOf = (found: NoDecisions): HttpFault =>
   found.kind === 'too_large'
-    ? { status: 413, message: `The feed has ${found.entryCount} decisions; its limit is ${found.entryLimit}. ${hintOf(found)}` }
+    ? { status: 413, message: `The feed has ${found.facts.entryCount} decisions; its limit is ${found.facts.entryLimit}. ${hintOf(found)}` }
     : REFUSALS[found.kind];

@@ -44,8 +44,7 @@ const NO_DECISIONS: Faults = {
     examples: {
       'too large': refusalOf({
         kind: 'too_large',
-        entryCount: 214_310,
-        entryLimit: 131_072,
+        facts: { entryCount: 214_310, entryLimit: 131_072, nextExpiry: 0 },
         hint: 'Narrow or remove rules.',
         staleSince: undefined,
       }),

@@ -115,8 +115,7 @@ export const documentFaults = (refusal: typeof refusalOf): Faults => ({
     examples: {
       'too many entries': refusal({
         kind: 'too_large',
-        entryCount: 214_310,
-        entryLimit: DEFAULT_ENTRY_LIMIT,
+        facts: { entryCount: 214_310, entryLimit: DEFAULT_ENTRY_LIMIT, nextExpiry: 0 },
         hint: 'Narrow the rules or raise max_entries of the list',
         staleSince: undefined,
       }),

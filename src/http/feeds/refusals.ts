@@ -30,8 +30,8 @@ const REFUSALS: { readonly [K in NoFeed['kind']]: (found: Extract<NoFeed, { kind
     status: 413,
     message: TOO_LARGE,
     of: found.of,
-    details: { entries: found.entryCount, limit: found.entryLimit, hint: hintOf(found) },
-    headers: Object.fromEntries(entryHeaders(found.entryCount, found.entryLimit, found.staleSince)),
+    details: { entries: found.facts.entryCount, limit: found.facts.entryLimit, hint: hintOf(found) },
+    headers: Object.fromEntries(entryHeaders(found.facts, found.staleSince)),
   }),
 };
 

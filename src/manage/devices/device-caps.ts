@@ -67,7 +67,7 @@ export function fullDevice(device: Device, feeds: readonly WatchedFeed[], worksp
   });
   const limits = held.flatMap(({ target }) => deviceLimit(target) ?? []);
   const limit = Math.min(...limits);
-  const entries = held.reduce((sum, feed) => sum + feed.entries, 0);
+  const entries = held.reduce((sum, feed) => sum + feed.facts.entryCount, 0);
   if (held.length < 2 || limits.length === 0 || entries < limit * NEAR) return undefined;
   const { id, userAgent: user_agent, address, keyId: key_id } = device;
   const target = held.find((feed) => deviceLimit(feed.target) === limit)!.target!;

@@ -85,7 +85,7 @@ async function readContent(
       bytes: bytes.length,
       md5,
       last_modified: isoTime(found.lastModified * 1000),
-      lines: found.entryCount === 0 && bytes.length === 0 ? [] : firstLines(bytes, lines),
+      lines: found.facts.entryCount === 0 && bytes.length === 0 ? [] : firstLines(bytes, lines),
     };
   }
   throw new WeirError('REFUSED', 'the feed changes too fast; ask again');
@@ -95,7 +95,7 @@ const hintOf = ({ hint, shares }: TooLarge): string => (shares === undefined ? h
 
 const sizeOf = (
   feedId: string | null,
-  { entryCount, entryLimit, staleSince }: Representation | TooLarge,
+  { facts: { entryCount, entryLimit }, staleSince }: Representation | TooLarge,
   { format, family, action }: Variant,
 ) => ({
   feed_id: feedId,

@@ -2,6 +2,7 @@
 
 import { timeUntil, within } from '../../clock.ts';
 import { hasCode, WeirError } from '../../errors.ts';
+import type { FeedFacts } from '../../feed/facts.ts';
 import { answerOf, flagField, listOf, nullable, objectOf, Type, textField, wordField } from '../../json/schema.ts';
 import { ACCESS_ACTIONS, type AccessAction } from '../../rule.ts';
 import { formatTarget, targetNamed } from '../../signal/target.ts';
@@ -91,18 +92,18 @@ async function sizesOf(
 ): Promise<ReadonlyMap<string | null, Partial<FeedJson>>> {
   const until = now() + SIZE_LIMIT;
   const sizes = new Map<string | null, Partial<FeedJson>>();
-  const sized = (id: string | null, entries: number, limit: number) =>
+  const sized = (id: string | null, { entryCount: entries, entryLimit: limit }: FeedFacts) =>
     sizes.set(id, { entries, max_entries: limit, over_cap: entries > limit });
   for (const { id, family } of feeds) {
     const built = known?.of({ workspaceId, feedId: id }).find((each) => each.action === action && each.family === family);
-    if (built !== undefined) sized(id, built.entries, built.limit);
+    if (built !== undefined) sized(id, built.facts);
   }
   const read = feeds.filter(({ id, verdict }) => verdict !== 'out' && sizes.has(id)).slice(0, SIZED);
   for (const { id } of read) {
     if (documents === undefined || now() > until) break;
     const asked = { workspaceId, list: id, variant: { document: 'feed', action }, boundTo: null } as const;
     const found = await within(documents.find(asked), timeUntil(until, now()), 'the feed').catch(() => undefined);
-    if (found?.kind === 'document' || found?.kind === 'too_large') sized(id, found.entryCount, found.entryLimit);
+    if (found?.kind === 'document' || found?.kind === 'too_large') sized(id, found.facts);
   }
   return sizes;
 }
