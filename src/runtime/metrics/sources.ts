@@ -1,6 +1,6 @@
 /** What of sources is measured, by the process that refreshes them. */
 import type { Source, SourceState } from '../../account/source.ts';
-import { LOG_STATES, stateOf } from '../../account/source-state.ts';
+import { alertStateOf, LOG_STATES } from '../../account/source-state.ts';
 import { labelsOf, type RememberedLabels, type Sample } from './exposition.ts';
 
 /** A source as metrics tell it. */
@@ -9,10 +9,10 @@ export interface MeasuredSource {
   readonly state: SourceState;
 }
 
-/** How many sources are in each state; nothing where this process refreshes none. */
+/** How many sources are in each state, as alerts call it; nothing where this process refreshes none. */
 export function* statesOf(sources: readonly MeasuredSource[], now: number): Generator<Sample> {
   if (sources.length === 0) return;
-  const counts = Map.groupBy(sources, ({ source, state }) => stateOf(source, state, now));
+  const counts = Map.groupBy(sources, ({ source, state }) => alertStateOf(source, state, now));
   for (const state of LOG_STATES) yield { labels: labelsOf({ state }), value: counts.get(state)?.length ?? 0 };
 }
 

@@ -5,6 +5,7 @@ import type { SourceAnswer } from '../../fetch/content-file.ts';
 import { hostOf } from '../../source/host.ts';
 import { knownContent, type Outcome } from '../../source/refresh/outcome.ts';
 import { goesAlong, isDueAt, stops } from '../../source/refresh/schedule.ts';
+import type { Refused } from '../../source/taxii/ask.ts';
 import { durationText } from '../../text/duration.ts';
 import type { Candidate } from './host-queue.ts';
 import { type Known, type KnownSources, noteWait } from './known.ts';
@@ -191,7 +192,8 @@ export function downloads(ports: DownloadPorts): Downloads {
       if (signal.aborted) throw error;
       if (hasCode(error, 'LIMITED')) return await postpone(sources, error);
       if (!hasCode(error, 'FETCH')) throw error;
-      return await each(asked, async () => ({ kind: 'failed', text: error.message }), began, 0);
+      const retryAfter = refusedBy(error, visit);
+      return await each(asked, async () => ({ kind: 'failed', text: error.message, retryAfter }), began, 0);
     } finally {
       // The host is free while the content is compared.
       visit[Symbol.dispose]();
@@ -246,6 +248,12 @@ export function downloads(ports: DownloadPorts): Downloads {
       ? { kind: 'stopped', stop: 'refused', text: `${text}: it is not asked again until somebody resumes the source`, retryAfter: alone }
       : { kind: 'failed', text, retryAfter: alone };
   }
+}
+
+/** Notes what a server answered on the way of a download that has failed for it: one event of a MISP feed. */
+function refusedBy({ cause }: Error, visit: Visit): number {
+  const { status, retryAfter } = (cause ?? {}) as Partial<Refused>;
+  return status === undefined ? 0 : visit.refused(status, retryAfter);
 }
 
 /** Computes a value once for each record. */

@@ -39,6 +39,8 @@ export interface TaxiiPulled {
   readonly note: string | undefined;
   /** Why the list is not whole: what is known is kept, and the next pull goes on. Absent where it is. */
   readonly partial?: string;
+  /** What the server answered where that is why. */
+  readonly refused?: Refused | undefined;
 }
 
 /** What `KnownCollection.of` is of such a pull: where anything of it changes, what was known is forgotten. */
