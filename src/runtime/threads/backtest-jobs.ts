@@ -57,12 +57,30 @@ interface Parts {
 
 type Kept = { -readonly [K in keyof BacktestJob]: BacktestJob[K] } & { readonly workspaceId: string; worker?: Worker; result?: string };
 
+/** A workspace that was refused is told to ask again after so many seconds, and keeps its turn for so many ms. */
+const RETRY_AFTER = 10;
+const PATIENCE = 30_000;
+
 /** Recordings of this size came into memory of their own, which can be handed over. */
 const OWN_MEMORY = 64 * 1024;
 
 export function backtestJobs({ schemesFile, geo, now, report, limits = JOB_LIMITS }: Parts): Backtests {
   let jobs: readonly Kept[] = [];
   let threads = 0;
+  /** When workspaces that wait for their turn asked last, ms since 1970: who asked first is first. */
+  const waiting = new Map<string, number>();
+
+  /** Rejects with LIMITED where none is free, or as many others wait for those that are. */
+  function requireTurn(workspaceId: string): void {
+    for (const [each, at] of waiting) if (Math.abs(now() - at) > PATIENCE) waiting.delete(each);
+    const others = [...waiting.keys()];
+    const ahead = waiting.has(workspaceId) ? others.indexOf(workspaceId) : others.length;
+    if (threads + ahead >= limits.running) {
+      waiting.set(workspaceId, now());
+      throw new WeirError('LIMITED', 'too many backtests run at this time', { cause: { retryAfter: RETRY_AFTER } });
+    }
+    waiting.delete(workspaceId);
+  }
 
   /** Lets go of what is too old or too much: the oldest of whoever has most. */
   function tidy(): void {
@@ -142,7 +160,7 @@ export function backtestJobs({ schemesFile, geo, now, report, limits = JOB_LIMIT
       tidy();
       const other = jobs.find((job) => job.workspaceId === workspaceId && job.state === 'running');
       if (other !== undefined) throw new WeirError('REFUSED', `a backtest of the workspace runs already: ${other.id}`);
-      if (threads >= limits.running) throw new WeirError('LIMITED', 'too many backtests run at this time', { cause: { retryAfter: 10 } });
+      requireTurn(workspaceId);
       const job: Kept = {
         ...{ id: randomUUID(), workspaceId, kind: asked.kind, view: asked.view, rules: asked.rules.length, state: 'running' },
         ...{ bytes: asked.recording.length, readBytes: 0, requests: 0, startedAt: now(), endedAt: null, fault: null },
