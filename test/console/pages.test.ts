@@ -315,7 +315,7 @@ suite('D18 the pages of the console', { skip: needs('chromium'), timeout: 600_00
     await page.sees('In this order, in which they were ticked: pasted, default.');
     await tick('Enough by themselves', 'pasted');
     await page.fill('Lists that have to agree', '3');
-    await page.sees('What it changes could not be counted: min_sources is more than the 2 lists that the feed is made of');
+    await page.sees('What it changes could not be counted: min_sources exceeds the number of lists of the feed, 2');
     await page.fill('Lists that have to agree', '');
     await page.fill('Over its cap', 'lists');
     await page.fill('Entry cap', '100');
