@@ -29,7 +29,7 @@ interface Pending extends Asker {
   endedAt: number;
 }
 
-export interface LateParts {
+export interface Parts {
   /** The longest wait before a 202, ms. */
   readonly patience: number;
   readonly now: () => number;
@@ -37,7 +37,7 @@ export interface LateParts {
   readonly failed: (error: unknown) => Outcome;
 }
 
-export function asyncOperations({ patience, now, failed }: LateParts): AsyncOperations {
+export function asyncOperations({ patience, now, failed }: Parts): AsyncOperations {
   const running = new Map<string, number>();
   /** Oldest first. */
   const results = new Map<string, Pending>();

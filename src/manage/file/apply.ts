@@ -41,7 +41,7 @@ export interface KeyText {
   readonly key: string;
 }
 
-export interface ToldChange {
+export interface ReportedChange {
   readonly kind: string;
   readonly name: string;
   readonly what: PlannedChange['what'];
@@ -59,7 +59,7 @@ export interface Applied {
   readonly applied: boolean;
   /** Groups audit rows; null: nothing changed. */
   readonly act: string | null;
-  readonly changes: readonly ToldChange[];
+  readonly changes: readonly ReportedChange[];
   readonly keys: readonly KeyText[];
   /** Identifies the compared state. */
   readonly tag: string;
@@ -119,7 +119,7 @@ function refuseMany({ mostThings }: FileContext, things: number): void {
     throw new WeirError('REFUSED', `${things} entries exceed the limit of ${mostThings} per request: use weir apply`);
 }
 
-const changeJson = (change: PlannedChange, loss: Loss | undefined): ToldChange => ({
+const changeJson = (change: PlannedChange, loss: Loss | undefined): ReportedChange => ({
   kind: change.kind.word,
   name: change.name,
   what: change.what,
