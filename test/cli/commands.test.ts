@@ -267,8 +267,8 @@ suite('weir', () => {
     const MISTAKES: [string, RegExp][] = [
       ['feed create x', /say what the feed is made of: --list, once for each list, or --all-lists/],
       ['feed create x --list a --all-lists', /give one of --list, --lists and --all-lists/],
-      ['feed create x --list a --min-sources 2', /min_sources is more than the 1 lists that the feed is made of/],
-      ['feed create x --list a --always b', /always names a list that the feed is not made of/],
+      ['feed create x --list a --min-sources 2', /min_sources exceeds the number of lists of the feed, 1/],
+      ['feed create x --list a --always b', /always names a list that is not part of the feed/],
       ['feed create x --list nowhere', /there is no list "nowhere"/],
       ['feed create a --all-lists', /the workspace has a list called "a"; lists and feeds share their names/],
       ['feed create device --all-lists', /the workspace has a feed called "device"/],
@@ -362,7 +362,7 @@ suite('weir', () => {
     }
     await program('key', 'revoke', String(near.id));
     const both = await command(['key', 'create', '--workspace', 'edge', '--role', 'viewer', '--permission', 'manage'], settings);
-    assert.deepEqual([both.code, both.stderr], [2, 'weir: a key has a role or permissions, not both\n']);
+    assert.deepEqual([both.code, both.stderr], [2, 'weir: give either role or permissions\n']);
 
     assert.deepEqual(await program('key', 'revoke', String(key.id)), { id: key.id, name: key.name, revoked: true });
     assert.match(await person('key', 'revoke', String(bound.id)), new RegExp(`^key .*${bound.id} is revoked\\n$`));

@@ -187,7 +187,7 @@ test('D23.22 at the command line: a source is refreshed, what is held is accepte
   server.set('/asked', list(hosts(400, 500)));
   const source = await world.add('asked', { url: `${server.url}/asked` });
   await world.run();
-  assert.match((await ask('accept')).stderr, /nothing of the source "asked" is held back/);
+  assert.match((await ask('accept')).stderr, /the source "asked" has no refresh on hold/);
   server.set('/asked', list(hosts(600, 700)));
   const held = await ask('refresh', '--wait');
   assert.deepEqual(
