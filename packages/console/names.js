@@ -16,7 +16,7 @@ import { may } from './session.js';
  * What the key of a row is called, or the source whose refresh it is; one that the service has forgotten is told as that. Empty: none is told.
  * @param {{ key_id: string | null, key_name?: string | null }} of
  */
-export const keyName = ({ key_id: id, key_name: name }) => name ?? (id === null || name === undefined ? '' : 'a key that is gone');
+export const keyName = ({ key_id: id, key_name: name }) => name ?? (id === null || name === undefined ? '' : 'a deleted key');
 
 /**
  * Who has sent what a batch landed; of messages without a key it is not known whether a command wrote them or another program.

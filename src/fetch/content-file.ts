@@ -98,7 +98,7 @@ export function sourceFetch({ folder, reach, via, ca, contact, limits, now }: So
           .trimStart()
           .startsWith('<')
       )
-        throw new WeirError('FETCH', `${url}: it is a web page or XML, and no list`);
+        throw new WeirError('FETCH', `${url}: it is a web page or XML, not a list`);
       const { validators } = answer;
       return {
         kind: 'fetched',

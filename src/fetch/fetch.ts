@@ -147,7 +147,7 @@ export function startDeadlines({ idleMs, totalMs }: Pick<FetchLimits, 'idleMs' |
   const controller = new AbortController();
   const end = (text: string) => controller.abort(new WeirError('FETCH', text));
   const total = setTimeout(end, totalMs, `it takes longer than ${totalMs / 1000} s`);
-  const waitForByte = () => setTimeout(end, idleMs, `nothing has come for ${idleMs / 1000} s`);
+  const waitForByte = () => setTimeout(end, idleMs, `no data for ${idleMs / 1000} s`);
   let idle = waitForByte();
   const signal = AbortSignal.any([controller.signal, stop]);
   return {

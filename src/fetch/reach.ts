@@ -31,7 +31,7 @@ export function sourceReach(allowed: readonly string[], nat64: readonly string[]
   const prefixes = networksOf([WELL_KNOWN_NAT64, ...nat64]).sort((a, b) => b.prefix - a.prefix);
   return (address) => {
     const network = parseNetwork(address);
-    if (typeof network === 'string') return 'is no address that can be judged';
+    if (typeof network === 'string') return 'is not a valid address';
     const prefix = prefixes.find((each) => overlaps(addressSet([each]), network));
     const reached = prefix === undefined ? network : translated(network, prefix.prefix);
     if (overlaps(allowedSet, network) || overlaps(allowedSet, reached)) return undefined;

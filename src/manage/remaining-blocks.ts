@@ -73,7 +73,7 @@ export async function stillBlocked(
     const [workspace, directory] = await Promise.all([store.workspace(workspaceId), store.directory(workspaceId)]);
     const lists = directory?.lists ?? [];
     const listId = list === undefined ? lists.find(({ isDefault }) => isDefault)?.id : (await findList(store, workspaceId, list)).id;
-    if (workspace === undefined || listId === undefined) return unknown('the list is gone');
+    if (workspace === undefined || listId === undefined) return unknown('the list was deleted');
     const kept = await within(explainer.remainingBlocks({ workspace, target, listId, how }), LIMIT, 'the look at the block feeds');
     const names = new Map(lists.map(({ id, name }) => [id, name]));
     return stillBlockedJson(kept, { workspace: workspace.name, target: formatTarget(target), names });

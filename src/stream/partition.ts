@@ -55,7 +55,7 @@ export async function landPartition(parts: PartitionParts): Promise<void> {
   let rivals = false;
   while (isActive(parts)) {
     if ((await landFrom(parts, await readPosition(parts))) !== 'fenced') continue;
-    if (!rivals) parts.log('warn', `${partitionName(parts.partition)} is landed by another consumer as well; reading its position again`);
+    if (!rivals) parts.log('warn', `${partitionName(parts.partition)} is also landed by another consumer; reading its position again`);
     rivals = true;
   }
 }

@@ -153,7 +153,7 @@ suite('weir send to a weir', { concurrency: 2 }, () => {
     );
     assert.equal(lines.at(-1), '2197 signals processed, 3 failed');
     assert.equal(
-      sent.stderr.match(/^weir: warning: .*: confidence has no effect: rule\.config\.confidence was probably meant$/gm)?.length,
+      sent.stderr.match(/^weir: warning: .*: confidence has no effect: did you mean rule\.config\.confidence\?$/gm)?.length,
       20,
     );
     assert.match(sent.stderr, /^weir: and 1 more warning$/m);

@@ -168,7 +168,7 @@ async function madeOf({ store, workspaceId }: ManageContext, feedId: string | nu
   }
   throw new WeirError('NOT_FOUND', GONE);
 }
-const GONE = 'the feed is gone';
+const GONE = 'the feed was deleted';
 
 type Settings = Readonly<Record<string, unknown>> & {
   readonly feed?: string;

@@ -74,7 +74,7 @@ export function openAppender(log: PartitionLog): Appender {
   /** Sends a request that is too large in parts; a single message is refused. */
   function makeSmaller(request: readonly QueuedRecord[]): void {
     if (request.length > 1) queue.split(request);
-    else request[0].append.reject(new Error(`a message of ${bytesOf(request)} bytes is larger than the topic takes (max.message.bytes)`));
+    else request[0].append.reject(new Error(`a message of ${bytesOf(request)} bytes is larger than the topic allows (max.message.bytes)`));
   }
 
   return {

@@ -26,6 +26,6 @@ const COLUMNS = [
     label: 'Program',
     cell: ({ kind, user_agent: program }) => html`<span><bdi class="text">${program}</bdi> <span class="soft small">${kind}</span></span>`,
   },
-  { label: 'Key', cell: ({ key_name: name }) => html`<bdi>${name ?? 'a key that is gone'}</bdi>` },
+  { label: 'Key', cell: ({ key_name: name }) => html`<bdi>${name ?? 'a deleted key'}</bdi>` },
   { label: 'Last pull', cell: ({ last_pull: at }) => html`<${Ago} at=${at} />` },
 ];
