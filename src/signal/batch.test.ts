@@ -377,11 +377,7 @@ function warnings(version: 1 | 2, entry: unknown): readonly string[] {
 
 test('D42.4 a member that has no effect where it stands is named with its place, once that is empty', () => {
   const right: [1 | 2, object, string][] = [
-    [
-      2,
-      waf({ name: 'x', order: 1 }),
-      'name has no effect: did you mean rule.name?; order has no effect: did you mean rule.order?',
-    ],
+    [2, waf({ name: 'x', order: 1 }), 'name has no effect: did you mean rule.name?; order has no effect: did you mean rule.order?'],
     [2, waf({ config: {}, phase: 'request' }), 'config: rule.config; phase: rule.phase'],
     [2, waf({}, { reason: 'x', labels: {}, expires_in: 9 }), 'rule.reason: reason; rule.labels: labels; rule.expires_in: expires_in'],
     [

@@ -1,6 +1,6 @@
 import type { Log } from '../ports/log.ts';
 
-/** `retrying` continues by itself; `halted` needs a person. */
+/** `retrying` continues automatically; `halted` needs a person. */
 export type LandingStatus = { readonly state: 'running' } | LandingFault;
 
 export interface LandingFault {

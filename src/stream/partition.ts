@@ -140,7 +140,7 @@ interface DecodedRecords {
   readonly defects: readonly { readonly offset: number; readonly defect: unknown }[];
 }
 
-/** Records, and characters of them, decoded per turn of the event loop, so that calls from other threads can run. */
+/** Records, and characters of them, decoded per turn of the event loop, so calls from other threads can run. */
 const DECODED = 500;
 const DECODED_TEXT = 1 << 19;
 /** Characters decoded and landed together. */

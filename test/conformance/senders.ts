@@ -56,10 +56,7 @@ export function senderConformance(driver: StoreDriver): void {
       const asked = { workspaceId: workspace.id, feed: null, action: 'block', family: 'both', ...request } as const;
       return sharesText((await shareCounter({ store, geo, clock }).shares(asked))!);
     };
-    assert.equal(
-      await ask(),
-      'Before neighbours are merged, by list: edge 6, default 2; by key: ids 3, a deleted key 2, soc 2, 1 more 1.',
-    );
+    assert.equal(await ask(), 'Before neighbours are merged, by list: edge 6, default 2; by key: ids 3, a deleted key 2, soc 2, 1 more 1.');
     assert.equal(await ask({ feed: edge.id, family: 'v4' }), 'Before neighbours are merged, by list: edge 4; by key: ids 2, soc 2.');
     assert.equal(await ask({ feed: edge.id, action: 'allow' }), 'Before neighbours are merged, by list: none; by key: none.');
 

@@ -11,10 +11,10 @@ import type { BouncerWatch } from './bouncers.ts';
 /** How long an absent bouncer is stored, ms. */
 const KEPT = 30 * DAY;
 
-/** Bouncers per write, so that landing waits for no more. */
+/** Bouncers per write, so landing waits for no more. */
 const SLICE = 200;
 
-/** Stores bouncers. Call once a minute and at the end with those seen since the last write, and at once with new ones. */
+/** Stores bouncers. Call once a minute and at the end with those seen since the last write, and immediately with new ones. */
 export const writeBouncers =
   (
     take: () => Iterable<Bouncer>,
@@ -47,9 +47,7 @@ export function droppedLog(log: Log, now: () => number): (dropped: DroppedDecisi
     log(
       'warn',
       `bouncers of the workspace ${workspaceId} exceed the limit ${where === 'memory' ? 'in memory' : 'in the store'}: ${feed} was evicted, ` +
-        (where === 'memory'
-          ? 'and its bouncers get a full resync'
-          : 'and its bouncers get no deletions of earlier networks') +
+        (where === 'memory' ? 'and its bouncers get a full resync' : 'and its bouncers get no deletions of earlier networks') +
         ' (docs/bouncers.md, "What bouncers receive"; not logged again for this workspace within the hour)',
     );
   };

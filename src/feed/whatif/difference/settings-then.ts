@@ -56,7 +56,8 @@ function listsThen(
     throw new WeirError('REFUSED', 'the earlier quorum of the feed cannot be reconstructed: choose a time after its last change');
   const ids = feed.all_lists === true ? lists.map(({ id }) => id) : ((feed.lists ?? []) as readonly string[]);
   const known = ids.flatMap((id) => lists.filter((each) => each.id === id));
-  if (known.length < ids.length) throw new WeirError('REFUSED', 'the feed had a list that was deleted: choose a time after its last change');
+  if (known.length < ids.length)
+    throw new WeirError('REFUSED', 'the feed had a list that was deleted: choose a time after its last change');
   return present(known.map(({ id, name }) => ({ id, name, key: id, levels: 0 })));
 }
 
