@@ -155,7 +155,7 @@ test('D1.24 what writes first to a store of an older weir names the migrations; 
   const [first, second] = [await command(['migrate'], { DATA_DIR }), await command(['migrate'], { DATA_DIR })];
   assert.match(first.stderr, MIGRATED);
   const [, ...others] = first.stderr.trimEnd().split('\n');
-  assert.deepEqual(others, ['weir: the file of the store is written anew, once, so that it shrinks when much of it is deleted']);
+  assert.deepEqual(others, ['weir: the file of the store is rewritten once, to shrink after deletions']);
   assert.equal(second.stderr, '');
   assert.equal((await command(['migrate'], { DATA_DIR: temporaryFolder(t) })).stderr, '');
 

@@ -277,7 +277,7 @@ suite('weir', () => {
       ['feed delete a', /there is no feed "a"/],
       ['key create --feed nowhere', /there is no feed "nowhere"/],
       ['key create --feed device --list a', /a key is bound to a list or to a feed, not to both/],
-      ['key create --feed device --permission signal:write', /a key that is bound to a feed can only hold feed:read/],
+      ['key create --feed device --permission signal:write', /a key bound to a feed can only have feed:read/],
     ];
     for (const [words, sentence] of MISTAKES) {
       const { code, stderr } = await command([...words.split(' '), ...inWorkspace], settings);
@@ -807,7 +807,7 @@ test('D1.7 a mistake at the command line: one readable sentence on standard erro
     ['key create --workspace nowhere', /there is no workspace "nowhere"/],
     ['key create --workspace w --permission all', /--permission must be one of: signal:write, feed:read, manage/],
     ['key create --workspace w --list nowhere', /there is no list "nowhere"/],
-    ['key create --workspace w --list default --permission manage', /bound to a list cannot hold manage/],
+    ['key create --workspace w --list default --permission manage', /bound to a list cannot have manage/],
     ['key create --workspace w --expires-in 0', /--expires-in must be a whole number from 1 to 3155760000, not "0"/],
     ['key create --workspace w --expires-in soon', /--expires-in must be a whole number/],
     ['key create --workspace w --expires-in 5300w', /not "5300w", or one with a unit such as 15m, 12h, 7d/],

@@ -494,7 +494,7 @@ describe('D4 moving mistakes', () => {
       ],
       [
         with_(indexOf(/"key".*"feed_id":"/), (line) => line.replace('["feed:read"]', '["signal:write"]')),
-        /^weir: line \d+ of FILE: key\.permissions: a key that is bound to a feed can only hold feed:read$/,
+        /^weir: line \d+ of FILE: key\.permissions: a key bound to a feed can only have feed:read$/,
       ],
       [
         with_(indexOf(/"feed".*"device"/), (line) => line.replace('"name":"device"', '"name":"edge"')),

@@ -224,7 +224,7 @@ webhooks:
       'feeds[1].lists: is required, or all_lists: true',
       'feeds[2].lists: must not be given beside all_lists',
       'keys[0].permissions: is feed:read, rules:read, config:read and stays so',
-      'keys[1].permissions: cannot be: a key that is bound to a feed can only hold feed:read',
+      'keys[1].permissions: cannot be: a key bound to a feed can only have feed:read',
       'keys[2].list: names "nowhere"',
       'keys[3].name: is that of the first key',
       'keys[4].expires_at: has passed',

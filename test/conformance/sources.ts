@@ -146,7 +146,7 @@ export function sourceConformance(driver: StoreDriver): void {
     await land([{ change: upsert(access(ip('192.0.2.1'))), listId: source.listId }]);
     await assert.rejects(store.deleteList(workspace.id, source.listId), {
       code: 'REFUSED',
-      message: 'the list "drop" is that of the source "drop", and goes with it: weir source delete "drop"',
+      message: 'the list "drop" belongs to the source "drop" and is deleted with it: weir source delete "drop"',
     });
     const lease = { name: 'sources', fence: (await store.claimLease('sources', 'a', 60_000))! };
     const good = { ...newState(5), digest: 'd', confirmedAt: 7, fetchedAt: 8, changedAt: 6, entries: 1, stop: 'refused' } as const;

@@ -190,7 +190,7 @@ export function webhookConformance(driver: StoreDriver): void {
     await tell(one);
     assert.deepEqual(
       told().map(({ attention, changes }) => [attention, changes.map(({ is, text }) => [is, text])]),
-      [[0, [['happened', 'the webhook "soc" was made by "Жанна"']]]],
+      [[0, [['happened', 'the webhook "soc" was created by "Жанна"']]]],
     );
     // The other one has no lease; this one waits for a minute.
     const source = await store.createSource(workspace.id, { ...SOURCE, id: randomUUID() }, { maxSources: 0, maxLists: 0 });
@@ -294,7 +294,7 @@ export function webhookConformance(driver: StoreDriver): void {
       await tell(two);
     }
     const failed = told().map((each) => [each.id, each.changes.map(({ text }) => text.split(' by ')[0])] as const);
-    assert.deepEqual([...new Set(failed.map(([, texts]) => texts.join()))], ['the key "a" was made', 'the key "b" was made']);
+    assert.deepEqual([...new Set(failed.map(([, texts]) => texts.join()))], ['the key "a" was created', 'the key "b" was created']);
     assert.equal(new Set(failed.map(([message]) => message)).size, 2);
     assert.ok((await store.webhookDeliveries(id)).some(({ outcome, status }) => outcome === 'given up' && status === 302));
     // Of the one that was tried so often, once.

@@ -132,7 +132,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
 
       'What was sent in the last {},',
       'No batch in the last {}"',
-      'What lists lost is known for {} (',
+      'Removals from lists are known for {} (',
     ],
   ],
   'audit log, dead letters, devices, people': [
@@ -175,7 +175,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
     seconds(ANSWER_KEPT),
     'characters: for {} the same request',
     'is done once in {} and',
-    'and answered the same for {}.',
+    'Your choice. For {}, the same',
   ],
   'longest snooze': [LONGEST_SNOOZE, 'for a minute to {},', 'for a minute to {} and', 'Seconds, {} at most'],
   'least patience with a device': [seconds(LEAST_PATIENCE), 'After ten of these, and {}, without', '({} at least) has a line'],

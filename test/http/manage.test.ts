@@ -258,7 +258,7 @@ suite('management', () => {
     }
     for (const permission of ['manage', 'rules:write', 'keys:write']) {
       const { status, body } = await call('POST', '/keys', admin, { permissions: [permission], list });
-      assert.deepEqual([status, body.message], [400, `request a key that is bound to a list cannot hold ${permission}`]);
+      assert.deepEqual([status, body.message], [400, `request a key bound to a list cannot have ${permission}`]);
     }
   });
 
@@ -547,8 +547,8 @@ suite('management', () => {
     assert.equal(await actor(encodeURIComponent('田'.repeat(100))), '田'.repeat(100));
     assert.equal(await actor(encodeURIComponent('田'.repeat(101))), 'X-Actor must be at most 100 characters');
     for (const bad of ['a%0Ab', 'a%00', '%C2%85', 'a%E2%80%AEb'])
-      assert.equal(await actor(bad), 'X-Actor must not hold control characters');
-    for (const bad of ['%', '%ff', '\xff']) assert.equal(await actor(bad), 'X-Actor must be UTF-8, as it is or percent-encoded');
+      assert.equal(await actor(bad), 'X-Actor must not contain control characters');
+    for (const bad of ['%', '%ff', '\xff']) assert.equal(await actor(bad), 'X-Actor must be UTF-8, raw or percent-encoded');
   });
 
   test('D15.8 pages have every item once, in order, and end; a place that is none is refused', async () => {

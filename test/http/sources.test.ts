@@ -77,7 +77,7 @@ suite('sources', () => {
   test('D23.2 nothing else changes the rules of a list that a source keeps, by whatever way it comes; a refresh is undone', async () => {
     const { id, list_id: list } = await filled('drop');
     const sentence =
-      'the list "drop" is kept by the source "drop", and nothing else changes it: to let something through, allow it in another list; to block more, use another list; to stop its refreshes: weir source pause "drop"';
+      'the list "drop" is managed by the source "drop" and cannot be changed otherwise. To allow or block an address, use another list; to stop refreshes: weir source pause "drop"';
     const bound = await newKey(settings, workspace, '--permission', 'signal:write', '--list', list);
     const v1 = [{ type: 'access_rules', action: 'block', ip: '203.0.113.1' }];
     const v2 = [{ kind: 'access_rule', op: 'delete', rule: { target: { ip: '198.51.100.7' }, action: 'block' } }];
@@ -134,7 +134,7 @@ suite('sources', () => {
     const { id, list_id: list } = await filled('drop');
     const lists = await weir('list', 'ls');
     assert.match(lists.stdout.split('\n').find((line) => line.includes('drop'))!, /drop +2 +no +yes/);
-    const kept = 'the list "drop" is that of the source "drop", and goes with it: weir source delete "drop"';
+    const kept = 'the list "drop" belongs to the source "drop" and is deleted with it: weir source delete "drop"';
     assert.deepEqual((await call('DELETE', '/lists/drop?preview=1')).body.message, kept);
     assert.ok((await weir('list', 'delete', 'drop', '--yes')).stderr.includes(kept));
     const taken = await call('POST', '/lists', { name: 'drop' });
@@ -369,7 +369,7 @@ suite('sources', () => {
     // The service tells by itself.
     await eventually(() =>
       assert.ok(
-        receiver.received.some((each) => each.json.changes.some(({ text }) => /^the webhook "soc" was made by the key /.test(text))),
+        receiver.received.some((each) => each.json.changes.some(({ text }) => /^the webhook "soc" was created by the key /.test(text))),
       ),
     );
     await eventually(async () => assert.equal(((await call('GET', '/webhooks/soc')).body.deliveries as Json[])[0]?.outcome, 'delivered'));

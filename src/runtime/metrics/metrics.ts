@@ -14,7 +14,7 @@ const metric =
   (name: string, help: string, read: Metric<Reading>['read']): Metric<Reading> => ({ name, type, help, read });
 const [counter, gauge, histogram] = [metric('counter'), metric('gauge'), metric('histogram')];
 
-/** Every metric, in the order of the page and of docs/operating.md. */
+/** In the order of the page and of docs/operating.md. */
 export const METRICS: readonly Metric<Reading>[] = [
   histogram(
     'weir_http_request_duration_seconds',
@@ -138,7 +138,7 @@ export const METRICS: readonly Metric<Reading>[] = [
   gauge('process_start_time_seconds', 'When the process was started, since 1970', ({ process }) => one(process.startedAt)),
 ];
 
-/** Writes the page of metrics; who asks while it is being written gets the same. */
+/** Concurrent requests share a page. */
 export function metricsPage(sources: MetricSources): () => Promise<string> {
   const labels = {
     listLabels: rememberedLabels(LABELS_REMEMBERED),
@@ -157,13 +157,13 @@ const one = (value: number | undefined): Sample[] => (value === undefined ? [] :
 const byName = (label: string, values: Readonly<Record<string, number>>): Sample[] =>
   Object.entries(values).map(([name, value]) => ({ labels: labelsOf({ [label]: name }), value }));
 
-/** A number that a check shows, in another unit. */
+/** A number of a check, in another unit. */
 function detail(check: Check | undefined, name: string, unit = 1): Sample[] {
   const value = check?.[name];
   return typeof value === 'number' ? [{ value: value * unit }] : [];
 }
 
-/** A sample for each of the first feeds, and the sum of all others. */
+/** One sample per feed, up to the limit, and a sum of the rest. */
 function perFeed({ feeds = [], feedLabels }: Reading, pick: (feed: CachedFeed) => number): Sample[] {
   const samples: Sample[] = feedLabels.map((labels, place) => ({ labels, value: pick(feeds[place]!) }));
   const others = feeds.slice(MOST_SERIES);

@@ -34,8 +34,11 @@ export type Role =
   | 'simulated'
   | 'detection'
   | 'deleted'
-  /** Whether its source lets the address through. */
+  /** Whether its source enforces it. */
+  | 'enforced'
+  /** Whether its source lets the address through, or blocks it. */
   | 'allowed'
+  | 'blocked'
   /** The sort of the target, which has to be known; `sort` may also hold anything else. */
   | 'type'
   | 'sort'
@@ -71,6 +74,8 @@ export interface Column {
 }
 
 const words = (text: string): readonly string[] => text.split(' ');
+/** Names of yes and no. */
+const flags = (names: string): string[] => words(names).flatMap((name) => [name, `is${name}`]);
 /** Names made of two parts in either order. */
 const pairs = (ones: string, others: string): string[] =>
   words(ones).flatMap((one) => words(others).flatMap((other) => [one + other, other + one]));
@@ -104,18 +109,22 @@ const NAMES: Readonly<Partial<Record<Role, readonly string[]>>> = {
   country: words('country'),
   action: words('action'),
   verdict: words('verdict decision disposition remediation firewallaction fwaction ruleaction eventaction actiontaken'),
-  status: words('status policy state result outcome rule mode listtype'),
-  simulated: words('simulated simulation'),
+  status: words('status policy state result outcome rule mode listtype op operation event eventtype changetype classification'),
+  simulated: words('simulated simulation simulate dryrun logonly'),
   detection: words('toids'),
-  deleted: words('deleted revoked expired isexpired'),
-  allowed: words('whitelisted iswhitelisted allowlisted isallowlisted'),
+  deleted: flags(
+    'deleted revoked expired disabled removed inactive archived withdrawn retired unblocked unbanned excluded exclude negated negate',
+  ),
+  enforced: flags('enabled active enforced enforce'),
+  allowed: flags('whitelisted allowlisted whitelist allowlist allow allowed trusted benign safe riot exempt falsepositive'),
+  blocked: flags('blocked banned ban deny denied malicious blacklisted blocklisted threat'),
   type: words('indicatortype ioctype itype observabletype entitytype attributetype'),
   sort: words('type scope kind datatype sort'),
   instant: words(
     'expiresat expireat validuntil validto enddate expirydate expirationdate expiredate expirytime expirationtime expiresdate expireson expdate until banneduntil blockeduntil banuntil blockuntil',
   ),
   lifetime: words(
-    'expiresin expirein ttl duration lifetime banduration blockduration bantime timetolive ttlseconds durationseconds expiresinseconds',
+    'expiresin expirein ttl duration lifetime timeout validfor banduration blockduration bantime timetolive ttlseconds durationseconds expiresinseconds',
   ),
   expiry: words('expires expire expiry expiration'),
   ref: words('ruleref'),
@@ -133,7 +142,13 @@ const ROLES: ReadonlyMap<string, Role> = new Map(
 
 /** What unknown names mean by what they end with, or have in them. */
 const LIKE: readonly (readonly [RegExp, Role])[] = [
-  [/(mask|cidr|prefix|pfx|subnet)(bits|len|length|size)?$/, 'measure'],
+  [/(mas(k|ke|que|cara|chera)|cidr|pr[ae]fi(x|xe|jo|sso)|pfx|subnet)(bits|len|length|size|lange)?$/, 'measure'],
+  [/^cidrblock$|suffix$|^(n|net|network|ip|significant)bits$/, 'measure'],
+  [/(until|till|notafter|(ban|block)(ned|ed)?end)$/, 'instant'],
+  [
+    /^(expir\w*|valid\w*|unban(ned)?|unblock(ed)?|remov(al|e|ed)|release|deleted|revoked|disabled|archived|lifted)(at|on|to|date|time|ts|timestamp|after|utc)$/,
+    'instant',
+  ],
   [/expir|(ttl|duration|lifetime)(in)?(seconds|secs|minutes|mins|hours|days)$/, 'unit'],
   [/(action|verdict|decision|disposition)$/, 'status'],
 ];
@@ -165,6 +180,7 @@ const bareName = (name: string) =>
   name
     .trim()
     .replace(/[ _.-]\d+$/, '')
+    .normalize('NFD')
     .toLowerCase()
     .replace(/[^a-z\d]/g, '');
 

@@ -2,6 +2,7 @@
 import { Tokenizer, TokenParser, TokenType } from '@streamparser/json';
 import { WeirError } from '../../errors.ts';
 import { MOST_LEVELS, TOO_DEEP } from '../../json/json.ts';
+import { columnMemory } from './columns.ts';
 import { type Condition, type Path, reaches, rowsAt } from './paths.ts';
 import type { PlacedRow } from './row.ts';
 
@@ -13,13 +14,15 @@ export async function* rowsByPath(
 ): AsyncGenerator<PlacedRow> {
   const found = new Set<Path>();
   const pieces = pieceReader(paths, found);
+  const column = columnMemory();
   const rows = (values: readonly Piece[]): PlacedRow[] =>
     values.flatMap(({ value, paths: of, place }) => {
-      const all = of.map((path) => ({ path, rows: [...rowsAt(value, path, undefined)] }));
+      const all = of.map((path) => ({ path, rows: [...rowsAt(value, path, undefined, column)] }));
       for (const { path, rows: at } of all) if (at.length > 0 || (!found.has(path) && reaches(value, path))) found.add(path);
       if (all.every(({ path, rows: at }) => at.length === 0 && path.isOne))
         return [{ row: `here stands nothing at ${of.map(({ text }) => text).join(', ')}`, place }];
-      const meant = condition === undefined ? all.flatMap(({ rows: at }) => at) : of.flatMap((path) => [...rowsAt(value, path, condition)]);
+      const meant =
+        condition === undefined ? all.flatMap(({ rows: at }) => at) : of.flatMap((path) => [...rowsAt(value, path, condition, column)]);
       return meant.map((row) => ({ row, place }));
     });
   for await (const chunk of chunks) yield* rows(pieces.push(chunk));

@@ -1,8 +1,10 @@
 /** Where in JSON the entries of a list stand: `prefixes[].ip_prefix`, `values[].properties.addressPrefixes[]`, `asn`. */
 import { WeirError } from '../../errors.ts';
 import { isObject } from '../../signal/normalize.ts';
-import { type Column, columnOf } from './columns.ts';
-import { type Row, rowOf, rowOfText } from './row.ts';
+import { type Column, columnMemory, type columnOf, type Role } from './columns.ts';
+import { isLengthOrMask } from './extent.ts';
+import { JUDGED } from './judge.ts';
+import { type Row, rowOf, textOf } from './row.ts';
 
 /** A name, or every element of an array. */
 type Step = string | typeof EACH;
@@ -49,13 +51,15 @@ export function readCondition(text: string): Condition {
 }
 
 /** The rows at a path within a value, or what stands there instead of one. Empty where nothing stands there, or the condition is not met. */
-export function* rowsAt(value: unknown, { steps, text }: Path, condition: Condition | undefined): Generator<Row | string> {
-  yield* walk(
-    value,
-    steps,
-    condition === undefined ? undefined : { ...condition, said: undefined },
-    columnOf(text.split(/[.[\]]+/).findLast((name) => name !== '') ?? ''),
-  );
+export function* rowsAt(
+  value: unknown,
+  { steps, text }: Path,
+  condition: Condition | undefined,
+  column: typeof columnOf = columnMemory(),
+): Generator<Row | string> {
+  const name = text.split(/[.[\]]+/).findLast((each) => each !== '') ?? '';
+  const asked = condition === undefined ? undefined : { ...condition, said: undefined };
+  yield* walk(value, steps, asked, { name, column, object: undefined, judged: [] });
 }
 
 /** Whether something stands at a path within a value, be it an empty array. */
@@ -71,24 +75,52 @@ interface Asked extends Condition {
   readonly said: string | undefined;
 }
 
-function* walk(value: unknown, steps: readonly Step[], asked: Asked | undefined, column: Column): Generator<Row | string> {
+/** Where the end of a path stands. */
+interface Around {
+  /** The last name of the path. */
+  readonly name: string;
+  readonly column: typeof columnOf;
+  /** The object whose field is at the end; undefined where an element of an array is. */
+  readonly object: object | undefined;
+  /** What the other objects around say of whether their entries count. */
+  readonly judged: Row;
+}
+
+function* walk(value: unknown, steps: readonly Step[], asked: Asked | undefined, around: Around): Generator<Row | string> {
   if (value === undefined || value === null) return;
   const [step, ...others] = steps;
   const said =
     isObject(value) && asked !== undefined && Object.hasOwn(value, asked.field) ? { ...asked, said: String(value[asked.field]) } : asked;
   if (step === undefined) {
-    if (said === undefined || said.said === said.value) yield rowOfLeaf(value, column);
+    if (said === undefined || said.said === said.value) yield rowOfLeaf(value, around);
   } else if (step === EACH) {
-    if (Array.isArray(value)) for (const each of value) yield* walk(each, others, said, column);
+    if (Array.isArray(value)) for (const each of value) yield* walk(each, others, said, { ...around, object: undefined });
     else yield 'here stands no array';
   } else if (isObject(value)) {
-    if (Object.hasOwn(value, step)) yield* walk(value[step], others, said, column);
+    const isLast = others.length === 0 && !isObject(value[step]);
+    const judged = isLast ? around.judged : [...around.judged, ...rowOf(value, around.column).filter(([{ role }]) => JUDGED.has(role))];
+    if (Object.hasOwn(value, step)) yield* walk(value[step], others, said, { ...around, object: value, judged });
   } else yield 'here stands no object';
 }
 
-/** What stands at the end of a path: an object with its fields, or a text or a number, known by the name before it. */
-function rowOfLeaf(value: unknown, column: Column): Row | string {
-  if (isObject(value)) return rowOf(value);
+/**
+ * What stands at the end of a path: an object with its fields, or a text or a number. This is the target of its object, of which the fields
+ * that may change what is blocked count (SPEC D41.21).
+ */
+function rowOfLeaf(value: unknown, { name, column, object, judged }: Around): Row | string {
+  if (isObject(value)) return [...rowOf(value, column), ...judged];
   if (typeof value !== 'string' && typeof value !== 'number') return 'this is neither text nor an object';
-  return column.role === 'asn' ? [[column, value]] : rowOfText(value);
+  const own = column(name);
+  const fields = object === undefined ? [] : rowOf(object, column).filter(([other, cell]) => other.name !== name && decides(other, cell));
+  const target: Column = own.role === 'asn' ? own : { ...own, role: fields.length > 0 ? 'address' : 'value', family: undefined };
+  return [[target, value], ...fields, ...judged];
 }
+
+/** Roles of fields that change what the one beside them blocks. Other addresses are description. */
+const DECIDING: ReadonlySet<Role> = new Set([
+  ...JUDGED,
+  ...(['first', 'start', 'last', 'end', 'mask', 'wildcard', 'length', 'size', 'measure'] as const),
+  ...(['type', 'sort', 'instant', 'lifetime', 'expiry', 'unit'] as const),
+]);
+const decides = ({ role }: Column, cell: unknown): boolean =>
+  DECIDING.has(role) || ((role === 'network' || role === 'route') && isLengthOrMask(textOf(cell)));

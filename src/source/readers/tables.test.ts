@@ -608,3 +608,127 @@ test('D40.12 description never refuses a block: it is mapped, cut, or left out w
   );
   assert.equal(JSON.parse(String((named as { json: Buffer }).json)).name, '7');
 });
+
+test('D40.13 columns of yes and no say whether a row counts; a removed or inactive one is skipped and counted', async () => {
+  const ends = ['disabled', 'is_removed', 'archived', 'negated', 'isExpired'];
+  for (const name of ends)
+    await hold({
+      [`ip,${name}`]: [
+        ...['true', 'Yes', '1', 'on', 't'].map((text) => [`198.51.100.7,${text}`, `- ${name.toLowerCase().replace('_', '')}`] as const),
+        ...['false', 'no', '0', 'off', 'f', '', 'maybe'].map((text) => [`198.51.100.7,${text}`, '198.51.100.7'] as const),
+      ],
+    });
+  for (const name of ['enabled', 'isActive', 'enforced'])
+    await hold({
+      [`ip,${name}`]: [
+        ['198.51.100.7,false', `- not ${name.toLowerCase()}`],
+        ['198.51.100.7,0', `- not ${name.toLowerCase()}`],
+        ['198.51.100.7,yes', '198.51.100.7'],
+        ['198.51.100.7,2026-01-01', '198.51.100.7'],
+      ],
+    });
+  await hold({
+    'ip,is_malicious': [
+      ['198.51.100.7,no', '- its verdict is not ismalicious'],
+      ['198.51.100.7,yes', '198.51.100.7'],
+    ],
+    'ip,riot,classification': [
+      ['198.51.100.7,true,', '- its verdict is riot'],
+      ['198.51.100.7,false,benign', '- its verdict is benign'],
+      ['198.51.100.7,false,malicious', '198.51.100.7'],
+      ['198.51.100.7,false,unknown', '198.51.100.7'],
+    ],
+    'ip,false_positive': [['198.51.100.7,true', '- its verdict is false_positive']],
+    'ip,status': [
+      ...['inactive', 'Revoked', 'deleted', 'false pos'].map(
+        (text) => [`198.51.100.7,${text}`, `- status is ${text.toLowerCase()}`] as const,
+      ),
+      ['198.51.100.7,false positive', '- its verdict is false positive'],
+      ['198.51.100.7,offline', '198.51.100.7'],
+    ],
+    'op,ip': [
+      ['delete,198.51.100.7', '- op is delete'],
+      ['add,198.51.100.7', '198.51.100.7'],
+    ],
+  });
+  const allow = { action: 'allow' } as const;
+  await hold(
+    { 'ip,malicious': [['198.51.100.7,no', 'allow 198.51.100.7']], 'ip,blocked': [['198.51.100.7,yes', '- its verdict is blocked']] },
+    allow,
+  );
+});
+
+test('D40.8 a clear verdict counts in any column but a description, and only a file like our own makes never-block rules', () =>
+  hold({
+    'ip,list': [['198.51.100.7,whitelist', '- its verdict is whitelist']],
+    'ip,target': [['198.51.100.7,ACCEPT', '- its verdict is accept']],
+    'ip,column': [['198.51.100.7,allow me', '198.51.100.7']],
+    'ip,note': [['198.51.100.7,allow', '198.51.100.7']],
+    'type,value,action': [
+      ['ipv4,198.51.100.7,allow', '- its verdict is allow'],
+      ['ipv4,198.51.100.7,prevent', '198.51.100.7'],
+      ['ipv4,198.51.100.7,no_action', '- its verdict is no_action'],
+    ],
+    'value,action,expires_in,reason': [['198.51.100.7,allow,3600,x', 'allow 198.51.100.7']],
+    'value,action,device': [['198.51.100.7,allow,fw1', '- its verdict is allow']],
+  }));
+
+test('D40.7 an expiry is known by how its column ends, too', async () => {
+  const names =
+    'valid_till,banned_until,notAfter,unban_time,removal_date,remove_after,block_end,expired_at,expiration_ts,Expires (UTC),deleted_at';
+  for (const name of names.split(','))
+    await hold({
+      [`ip,${name}`]: [
+        ['198.51.100.7,soon', `! "soon" in "${name}" is neither an instant`],
+        ['198.51.100.7,2099-01-01', '198.51.100.7'],
+      ],
+    });
+  await hold({ 'ip,timeout': [['198.51.100.7,soon', '! "soon" in "timeout" is neither']] });
+});
+
+test('D40.1, D40.4 masks and lengths in other words: an error, never one address', async () => {
+  const names = ['suffix', 'cidr_block', 'nbits', 'Maske', 'Netzmaske', 'Pr\u00e4fix', 'M\u00e1scara', 'masque'];
+  for (const name of names) await hold({ [`ip,${name}`]: [['198.51.100.0,24', `! "24" in "${name}" may be its mask or prefix length`]] });
+  await hold({ 'ip,range': [['198.51.100.0,0-255', '! "0-255" in "range" is no network']] });
+  const texts = ['prefix 24', 'mask=255.255.255.0', ',netmask=24', 'len: 24', 'cidr 24', 'to 9', '(24)', 'prefix-length 24'];
+  for (const text of texts) assert.match((await said(`192.0.2.1\n198.51.100.0 ${text}\n`))[1]!, /^! /, text);
+  for (const text of ['mask 3M', 'prefix of a spammer', 'to port 22', '(24 times)'])
+    assert.deepEqual(await said(`192.0.2.1\n198.51.100.0 ${text}\n`), ['192.0.2.1', '198.51.100.0'], text);
+});
+
+test('D41.5 a word that lets an address through and stands alone behind it skips the line', async () => {
+  const lines = ['good', 'safe', 'removed', '= allow', 'trusted proxy', 'good reason', 'removed twice'];
+  assert.deepEqual(await said(['192.0.2.1', ...lines.map((text, i) => `198.51.100.${i} ${text}`), ''].join('\n')), [
+    '192.0.2.1',
+    '- its verdict is good, and the import is for block',
+    '- its verdict is safe, and the import is for block',
+    '- verdict is removed',
+    '- its verdict is allow, and the import is for block',
+    '- its verdict is trusted, and the import is for block',
+    '198.51.100.5',
+    '198.51.100.6',
+  ]);
+});
+
+test('D41.21 a text at the end of a path is the target of its object: mask, end, type, verdict and expiry beside it count', async () => {
+  const leaf = async (object: object, path = '[].ip') => (await said(JSON.stringify([object]), { file: 'x.json', paths: [path] }))[0];
+  const ip = '198.51.100.0';
+  assert.equal(await leaf({ ip, mask: 24 }), '198.51.100.0/24');
+  assert.equal(await leaf({ ip, cidr: '255.255.255.0' }), '198.51.100.0/24');
+  assert.equal(await leaf({ start: ip, end: '198.51.100.255' }, '[].start'), '198.51.100.0/24');
+  assert.match((await leaf({ start: ip, end: '198.51.100.255' }, '[].end'))!, /^! "198.51.100.0" in "start" is not the first address/);
+  assert.match((await leaf({ ip, mask: 23, prefix_length: 24 }))!, /^! .* do not agree/);
+  assert.equal(await leaf({ ip, type: 'url' }), '- the type url is no address');
+  assert.match((await leaf({ ip, RuleAction: 'allow' }))!, /^- its verdict is allow/);
+  assert.equal(await leaf({ ip, enabled: false }), '- not enabled');
+  assert.match((await leaf({ ip, expires: 'soon' }))!, /^! "soon" in "expires"/);
+  // Other addresses and descriptions there are of no concern.
+  assert.equal(await leaf({ ip, ipv6: '2001:db8::1', gateway: '203.0.113.9', confidence: 'x', value: 'y', network: '203.0.113.0/24' }), ip);
+  assert.equal(await leaf({ value: ip, asn: 64500, country: 'NL' }, '[].value'), ip);
+  assert.equal(await leaf({ asn: 64500, cc: 'NL' }, '[].asn'), 'AS64500');
+  const waf = { mode: 'whitelist', configuration: { target: 'ip', value: ip } };
+  assert.match((await leaf(waf, '[].configuration.value'))!, /^- its verdict is whitelist/);
+  assert.match((await leaf(waf, '[].configuration'))!, /^- its verdict is whitelist/);
+  assert.equal(await leaf({ ...waf, mode: 'block' }, '[].configuration.value'), ip);
+  assert.match((await leaf({ action: 'allow', ips: [ip] }, '[].ips[]'))!, /^- its verdict is allow/);
+});

@@ -7,7 +7,7 @@ import { WeirError } from '../../errors.ts';
 import { columnOf } from './columns.ts';
 import { mayBeLength, plainly, prefixOfMask, undefanged } from './notation.ts';
 import { looksLikeAddress, type Row, readValue, rowOf, rowOfText, shown } from './row.ts';
-import { clearVerdictOf, verdictOf } from './verdict.ts';
+import { clearVerdictOf, isEnd, verdictOf } from './verdict.ts';
 
 /** A line that begins with one of these says nothing. */
 export const COMMENT = /^(#|;|\/\/)/;
@@ -19,6 +19,9 @@ const ONE_EACH = 'write a range as FIRST-LAST, and one network a line';
 
 const ADDRESSES = /^[\da-f.:/]*-[\da-f.:/]*$/i;
 const PREFIX = /^\d{1,3}$/;
+/** A mask, a length or an end by its word: `mask=255.255.255.0`, `prefix 24`, `to 9`. */
+const MEASURE =
+  /^\W*(prefix([_-]?len(gth)?)?|len(gth)?|cidr|(sub|host)?(net)?[_-]?mask|wildcard|bits|suffix|to|thru|through)[\s=:/(]+\d[\d.]*\)?\s*$/i;
 
 /** An address or a network, or what cannot be one, and nothing else. */
 const ALONE = /^[\d.]+(\/\d+)?$|^[\da-f]*:[\da-f:]*(\/\d+)?$/i;
@@ -63,10 +66,14 @@ function rowOfColumns(content: string, columns: readonly string[]): Row | string
     return isRange ? value(`${first}-${second}`) : `a second address stands behind ${shown(first)}: ${ONE_EACH}`;
   }
   if (isAddress(first) && second.startsWith('/')) return `a blank stands between ${shown(first)} and its prefix length`;
-  const unclear = PREFIX.test(second) ? mayBeLength(first, second) : undefined;
+  const length = second.replace(/^\((.*)\)$/, '$1');
+  const unclear = PREFIX.test(length) ? mayBeLength(first, length) : undefined;
   if (unclear !== undefined) return `${shown(content)}: ${unclear.fault}`;
   const other = looksLikeAddress(first) ? otherTarget(first, second, third) : undefined;
-  return other === undefined ? value(first) : `${shown(other)} stands behind ${shown(first)}: ${ONE_EACH}`;
+  if (other !== undefined) return `${shown(other)} stands behind ${shown(first)}: ${ONE_EACH}`;
+  const measure = `${second} ${third ?? ''}`.trim();
+  const isMeasured = isAddress(first) && MEASURE.test(measure);
+  return isMeasured ? `${shown(measure)} stands behind ${shown(first)}: write ADDRESS/LENGTH or FIRST-LAST` : value(first);
 }
 
 /** Words of mail servers' tables that let an address through. */
@@ -76,10 +83,12 @@ const VERDICT = columnOf('verdict');
 
 /** The verdict behind a target, if there is one: the first column that is no address, dash or number, or a cell of its own between commas, bars or tabs. */
 function verdictAmong(content: string, [, ...others]: readonly string[]): string | undefined {
-  const behind = others.find((column) => !/^[-\d]/.test(column) && !looksLikeAddress(column));
+  const behind = others.find((column) => /^\p{L}/u.test(column) && !looksLikeAddress(column));
   if (behind === undefined) return undefined;
   const cells = [behind, ...content.split(/[,;|\t]/).slice(1)];
-  return cells.find((cell) => clearVerdictOf(cell) !== undefined || LETS_THROUGH.test(cell.trim()))?.trim();
+  const found = cells.find((cell) => clearVerdictOf(cell) !== undefined || LETS_THROUGH.test(cell.trim()));
+  // Alone behind an address such a word is no description.
+  return (found ?? (others.length === 1 && (verdictOf(behind) === 'allow' || isEnd(behind)) ? behind : undefined))?.trim();
 }
 
 /**

@@ -12,15 +12,15 @@ const CLEAR: Readonly<Record<Verdict, string>> = {
   block:
     'block blocked deny denied drop dropped reject rejected ban banned blacklist blacklisted blocklist blocklisted denylist denylisted discard discarded',
   allow:
-    'allow allowed accept accepted permit permitted pass passed whitelist whitelisted allowlist allowlisted safelist safelisted bypass bypassed',
+    'allow allowed accept accepted permit permitted pass passed whitelist whitelisted allowlist allowlisted safelist safelisted bypass bypassed benign harmless trusted exempt falsepositive',
   unblock: 'unblock unblocked unban unbanned',
   other: 'captcha throttle throttled ratelimit ratelimited challenge challenged',
 };
 const OTHERS: Readonly<Record<Verdict, string>> = {
   block: 'malicious shun shunned blackhole sinkhole refuse refused discardall denyall dropall rejectall prevent prevented',
-  allow: 'ok dunno relay benign clean good harmless safe trusted trust permitall acceptall allowall',
+  allow: 'ok dunno relay clean good safe trust permitall acceptall allowall',
   unblock: '',
-  other: 'none simulate simulated log logged monitor monitored alert alerted detect detected',
+  other: 'none noaction simulate simulated log logged monitor monitored audit alert alerted detect detected ignore ignored skip',
 };
 const verdicts = (...tables: readonly Readonly<Record<Verdict, string>>[]): ReadonlyMap<string, Verdict> =>
   new Map(
@@ -32,6 +32,14 @@ const CLEAR_WORDS = verdicts(CLEAR);
 const WORDS = verdicts(CLEAR, OTHERS);
 
 const wordOf = (text: string) => text.toLowerCase().replace(/[^a-z\d]/g, '');
+
+/** What becomes of an entry that is none any more. */
+const ENDS = new Set(
+  'revoked deleted delete removed remove del inactive disabled expired archived withdrawn retired delisted unlisted falsepos'.split(' '),
+);
+
+/** Whether a text says that its row is no longer enforced, or is removed. */
+export const isEnd = (text: string): boolean => ENDS.has(wordOf(text));
 
 /** The verdict that a text is, in any letter case and with any marks; undefined where it is none. */
 export const verdictOf = (text: string): Verdict | undefined => WORDS.get(wordOf(text));

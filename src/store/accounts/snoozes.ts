@@ -1,4 +1,3 @@
-/** What was put off, the same in both dialects (SPEC D18.72). */
 import { MOST_SNOOZES, type Snooze } from '../../account/snooze.ts';
 import { WeirError } from '../../errors.ts';
 import type { SnoozeReads, SnoozeWrites } from '../../ports/stored/snooze-store.ts';
@@ -23,7 +22,6 @@ const snoozeOf = (row: Row): Snooze => ({
   },
 });
 
-/** What the audit log has of one. */
 const audited = ({ text, reason, until }: Snooze) => ({ name: text, reason, until: new Date(until).toISOString() });
 
 export const snoozeReads = {
@@ -33,7 +31,6 @@ export const snoozeReads = {
   },
 } satisfies Reads<SnoozeReads>;
 
-/** Each change as the work of its transaction. */
 export const snoozeChanges = {
   *snooze(now, workspaceId, { id, key, state, text, reason, until }, by, most = MOST_SNOOZES) {
     const workspacePk = yield* holdWorkspace(workspaceId);

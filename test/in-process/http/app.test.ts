@@ -839,7 +839,7 @@ test('D14.12 usage metrics are received as a batch is: a client may go away in t
   assert.equal((await report('{}')).status, 201);
   assert.equal((await report('{}', { 'content-encoding': 'gzip' })).status, 415);
   const large = await report('x'.repeat(300_000));
-  assert.deepEqual([large.status, await large.json()], [413, { message: 'Usage metrics have at most 256 KiB' }]);
+  assert.deepEqual([large.status, await large.json()], [413, { message: 'Usage metrics must not exceed 256 KiB' }]);
   assert.doesNotMatch(log.join(''), /failed/);
 });
 

@@ -1,6 +1,6 @@
 /** What web servers and TCP wrappers are told of addresses. */
 import { networkOfOctets } from '../notation.ts';
-import { clearVerdictOf } from '../verdict.ts';
+import { clearVerdictOf, verdictOf } from '../verdict.ts';
 import { type LineForm, NOTHING, unknownLine } from './line-form.ts';
 
 export const NGINX: LineForm = {
@@ -60,6 +60,9 @@ export const HOSTS_DENY: LineForm = {
     const verdict = option?.trim() ?? (/(^|\/)hosts\.allow$/.test(file) ? 'allow' : undefined);
     if (verdict !== undefined && !/^(allow|deny)$/i.test(verdict)) return [`the option ${verdict.slice(0, 40)} is neither allow nor deny`];
     const values = clients.split(/[\s,]+/).filter((value) => value !== '');
+    // `Connect:198.51.100.7 OK` of sendmail.
+    const word = values.find((each) => each !== 'ALL' && verdictOf(each) !== undefined);
+    if (word !== undefined) return [`${word} is no client: this is a line of another program`];
     return values.map((value) => ({ value: partOf(value.replace(/^\[(.*)\]/, '$1')), verdict }));
   },
 };
