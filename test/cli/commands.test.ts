@@ -621,10 +621,10 @@ suite('weir', () => {
     if (existsSync(DATA_DIR)) assert.equal(statSync(DATA_DIR).mode & 0o777, 0o700);
   });
 
-  test('D4.5, D1.7 weir stream adopt refuses while landing goes on with the stream that is here', async () => {
+  test('D4.5, D1.7 weir stream adopt refuses while landing continues with the stream that is here', async () => {
     const { code, stdout, stderr } = await command(['stream', 'adopt'], settings);
     assert.deepEqual([code, stdout], [2, '']);
-    assert.match(stderr, /^weir: landing goes on with the stream [0-9a-f-]{36} as it is: there is nothing to adopt\n$/);
+    assert.match(stderr, /^weir: landing continues with the stream [0-9a-f-]{36} as it is: there is nothing to adopt\n$/);
   });
 });
 

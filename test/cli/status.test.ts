@@ -138,7 +138,7 @@ suite('weir status', () => {
         lines.join('\n'),
       );
       assert.ok(
-        lines.includes('block feed "edge" of default: Before neighbours are put together, by list: edge 3; by key: bootstrap 3.'),
+        lines.includes('block feed "edge" of default: Before neighbours are merged, by list: edge 3; by key: bootstrap 3.'),
         lines.join('\n'),
       );
     });
@@ -281,7 +281,7 @@ suite('weir status', () => {
       statusText(status)
         .split('\n')
         .filter((line) => line.includes('by list')),
-      ['block feed "edge" of main: Before neighbours are put together, by list: ids 97, 2 more 5; by key: ids 97.'],
+      ['block feed "edge" of main: Before neighbours are merged, by list: ids 97, 2 more 5; by key: ids 97.'],
     );
   });
 });

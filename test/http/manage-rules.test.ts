@@ -759,7 +759,7 @@ suite('management of rules', () => {
     assert.deepEqual(await targets(), [...hosts.slice(0, 3), '198.51.100.1']);
 
     for (const [path, body, says] of [
-      ['/imports?replace=1&action=unblock', few, /unblock is none/],
+      ['/imports?replace=1&action=unblock', few, /unblock is not allowed/],
       ['/imports?replace=1', JSON.stringify([named]), /this file contains signals/],
     ] as const) {
       assert.match((await post(path, body)).body.details[0]!.message, says);

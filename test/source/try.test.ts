@@ -107,7 +107,7 @@ test('D23.41 what is there, what is refused, what it has in common, and what fee
   });
   assert.deepEqual(trial?.feeds, [row('list', 'new', 0, 3), row('workspace', 'default', 4, 6)]);
   assert.deepEqual([trial?.present, trial?.added, trial?.removed, trial?.left_out], [0, 5, 0, 0]);
-  assert.deepEqual(trial?.holds, ['guard rails refuse 1 of 7 entries, more than 10 %', '1 of 7 entries cannot be taken, more than 0 %']);
+  assert.deepEqual(trial?.holds, ['guard rails refuse 1 of 7 entries, more than 10 %', '1 of 7 entries cannot be used, more than 0 %']);
 });
 
 test('D23.41 a source that there is, tried with another content: what would come and go', async () => {
