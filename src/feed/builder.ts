@@ -161,6 +161,8 @@ export interface FeedMeasure {
   readonly costs: readonly GeoCost[];
   /** undefined where the workspace has had as much counted as it may for now. */
   readonly shares: FeedShares | undefined;
+  /** Where lists have to agree: those that copy other lists of the feed, with the names of these. */
+  readonly copies: readonly { readonly id: string; readonly name: string; readonly of: readonly string[] }[];
 }
 
 /** Measures feeds on the feed thread, as the store has their rules now. */

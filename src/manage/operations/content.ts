@@ -134,6 +134,10 @@ const SIZE = {
     'The entries by list, before neighbours are put together, ten by name, the rest as a sum',
   ),
   by_key: sharesOf({ name: 'ids', entries: 7900 }, 'The same by the key that wrote them last'),
+  copies: listOf(
+    { id: '0195a3c0-0000-7000-8000-000000000001', name: 'edge', of: [['scanners'], Type.Array(Type.String())] },
+    { description: 'Lists that copy other lists of the feed, where its lists have to agree: a copy does not count besides its original.' },
+  ),
   of_rules: [
     null,
     nullable(
