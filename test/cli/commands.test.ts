@@ -811,7 +811,7 @@ test('D1.7 a mistake at the command line: one readable sentence on standard erro
     ['key create --workspace w --expires-in 0', /--expires-in must be a whole number from 1 to 3155760000, not "0"/],
     ['key create --workspace w --expires-in soon', /--expires-in must be a whole number/],
     ['key create --workspace w --expires-in 5300w', /--expires-in must be a whole number from 1 to 3155760000, not "5300w"/],
-    ['history --workspace w --days 36h', /--days must be a whole number from 1 to 366, not "36h", or one with a unit/],
+    ['history --workspace w --days 36h', /--days must be a whole number from 1 to 366, not "36h": days, or with a unit/],
     ['key revoke 7', /there is no key "7"/],
     ['list create --workspace w', /missing required argument 'name'/],
     ['list create l --workspace w --format xml', /--format must be one of: plain, commented, csv_indicator, set_elements/],

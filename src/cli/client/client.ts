@@ -1,7 +1,8 @@
 /** Operations of management as commands call them: on the store of this machine, or over HTTP at a running service (SPEC D48.1). */
-import { hasCode } from '../../errors.ts';
+import { hasCode, WeirError } from '../../errors.ts';
 import type { Operation } from '../../manage/operation.ts';
 import { OPERATIONS } from '../../manage/table.ts';
+import { compile } from '../../signal/validate.ts';
 
 /** Values of parameters and fields by name; undefined: not given. */
 export type Fields = Readonly<Record<string, unknown>>;
@@ -72,10 +73,18 @@ function partsOf(operation: Operation, given: Fields): Parts {
   return parts;
 }
 
+/** Throws USAGE where the schemas of an operation refuse a request. */
+function requireFit({ query, body }: Operation, parts: Parts): void {
+  const faults = [...(query === undefined ? [] : compile(query)(parts.query)), ...(body === undefined ? [] : compile(body)(parts.body))];
+  if (faults.length > 0) throw new WeirError('USAGE', faults[0]!.message, { cause: faults });
+}
+
 export function clientOf(send: Send): Client {
-  const ask = (name: string, given: Fields, tag?: string) => {
+  const ask = async (name: string, given: Fields, tag?: string) => {
     const operation = operationNamed(name);
-    return send(operation, partsOf(operation, given), tag);
+    const parts = partsOf(operation, given);
+    requireFit(operation, parts);
+    return send(operation, parts, tag);
   };
   const call = async <T>(name: string, given: Fields = {}, tag?: string) => (await ask(name, given, tag)).body as T;
   const state: Client['state'] = (name, given) => {

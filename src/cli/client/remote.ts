@@ -82,7 +82,7 @@ export function remoteSend({ url, key, author }: Service): Send {
     }
     const { landed, batches = [] } = body as { landed?: boolean; batches?: readonly string[] };
     if (landed !== false) return { body, tag };
-    return { body: { ...(body as object), landed: await haveLanded(batches) }, tag };
+    return { body: { ...(body as object), ...((await haveLanded(batches)) && { landed: true, unlanded: 0 }) }, tag };
   }
 
   async function haveLanded(batches: readonly string[]): Promise<boolean> {

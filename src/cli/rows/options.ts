@@ -5,7 +5,7 @@ import { type Command, Option } from 'commander';
 import type { TSchema } from 'typebox';
 import { codeOf, WeirError } from '../../errors.ts';
 import type { Operation } from '../../manage/operation.ts';
-import { compile, type FieldFault } from '../../signal/validate.ts';
+import type { FieldFault } from '../../signal/validate.ts';
 import { readDuration } from '../../text/duration.ts';
 import { type Fields, fieldsOf } from '../client/client.ts';
 
@@ -113,18 +113,6 @@ export async function givenBy(options: readonly FieldOption[], parsed: Fields): 
 
 const listOf = (given: readonly string[], { items = {} }: Shape, row: OptionRow) =>
   given.filter((each) => each !== '' && each !== row.unset).map((each) => readValue(each, items, row));
-
-/** Throws USAGE where the schemas of an operation refuse what is given. */
-export function requireFit(operation: Operation, given: Fields): void {
-  const faults = [operation.query, operation.body].flatMap((schema) => {
-    if (schema === undefined) return [];
-    const own = Object.fromEntries(
-      Object.entries(given).filter(([name, value]) => Object.hasOwn(schema.properties, name) && value !== undefined),
-    );
-    return compile(schema)(own);
-  });
-  if (faults.length > 0) throw new WeirError('USAGE', faults[0]!.message, { cause: faults });
-}
 
 /** An error whose faults name options instead of fields. */
 export function namingOptions(error: unknown, options: readonly FieldOption[], parsed: Fields): unknown {

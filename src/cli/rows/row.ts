@@ -7,7 +7,7 @@ import type { AddCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { type Context, table } from '../context.ts';
 import { inWorkspace } from '../usage.ts';
-import { addOptions, givenBy, namingOptions, type OptionRows, optionsOf, readValue, requireFit } from './options.ts';
+import { addOptions, givenBy, namingOptions, type OptionRows, optionsOf, readValue } from './options.ts';
 
 /** The cells of a column: a member of an item, or what is made of one. */
 type Columns<I> = Readonly<Record<string, keyof I | ((item: I) => unknown)>>;
@@ -61,13 +61,14 @@ export const row = <A, T = A>(row: Row<A, T>): AnyRow => row;
 
 /** The arguments in the words of a row: `list set <list>` has `list`. */
 export const argumentsOf = ({ words }: Pick<AnyRow, 'words'>): string[] =>
-  [...words.matchAll(/[<[]([\w-]+)[>\]]/g)].map(([, name]) => name!);
+  [...words.matchAll(/[<[]([\w-]+)(?:\.\.\.)?[>\]]/g)].map(([, name]) => name!);
 
 /** Fields that the client sets. */
 const OF_CLIENT = ['preview', 'confirmed', 'limit', 'after'];
 
 /** The fields of a row's operation that have no option. */
-export const omitted = (each: AnyRow): string[] => [...OF_CLIENT, ...argumentsOf(each), ...(each.omit ?? [])];
+export const omitted = (each: AnyRow): string[] =>
+  [...OF_CLIENT, ...argumentsOf(each), ...(each.omit ?? [])].filter((name) => !Object.hasOwn(each.options ?? {}, name));
 
 export const addRows = (add: AddCommand, rows: readonly AnyRow[]): void => {
   for (const each of rows) addRow(add, each);
@@ -99,9 +100,12 @@ function addRow(add: AddCommand, each: AnyRow): void {
             anywhere: each.anywhere && ((store) => each.anywhere!(store, args, context)),
           });
           const fields = fieldsOf(operation);
-          for (const [name, text] of Object.entries(args))
-            if (name !== 'workspace')
-              given = { ...given, [name]: fields[name] === undefined ? text : readValue(text, fields[name] as object) };
+          for (const [name, text] of Object.entries(args)) {
+            if (name === 'workspace') continue;
+            const isRepeated = each.words.includes(`${name}...`);
+            const value = isRepeated ? values.slice(names.indexOf(name)) : readValue(text, fields[name] ?? {});
+            given = { ...given, [name]: value };
+          }
           const change: Call['change'] = (state) => {
             const more = each.change?.(state, call) ?? {};
             requireChange(each, { ...given, ...more });
@@ -110,7 +114,6 @@ function addRow(add: AddCommand, each: AnyRow): void {
           const about = { client, context, options: parsed, change };
           given = { ...given, ...(await each.given?.({ ...about, given })) };
           const call: Call = { ...about, given };
-          requireFit(operation, given);
           const answer = await (each.run?.(call) ?? answerOf(each, call));
           return each.json === undefined ? answer : await each.json(answer, call);
         } catch (error) {

@@ -10,6 +10,13 @@ export const ROW_GROUPS: readonly (readonly [words: readonly string[], load: () 
   [['target'], async () => (await import('../account/targets.ts')).TARGET_ROWS],
   [['source'], async () => (await import('../sources/sources.ts')).SOURCE_ROWS],
   [['webhook'], async () => (await import('../account/webhooks.ts')).WEBHOOK_ROWS],
+  [['batch', 'undo'], async () => (await import('../rules/batches.ts')).BATCH_ROWS],
+  [['history'], async () => (await import('../rules/history.ts')).HISTORY_ROWS],
+  [['feed'], async () => (await import('../rules/difference.ts')).DIFFERENCE_ROWS],
+  [['changes'], async () => (await import('../rules/changes.ts')).CHANGES_ROWS],
+  [['worth'], async () => (await import('../rules/overlap.ts')).WORTH_ROWS],
+  [['sample'], async () => (await import('../rules/sample-rows.ts')).SAMPLE_ROWS],
+  [['bouncer', 'device'], async () => (await import('../state/clients.ts')).CLIENT_ROWS],
 ];
 
 /** All commands that are operations. */

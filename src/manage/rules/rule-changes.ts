@@ -12,6 +12,8 @@ export interface Change {
   readonly batches: readonly string[];
   /** Whether all of it is in the rules; false: it is kept, and will be. */
   readonly landed: boolean;
+  /** Messages that had not landed when the answer was sent. */
+  readonly unlanded: number;
 }
 
 /** The fields of `Change` in answers, with a batch for the example. */
@@ -19,6 +21,7 @@ export const changeFields = (batch: string) =>
   ({
     batches: [[batch], Type.Array(Type.String(), { description: 'The batches that the change is. None: nothing was changed.' })],
     landed: [true, 'false (202): it is kept durably, and lands later; the batch tells when.'],
+    unlanded: [0, 'Messages that have not landed.'],
   }) as const satisfies Fields;
 
 /** The query parameter and body field that asks what would be done. */
@@ -42,13 +45,16 @@ export async function landed(
   asked: Readonly<Record<string, unknown>>,
   unlanded?: number,
 ): Promise<Change> {
-  if (batches.length === 0) return { batches, landed: true };
+  if (batches.length === 0) return { batches, ...ALL_LANDED };
   // Several batches are one act.
   const author = batches.length === 1 ? by : { ...by, act: batches[0] };
   const notes = Promise.all(batches.map((batch) => store.noteChange(workspaceId, event, batch, asked, author)));
   const [left] = await Promise.all([unlanded ?? untilLanded(), notes]);
-  return { batches, landed: left === 0 };
+  return { batches, landed: left === 0, unlanded: left };
 }
+
+/** The end of a change of which nothing waits. */
+export const ALL_LANDED = { landed: true, unlanded: 0 } as const;
 
 /** The answer to a change: 202, with the address of its batch, where it has not landed yet. */
 export function changeOutcome(value: Change & object): Outcome {
