@@ -253,14 +253,17 @@ suite('sources', () => {
     const told = async (...args: string[]) => (await weir('source', 'add', ...args)).stderr;
     assert.equal(await told('x', 'ftp://lists.example/a'), 'weir: url must begin with https:// or http://, not ftp:\n');
     assert.match(await told('x', 'http://192.168.0.1/'), /^weir: url leads to 192\.168\.0\.1, which is in a private/);
-    assert.match(await told('x', url, '--path', 'a..b'), /^weir: paths "a\.\.b" is no path/);
-    assert.match(await told('x', url, '--every', '1m'), /^weir: every must be from 5m to 30d\n$/);
+    assert.match(await told('x', url, '--path', 'a..b'), /^weir: --path "a\.\.b" is no path/);
+    assert.match(
+      await told('x', url, '--every', '1m'),
+      /^weir: --every must be a whole number from 300 to 2592000, not "1m": seconds, or with a unit such as 12h, 7d\n$/,
+    );
     assert.match(
       await told('spamhaus-drop', '--every', '10m'),
-      /^weir: every must be at least 1h, the minimum interval of www\.spamhaus\.org\n$/,
+      /^weir: --every must be at least 1h, the minimum interval of www\.spamhaus\.org\n$/,
     );
     assert.match(await told('no-such'), /^weir: catalogue has no "no-such"; see weir source catalogue\n$/);
-    assert.match(await told('x', url, '--every', 'soon'), /--every must be a number of seconds/);
+    assert.match(await told('x', url, '--every', 'soon'), /--every must be a whole number from 300 to 2592000, not "soon": seconds/);
     assert.match((await weir('source', 'show', 'default')).stderr, /^weir: the list "default" has no source\n$/);
     assert.match((await weir('source', 'set', 'nowhere', '--every', '1h')).stderr, /^weir: there is no source "nowhere"\n$/);
     assert.deepEqual((await call('GET', '/sources')).body.sources, [], 'nothing was made');

@@ -13,7 +13,7 @@ import { KEPT_DAYS } from '../../ports/history.ts';
 import type { Page } from '../../ports/stored/account-store.ts';
 import type { ManageContext } from '../context.ts';
 import { deviceJson, deviceNames } from '../devices/device-json.ts';
-import { anyFeedId } from '../find.ts';
+import { anyFeedId, findKeyNamed } from '../find.ts';
 import { dayJson } from '../history.ts';
 import { fieldFault, type Operation, operation } from '../operation.ts';
 import { PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../page.ts';
@@ -158,12 +158,13 @@ export const ACTIVITY_OPERATIONS: readonly Operation[] = [
     summary: 'List the devices that fetch feeds, with address, responses and delay',
     query: Type.Object({
       ...PAGE_QUERY,
-      key: textField(36, 'Only devices with this key (id).'),
+      key: textField(200, 'Only devices with this key (id or unique name).'),
     }),
     answer: pageSchema('Devices', 'devices', DEVICE),
     async run({ store, workspaceId }, { query: { key, ...query } }) {
       const { after, limit } = pageRequest(query, BY_ID);
-      const which = { limit: limit + 1, ...(after !== null && { after }), ...(key !== undefined && { keyId: key }) };
+      const keyId = key === undefined ? undefined : (await findKeyNamed(store, workspaceId, key)).id;
+      const which = { limit: limit + 1, ...(after !== null && { after }), ...(keyId !== undefined && { keyId }) };
       const found = await store.devices(workspaceId, which);
       const items = found.slice(0, limit);
       const page: Page<Device> = { items, next: found.length > limit ? items.at(-1)!.id : null };

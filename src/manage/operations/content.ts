@@ -131,6 +131,10 @@ const SIZE = {
   costs: listOf({ name: 'country NL', networks: 7900 }, { description: 'The countries and ASNs with the most networks, at most ten.' }),
   by_list: sharesOf({ name: 'scanners', entries: 7900 }, 'Entries by list before merging of neighbours: ten by name, the rest as a sum'),
   by_key: sharesOf({ name: 'ids', entries: 7900 }, 'The same by the key of the last write'),
+  copies: listOf(
+    { id: '0195a3c0-0000-7000-8000-000000000001', name: 'edge', of: [['scanners'], Type.Array(Type.String())] },
+    { description: 'Lists that copy other lists of the feed. A copy does not count toward min_sources.' },
+  ),
   of_rules: [
     null,
     nullable(Type.Integer({ description: 'The number of rules behind by_list and by_key, the newest of each list first; null: all.' })),

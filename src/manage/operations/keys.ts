@@ -10,7 +10,7 @@ import { answerOf, durationOf, type Fields, flagField, nullable, Type, textField
 import { LIMITS } from '../../signal/limits.ts';
 import { type ChangeContext, changeOptions } from '../context.ts';
 import { LATELY_WORDS, RECENT_USES, type RecentUses, recentUses } from '../devices/recent-use.ts';
-import { findFeed, findList } from '../find.ts';
+import { findFeed, findKeyNamed, findList } from '../find.ts';
 import { refuseBeyond, refuseElsewhere, refuseMore } from '../keys/bounds.ts';
 import { type Operation, operation, refuseNewName } from '../operation.ts';
 import { PAGE_QUERY, pageBody, pageRequest, pageSchema } from '../page.ts';
@@ -75,11 +75,7 @@ export async function revokeKey(context: ChangeContext, id: string, preview = fa
   return { id: key.id, name: key.name, revoked: !preview, ...uses };
 }
 
-async function findKey({ store, workspaceId }: ChangeContext, id: string): Promise<KeyInfo> {
-  const key = await store.key(workspaceId, id);
-  if (key === undefined) throw new WeirError('NOT_FOUND', `there is no key "${id}"`);
-  return key;
-}
+const findKey = ({ store, workspaceId }: ChangeContext, ref: string): Promise<KeyInfo> => findKeyNamed(store, workspaceId, ref);
 
 export const keyJson = (key: KeyInfo) => ({
   id: key.id,
@@ -156,7 +152,7 @@ export const KEY_OPERATIONS: readonly Operation[] = [
     show: (page) => ({ body: pageBody('keys', page, keyJson) }),
   }),
   operation('getKey', 'GET /keys/{key}', 'keys:write', {
-    summary: 'Get a key by id',
+    summary: 'Get a key by id or unique name',
     answer: Key,
     refusals: { 404: UNKNOWN },
     run: (context, { params }) => findKey(context, params.key!),

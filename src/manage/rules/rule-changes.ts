@@ -10,12 +10,15 @@ export interface Change {
   readonly batches: readonly string[];
   /** false: stored, will land. */
   readonly landed: boolean;
+  /** Messages that had not landed when the answer was sent. */
+  readonly unlanded: number;
 }
 
 export const changeFields = (batch: string) =>
   ({
     batches: [[batch], Type.Array(Type.String(), { description: 'The batches of the change. Empty: nothing changed.' })],
     landed: [true, 'false (202): stored durably, but not applied yet; the batch tells when it is.'],
+    unlanded: [0, 'Messages that have not landed.'],
   }) as const satisfies Fields;
 
 export const PREVIEW = Type.Optional(Type.Boolean({ description: 'true: preview only.' }));
@@ -36,13 +39,15 @@ export async function landed(
   asked: Readonly<Record<string, unknown>>,
   unlanded?: number,
 ): Promise<Change> {
-  if (batches.length === 0) return { batches, landed: true };
+  if (batches.length === 0) return { batches, ...ALL_LANDED };
   // Several batches form one act.
   const author = batches.length === 1 ? by : { ...by, act: batches[0] };
   const notes = Promise.all(batches.map((batch) => store.noteChange(workspaceId, event, batch, asked, author)));
   const [left] = await Promise.all([unlanded ?? untilLanded(), notes]);
-  return { batches, landed: left === 0 };
+  return { batches, landed: left === 0, unlanded: left };
 }
+
+export const ALL_LANDED = { landed: true, unlanded: 0 } as const;
 
 /** 202 if it has not landed. */
 export function changeOutcome(value: Change & object): Outcome {

@@ -4,7 +4,7 @@ import { answerOf, type Fields, listOf, nullable, objectOf, Type, textField } fr
 import { RULES_KEPT } from '../../../ports/stored/account-store.ts';
 import { BATCH_DEEDS } from '../../../ports/stored/rule-store.ts';
 import { inWords } from '../../../text/duration.ts';
-import { batchJson, knownBatch, planUndo, previewJson, undoBatches } from '../../batches.ts';
+import { batchJson, knownBatch, notUndoable, planUndo, previewJson, undoBatches } from '../../batches.ts';
 import { allLanded } from '../../operate.ts';
 import { fieldFault, type Operation, operation } from '../../operation.ts';
 import { pageSchema } from '../../page.ts';
@@ -85,12 +85,17 @@ export const BATCH_OPERATIONS: readonly Operation[] = [
   }),
   operation('getBatch', 'GET /batches/{batch}', 'rules:read', {
     summary: 'Get a batch, with the effect of undoing it now',
-    answer: answerOf('BatchEffect', { ...BATCH, undo: EFFECT }),
+    answer: answerOf(
+      'BatchEffect',
+      { ...BATCH, undo: EFFECT },
+      { not_undoable: Type.Optional(Type.String({ description: 'The reason, if `undoable` is false.' })) },
+    ),
     refusals: { 404: UNKNOWN },
     async run({ store, workspaceId, step }, { params }) {
       const batch = await knownBatch(store, workspaceId, params.batch!);
       const { keys } = await namesIn(store, workspaceId);
-      return { ...batchJson(batch, keys), undo: previewJson(await store.undoPreview(workspaceId, batch.id, step)) };
+      const why = batch.undoable ? {} : { not_undoable: notUndoable(batch) };
+      return { ...batchJson(batch, keys), ...why, undo: previewJson(await store.undoPreview(workspaceId, batch.id, step)) };
     },
   }),
   operation('undoBatches', 'POST /undo', 'rules:write', {

@@ -10,7 +10,7 @@ import { findList } from '../../find.ts';
 import { allLanded } from '../../operate.ts';
 import { fieldFault, type Operation, operation } from '../../operation.ts';
 import { changeRules, foreseenMessages, MOST_CHANGED } from '../../rules/rule-change.ts';
-import { type Change, changeFields, changeOutcome, landed, operatorOf, PREVIEW, portsOf } from '../../rules/rule-changes.ts';
+import { ALL_LANDED, type Change, changeFields, changeOutcome, landed, operatorOf, PREVIEW, portsOf } from '../../rules/rule-changes.ts';
 import { type EditPlan, planEdit, type RefusedRule, type RuleEdit, readExpiry } from '../../rules/rule-edit.ts';
 import { originRuleJson, ruleName } from '../../rules/rule-json.ts';
 import { withOrigins } from '../../rules/rule-search.ts';
@@ -138,7 +138,7 @@ export const RULE_CHANGING: readonly Operation[] = [
         sample: sampled.map(originRuleJson),
         next: found.next,
       };
-      if (preview) return { ...summary, ...(await feedsThen(context, plan, edit)), batches: [], landed: true };
+      if (preview) return { ...summary, ...(await feedsThen(context, plan, edit)), batches: [], ...ALL_LANDED };
       if (summary.needs_confirmation && !confirmed) throw notConfirmed(refused);
       const ports = { ...portsOf(context), untilLanded: async () => 0 };
       const { batches } = await changeRules(ports, operatorOf(context), plan, edit);

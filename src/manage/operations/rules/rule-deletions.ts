@@ -4,7 +4,7 @@ import type { StoredRule } from '../../../ports/stored/stored-rule.ts';
 import type { ManageContext } from '../../context.ts';
 import { allLanded, operate } from '../../operate.ts';
 import { type Operation, operation } from '../../operation.ts';
-import { type Change, changeFields, changeOutcome, landed, operatorOf, PREVIEW, portsOf } from '../../rules/rule-changes.ts';
+import { ALL_LANDED, type Change, changeFields, changeOutcome, landed, operatorOf, PREVIEW, portsOf } from '../../rules/rule-changes.ts';
 import { deletions } from '../../rules/rule-deletion.ts';
 import { originRuleJson } from '../../rules/rule-json.ts';
 import { withOrigins } from '../../rules/rule-search.ts';
@@ -36,7 +36,7 @@ async function deleteRules(
   const sampled = await withOrigins(context.store, context.workspaceId, rules.slice(0, SAMPLE));
   const sample = sampled.map(originRuleJson);
   const summary = { deleted: rules.length, preview, left_out: leftOut, sample, next };
-  if (preview || rules.length === 0) return { ...summary, batches: [], landed: true };
+  if (preview || rules.length === 0) return { ...summary, batches: [], ...ALL_LANDED };
   const { batches } = await operate({ ...portsOf(context), untilLanded: async () => 0 }, operatorOf(context), deletions(rules));
   return { ...summary, ...(await landed(context, 'rules deleted', batches, { ...asked, rules: rules.length })) };
 }
