@@ -58,12 +58,18 @@ export function asyncOperations({ patience, now, failed }: LateParts): AsyncOper
     }
   }
 
-  /** Forgets what is too old, and the oldest where there are too many. */
+  /** Forgets what is too old, and where there are too many the oldest of whoever has most. */
   function forget(workspaceId: string): void {
     const ended = [...late].filter(([, { endedAt }]) => endedAt > 0);
     const old = ended.filter(([, { endedAt }]) => endedAt < now() - LATE_KEPT);
     const own = ended.filter(([, each]) => each.workspaceId === workspaceId).slice(0, -MOST_OF_WORKSPACE);
-    for (const [id] of [...old, ...own, ...ended.slice(0, -MOST_KEPT)]) late.delete(id);
+    for (const [id] of [...old, ...own]) late.delete(id);
+    let kept = ended.filter(([id]) => late.has(id));
+    while (kept.length > MOST_KEPT) {
+      const [most] = [...Map.groupBy(kept, ([, each]) => each.workspaceId).values()].sort((a, b) => b.length - a.length);
+      kept = kept.filter((each) => each !== most![0]);
+      late.delete(most![0]![0]);
+    }
   }
 
   return {

@@ -182,7 +182,7 @@ function tests(world: () => World, once: Once): void {
     const first = await opened(client, [{ value: '20.3.3.3' }]);
     const second = await opened(client, [{ value: '20.4.4.4' }]);
     assert.equal((await ask(client, `/${first.id}/start`, first.start)).status, 409);
-    assert.equal((await ask(client, `/${first.id}`)).body.reason, 'another content came for the same list');
+    assert.equal((await ask(client, `/${first.id}`)).body.reason, 'another content was sent for the same list');
     assert.equal((await ask(client, `/${second.id}/start`, second.start)).status, 202);
     await ended(client, second.id);
     assert.deepEqual(

@@ -29,7 +29,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
   'expiry of a block that names none': [
     DEFAULT_EXPIRY,
     ...['default for blocks: {}', 'block without expiry gets {}', 'of a block that names none | {} |', 'absent: {} for a block'],
-    ...['absent or 0 means {}', 'A block without it lasts {}', '0 or omitted means {},', 'block of an access rule {};', "? '{}, as usual'"],
+    ...['absent or 0 means {}', 'A block without it lasts {}', '0 or omitted means {},', 'block of an access rule {};', '{} (default)'],
   ],
   'least expiry of an access rule': [
     LEAST_EXPIRY,
@@ -85,7 +85,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
   'entries of a feed': [
     DEFAULT_ENTRY_LIMIT,
     ...['| a feed | {} networks', 'The cap is {} networks a feed', 'networks of a feed | {},', 'its cap is always {}.'],
-    ...['document of rules holds {} rules', 'More than {} rules of a kind are', 'what the device takes, else {}.'],
+    ...['document of rules holds {} rules', 'More than {} rules of a kind are', 'that of the device, else {}.'],
   ],
   'most entries of a list': [MOST_ENTRIES, 'a list up to {} (', '`max_entries` is 1 to {}.', '`--max-entries`, 1 to {})'],
   'what was deleted comes back': [
@@ -100,15 +100,15 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
     ...[
       'can be brought back for {}',
 
-      '`deleted_members` | lists and feeds that were deleted | {},',
+      '`deleted_members` | deleted lists and feeds | {},',
     ],
     ...[
       'that were deleted in the last {} and',
       'that was deleted in the last {}',
-      'For {} it can be brought',
-      'For {} all of it can be',
-      'For {} its list can be',
-      'settings and keys, for {}.',
+      'You can restore it for {}',
+      'Restorable for {} with',
+      'restore its list for {} under',
+      'restore the list for {}.',
     ],
   ],
   'expired rules, batches and what they replaced': [
@@ -130,8 +130,8 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
     ...[
       'changes of rules for {},',
 
-      'What was sent in the last {},',
-      'No batch in the last {}"',
+      'received in the last {}.',
+      'No batches in the last {}"',
       'Removals from lists are known for {} (',
     ],
   ],
@@ -142,9 +142,15 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
       'dead letters and audit rows {}',
       'Kept for {}.',
       'newest first; kept for {}',
-      'kept for {} after the last pull',
+      'rows for {} after the last poll',
     ],
-    ...['| audit log | {};', '| what pulls | {};', 'could not land | {};', 'seen in the workspace in the last {},', 'Seen in the last {}"'],
+    ...[
+      '| audit log | {};',
+      '| clients that poll | {};',
+      'could not land | {};',
+      'seen in the workspace in the last {},',
+      'Active in the last {}"',
+    ],
   ],
   'who has used a key lately': [
     seconds(LATELY),
@@ -153,7 +159,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
       'has pulled it in the last {}',
       'pulled with the key in the last {} ',
 
-      'ulled in the last {}',
+      'etches in the last {}',
     ],
     ...['has used it in the last {},', 'pulled with it in the last {},'],
   ],
@@ -178,7 +184,7 @@ const SAID: Readonly<Record<string, readonly [value: number, ...sentences: strin
     'Your choice. For {}, the same',
   ],
   'longest snooze': [LONGEST_SNOOZE, 'for a minute to {},', 'for a minute to {} and', 'Seconds, {} at most'],
-  'least patience with a device': [seconds(LEAST_PATIENCE), 'After ten of these, and {}, without', '({} at least) has a line'],
+  'least patience with a device': [seconds(LEAST_PATIENCE), 'After ten of these, and {}, without', '(at least {}) is logged'],
   'a feed without a store': [
     seconds(LONGEST_OUTAGE),
     'last good feed for up to {}.',

@@ -578,7 +578,7 @@ suite('limits and the bootstrap key', () => {
     t.after(() => next.kill('SIGKILL'));
     const [{ id }] = await json<Key[]>('key', 'ls', '--workspace', 'default');
     const warning = new RegExp(
-      `"level":"warn".*an older first key still works beside BOOTSTRAP_API_KEY: ${id}, made 20.*weir key revoke ${id}`,
+      `"level":"warn".*an older first key still works in addition to BOOTSTRAP_API_KEY: ${id}, made 20.*weir key revoke ${id}`,
     );
     await eventually(() => assert.match(next.output().stderr, warning));
     const said = next.output().stderr;

@@ -717,6 +717,14 @@ suite('management', () => {
     assert.equal((await call('POST', `/lists/${list.id}/restore`, bound, {})).status, 403);
     const back = await call('POST', `/lists/${list.id}/restore`, admin, {});
     assert.deepEqual([back.status, back.body.keys], [200, 1]);
+    // People come from anywhere: it takes roles from them, and gives none.
+    const people = (rows: string[], by: string) => change('/workspace', { people: rows }, '*', by);
+    assert.equal((await people(['viewer=a', 'viewer=b'], admin)).status, 200);
+    assert.match((await people(['viewer=a', 'viewer=c'], bound)).body.message, /the key is good from .* only: it gives them no role/);
+    const file = (rows: string[]) => call('POST', '/workspace/apply', bound, { workspace: { people: rows } });
+    assert.equal((await file(['viewer=a', 'operator=a'])).status, 403);
+    assert.equal((await file(['viewer=a'])).status, 200);
+    assert.equal((await people([], bound)).status, 200);
   });
 
   test('D47.15 what has keys is deleted and brought back by who may change those keys alone', async () => {

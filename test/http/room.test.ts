@@ -61,7 +61,7 @@ suite('room', () => {
 
   test('D22.3 keys and feeds made of lists: the limit and its setting are told; a key that is revoked makes room', async () => {
     const key = (_: number, of: string) => call('POST', '/keys', { permissions: ['feed:read'] }, { key: of });
-    assert.equal(await fill(key, 10), 'the workspace has 4 keys, as many as it may have: revoke one, or raise MAX_KEYS');
+    assert.equal(await fill(key, 10), 'the workspace has 4 keys, its limit: revoke one, or raise MAX_KEYS');
     for (let n = 0; n < 20; n += 1) {
       const listed = (await call('GET', '/keys')).body as unknown as {
         keys: { id: string; revoked_at: string | null; permissions: string[] }[];
@@ -72,7 +72,7 @@ suite('room', () => {
       assert.equal((await key(n, admin)).status, 201);
     }
     const feed = (n: number, of: string) => call('POST', '/feeds', { name: `feed ${n}`, all_lists: true }, { key: of });
-    assert.equal(await fill(feed, 10), 'the workspace has 2 feeds made of lists, as many as it may have: delete one, or raise MAX_FEEDS');
+    assert.equal(await fill(feed, 10), 'the workspace has 2 feeds made of lists, its limit: delete one, or raise MAX_FEEDS');
   });
 
   test('D22.2 answers that are kept: large ones end, requests without an Idempotency-Key go on, previews leave none', async () => {

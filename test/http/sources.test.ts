@@ -311,10 +311,7 @@ suite('sources', () => {
     }
     for (const name of ['a', 'b', 'c']) assert.equal((await call('POST', '/sources', { name, url: `${origin.url}/drop` })).status, 201);
     const full = await call('POST', '/sources', { name: 'd', url: `${origin.url}/drop` });
-    assert.deepEqual(
-      [full.status, full.body.message],
-      [409, 'the workspace has 6 sources, as many as it may have: delete one, or raise MAX_SOURCES'],
-    );
+    assert.deepEqual([full.status, full.body.message], [409, 'the workspace has 6 sources, its limit: delete one, or raise MAX_SOURCES']);
     const { stdout } = await weir('source', 'ls');
     assert.match(stdout, /^NAME +STATE +ENTRIES +FOR +EVERY +CONFIRMED +NEXT +WAITS FOR +URL\nbotnets +paused +0 +block +1h +/);
     assert.match(await commandText(['source', 'show', 'slow', '--workspace', workspace], settings), /^min prefix v4 +8$/m);

@@ -33,6 +33,15 @@ export function refuseElsewhere({ keyNetworks }: ChangeContext, networks: readon
     );
 }
 
+/** Rejects with FORBIDDEN roles that a key gives to people, who come from anywhere, where it is good from some networks only. */
+export function refusePeopleElsewhere({ keyNetworks }: Pick<ChangeContext, 'keyNetworks'>, given: ReadonlySet<string>): void {
+  if (given.size > 0 && keyNetworks.length > 0)
+    throw new WeirError(
+      'FORBIDDEN',
+      `people come from anywhere, and the key is good from ${keyNetworks.join(', ')} only: it gives them no role`,
+    );
+}
+
 /** Rejects with FORBIDDEN where these keys are revoked with something, and the caller may not revoke them. */
 export async function requireRevocable(context: ChangeContext, keys: readonly { readonly id: string }[]): Promise<void> {
   if (keys.length === 0 || context.permissions === null) return;

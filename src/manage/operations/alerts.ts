@@ -38,7 +38,7 @@ export const ATTENTION_OPERATIONS: readonly Operation[] = [
     }),
     answer: answerOf('Snooze', SNOOZE),
     audit: 'attention snoozed',
-    refusals: { 404: 'nothing needs attention with the key "geo/country"', 409: '200 things are put off in the workspace' },
+    refusals: { 404: 'nothing needs attention with the key "geo/country"', 409: 'the workspace has 200 snoozed alerts, its limit' },
     examples: [{ key: 'guard_rails', reason: 'ticket 4711', expires_in: 86_400 }],
     async run(context, { body: { key, reason, expires_in: seconds } }) {
       const { store, workspaceId } = context;

@@ -10,7 +10,7 @@ import { WeirError } from '../../errors.ts';
 import { answerOf, listOf, objectOf, Type } from '../../json/schema.ts';
 import { type ChangeContext, changeOptions, type ManageContext } from '../context.ts';
 import { FEED_STATE, feedStateJson } from '../feed-state.ts';
-import { refuseMore } from '../keys/bounds.ts';
+import { refuseMore, refusePeopleElsewhere } from '../keys/bounds.ts';
 import { type Operation, operation } from '../operation.ts';
 import type { Outcome } from '../outcome.ts';
 import { refusedRules } from '../rules/refused-rules.ts';
@@ -33,7 +33,9 @@ export const canonicalSettings = ({ protect, ...patch }: WorkspacePatch): Worksp
 async function refuseMorePeople(context: ChangeContext, people: readonly GroupRole[]): Promise<void> {
   const before = (await context.store.workspace(context.workspaceId))?.people ?? [];
   const written = (rows: readonly GroupRole[]) => new Set(rows.map(writeGroupRole));
-  for (const row of written(people).symmetricDifference(written(before))) refuseMore(context, ROLES[readGroupRole(row)!.role], 'role');
+  const [after, prior] = [written(people), written(before)];
+  for (const row of after.symmetricDifference(prior)) refuseMore(context, ROLES[readGroupRole(row)!.role], 'role');
+  refusePeopleElsewhere(context, after.difference(prior));
 }
 
 /** A workspace as JSON has it. */

@@ -1,5 +1,5 @@
 /** What of a source needs attention (SPEC D23.23). */
-import { expiresAt, type LogState, stateOf } from '../../account/source-state.ts';
+import { alertStateOf, expiresAt, type LogState, stateOf } from '../../account/source-state.ts';
 import { isoTime } from '../../clock.ts';
 import type { SourceRecord } from '../../ports/stored/source-store.ts';
 
@@ -23,21 +23,18 @@ const TEXTS: Partial<Readonly<Record<LogState, Text>>> = {
   failing,
 };
 
-/** States that hide that the list is emptied soon, or was (SPEC D44.8). */
-const HIDING: readonly LogState[] = ['paused', 'stopped', 'held'];
-
 /** What needs attention of a source of a workspace, `text` behind its name in a sentence; undefined: nothing. `now`: ms. */
 export function sourceAlertOf(record: SourceRecord, workspace: string, now: number) {
   const { source, state } = record;
   const word = stateOf(source, state, now);
-  const age = stateOf({ ...source, isPaused: false }, { ...state, stop: null, held: null }, now);
-  const isHidden = HIDING.includes(word) && (age === 'expired' || age === 'stale');
+  const age = alertStateOf(source, state, now);
+  const isHidden = age !== word;
   // Somebody has paused it, which is no news by itself.
   if (word === 'paused' && !isHidden) return undefined;
   const also: LogState[] = isHidden ? [age] : word === 'expired' && state.held !== null ? ['held'] : [];
   const told = [word, ...also].flatMap((each) => TEXTS[each]?.(record) ?? []);
   if (told.length === 0) return undefined;
-  return { id: source.id, name: source.name, workspace, state: isHidden ? age : word, text: told.join('; it ') };
+  return { id: source.id, name: source.name, workspace, state: age, text: told.join('; it ') };
 }
 
 /** A source that somebody has to look at. */
