@@ -1,6 +1,6 @@
 /** Answers that take longer than a client waits: their work goes on, and they are asked for by an id (SPEC D15.55). */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { v7 } from 'uuid';
+import { before } from '../clock.ts';
 import { WeirError } from '../errors.ts';
 import type { Outcome } from './outcome.ts';
 
@@ -69,8 +69,7 @@ export function asyncOperations({ patience, now, failed }: LateParts): AsyncOper
   return {
     async inTime(asker, work) {
       const done = counted(asker.workspaceId, work);
-      const timer = new AbortController();
-      const inTime = await Promise.race([done, sleep(patience, undefined, { signal: timer.signal })]).finally(() => timer.abort());
+      const inTime = await before(done, patience);
       if (inTime !== undefined) return inTime;
       const id = v7();
       const one: Late = { ...asker, outcome: isLate(id), endedAt: 0 };
