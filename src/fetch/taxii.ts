@@ -94,7 +94,7 @@ export async function taxiiFile(
   }
   if (pulled.partial !== undefined) {
     await remove();
-    throw new WeirError('FETCH', pulled.partial);
+    throw new WeirError('FETCH', pulled.partial, { cause: pulled.refused });
   }
   const { digest, bytes } = pulled;
   return { kind: 'fetched', file, digest, bytes, validators: {}, endsWithLineFeed: true, [Symbol.asyncDispose]: remove };

@@ -105,7 +105,7 @@ test('D1.14 a lock that is held for too long is a sentence', async () => {
   const locked = () => {
     throw Object.assign(new Error('database is locked'), { errcode: 5 });
   };
-  const fault = { code: 'STORE_UNAVAILABLE', message: "other processes have held the lock of the store's file for 0.02 s" };
+  const fault = { code: 'STORE_UNAVAILABLE', message: "other processes have locked the store's file for 0.02 s" };
   await assert.rejects(patiently(locked, { limit: 20, onWait: () => assert.fail() }), fault);
   const broken = () => {
     throw Object.assign(new Error('disk I/O error'), { errcode: 10 });

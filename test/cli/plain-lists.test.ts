@@ -358,7 +358,7 @@ suite('plain lists', () => {
       replacement: string;
     };
     const { stdout } = await command(['undo', replacement, '--workspace', of.workspaceId, '--yes'], settings);
-    assert.match(stdout, /^\S+ is undone by \S+: removes 0 rules, puts back 4\n(.*\n)*\S+ is undone by \S+: removes 1 rule, puts back 0\n/);
+    assert.match(stdout, /^\S+ is undone by \S+: removes 0 rules, restores 4\n(.*\n)*\S+ is undone by \S+: removes 1 rule, restores 0\n/);
     await landed(of, all.slice(0, 4));
     const unblock = await send(of, few, '--replace', '--action', 'unblock');
     assert.match(unblock.stderr, /unblock is not allowed; nothing was sent/);

@@ -330,7 +330,7 @@ suite('weir send', { concurrency: 2 }, () => {
       [[join(folder, 'directory'), '--url', 'http://127.0.0.1:9'], {}, /the file ".*directory" cannot be read/],
       [[path, '--url', 'http://127.0.0.1:9'], { WEIR_API_KEY: '' }, /give an API key with --key or in WEIR_API_KEY/],
       [[path, '--url', 'http://127.0.0.1:9'], { WEIR_API_KEY: 'line\nbreak' }, /visible ASCII/],
-      [[path], {}, /--url <url>/],
+      [[path], {}, /address of the service with --url/],
       [[path, '--url', 'localhost:8080'], {}, /--url must be an address that begins with http/],
       [[path, '--url', `http://api:${KEY}@127.0.0.1:9`], {}, /--url takes no user or password/],
       [['--url', 'http://127.0.0.1:9'], {}, /missing required argument 'file'/],

@@ -222,7 +222,7 @@ test('D17.7 several processes on a folder: one of them downloads; a failure is t
     assert.match(line, /^warn: geo update: country: .*ipv4\.csv: the server answers 404; the data in use stay; next try at \d{4}-.*Z$/);
   }
   Object.assign(source.files, goodFiles());
-  await eventually(() => assert.ok(told().includes('info: geo update: it works again')));
+  await eventually(() => assert.ok(told().includes('info: geo update: works again')));
   await Promise.all(stops.map((stop) => stop()));
   const rest = () => new Promise((resolve) => setTimeout(resolve, 3 * every));
   // What was on its way when its try was broken off may still arrive.

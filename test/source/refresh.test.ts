@@ -119,7 +119,7 @@ test('D23.10, D23.15 whatever a careless or hostile server does, the list is the
     dripping: [dripping(good, 20), /it takes longer than 2 s/],
     'cut in mid-line': [cut(good, 705, true), /it was cut short/],
     'cut without a length': [cut(good, 705, false), /it was cut short/],
-    'short in mid-address': [short(good, good.length - 3), /does not end with a whole line/],
+    'short in mid-address': [short(good, good.length - 3), /its last line is incomplete/],
     bomb: [bomb(64), /longer than 4194304 bytes/],
     '500 MB': [huge(500), /longer than 4194304 bytes/],
     '500 MB packed': [huge(500, true), /longer than 4194304 bytes/],

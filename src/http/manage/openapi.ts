@@ -111,7 +111,7 @@ function faultsOf({ answer, path, method, edits, creates, audit, refusals }: Ope
         examples: {
           changed: {
             status: 412,
-            message: 'it has been changed since: read it again, and change what it is now',
+            message: 'it has changed since you read it: read it again',
             current: examplesOf(stateAt(path))[0] as object,
           },
         },

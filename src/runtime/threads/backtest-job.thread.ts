@@ -32,7 +32,7 @@ async function* unpacked(): AsyncGenerator<Buffer> {
   let length = 0;
   for await (const chunk of decompressed(chunks())) {
     length += chunk.length;
-    if (length > unpackedBytes) throw new Unfit(`the recording is larger than ${unpackedBytes / 1024 / 1024} MiB when it is unpacked`);
+    if (length > unpackedBytes) throw new Unfit(`the recording is larger than ${unpackedBytes / 1024 / 1024} MiB after unpacking`);
     yield chunk;
   }
 }

@@ -20,8 +20,8 @@ export interface OverlapData extends ReadingData {
   readonly work: Work;
 }
 
-const LINE = { running: 2, asked: { inAll: 256, ofWorkspace: 4 }, refusal: 'the worth of too many lists is being counted' };
-const THREAD = { name: 'worth', doing: 'counting what the lists of the workspace are worth', time: 180_000, memory: 256 };
+const LINE = { running: 2, asked: { inAll: 256, ofWorkspace: 4 }, refusal: 'the overlap of too many lists is being computed' };
+const THREAD = { name: 'worth', doing: 'computing the overlap of the lists of the workspace', time: 180_000, memory: 256 };
 /** Cached results in all, per workspace, and their age, ms: the age of detections changes without events. */
 const CACHED = { inAll: 32, ofWorkspace: 4 };
 const FRESH = 600_000;

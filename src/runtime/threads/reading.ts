@@ -33,7 +33,7 @@ const partsOf = (store: StoreReads, geo: GeoData, guardRails: ServiceGuardRails)
     workspaceId: string,
   ): Promise<{ readonly workspace: Workspace; readonly guard: ReturnType<ReturnType<typeof blockGuards>> }> {
     const workspace = await store.workspace(workspaceId);
-    if (workspace === undefined) throw new WeirError('NOT_FOUND', 'the workspace is gone');
+    if (workspace === undefined) throw new WeirError('NOT_FOUND', 'the workspace was deleted');
     return { workspace, guard: blockGuards(guardRails)(workspace) };
   },
 });

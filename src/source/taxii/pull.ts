@@ -31,6 +31,8 @@ export interface TaxiiPulled {
   readonly note: string | undefined;
   /** Why the list is incomplete: the next fetch continues. Absent for a complete list. */
   readonly partial?: string;
+  /** What the server answered where that is why. */
+  readonly refused?: Refused | undefined;
 }
 
 /** `KnownCollection.of`; a change discards the known objects. */

@@ -147,7 +147,7 @@ export function openDatabase(url: string, { connections = 10, waitsForStandby }:
         return await retrying(once, () => repeatable || !committing);
       } catch (error) {
         if (!committing || !(error instanceof PostgresFault)) throw error;
-        throw new PostgresFault(`${error.message}; whether the change was made is not known`, false, error);
+        throw new PostgresFault(`${error.message}; it is unknown whether the change was made`, false, error);
       }
     },
     view: (work, again) => retrying(() => transact('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', LIMITS.view, work), again),
@@ -162,7 +162,7 @@ const isQueueFull = ({ message }: Error): boolean => message.startsWith('timeout
 /** Retry-After, s. */
 const AGAIN = 5;
 const tooManyWait = () =>
-  new WeirError('LIMITED', 'PostgreSQL takes no more changes at this time: as many as may wait do', { cause: { retryAfter: AGAIN } });
+  new WeirError('LIMITED', 'PostgreSQL accepts no more changes at this time: too many are waiting', { cause: { retryAfter: AGAIN } });
 
 export async function drive<T>(session: Pick<Session, 'run'>, work: Work<T>): Promise<T> {
   let step = work.next();

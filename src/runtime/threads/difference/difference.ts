@@ -12,7 +12,7 @@ export interface DifferenceData extends ReadingData {
 }
 
 const LINE = { running: 2, asked: { inAll: 64, ofWorkspace: 4 }, refusal: 'too many feeds are being compared' };
-const THREAD = { name: 'difference', doing: 'comparing a feed with itself', time: 60_000, memory: 512 };
+const THREAD = { name: 'difference', doing: 'comparing two states of a feed', time: 60_000, memory: 512 };
 
 interface Options extends Pick<DifferenceData, 'settings' | 'guardRails'> {
   readonly geo: () => GeoData;
