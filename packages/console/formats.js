@@ -1,2 +1,2 @@
-/** The formats of feeds. weir sends this module made anew from its own table (http/console/files.ts). @type {string[]} */
+/** @type {string[]} */
 export const FORMATS = ['plain'];

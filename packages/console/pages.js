@@ -1,23 +1,3 @@
-/** All pages: a row is all that there is to one, its place in the navigation included. */
-
-/** @typedef {import('./session.js').Session} Session */
-/** @typedef {import('./router.js').Place} Place */
-/**
- * @typedef {object} PageProps What a page is given.
- * @property {Session} session
- * @property {Place} place `place.parts` are the parts behind the page's own path.
- */
-/**
- * @typedef {object} PageRow
- * @property {string} path Below /console.
- * @property {string} title In the navigation and in the window's title.
- * @property {string} help The document that says more, as a path of the project.
- * @property {string} icon A name of ui/icon.js.
- * @property {string} group The heading in the navigation; empty for none.
- * @property {string} permission What a key needs to be offered the page.
- * @property {() => Promise<{ Page: (props: PageProps) => any }>} load Loads the page's module when it is opened first.
- */
-
 /** @type {PageRow[]} */
 export const PAGES = [
   {
@@ -58,7 +38,7 @@ export const PAGES = [
   },
   {
     path: '/worth',
-    title: 'Worth',
+    title: 'List value',
     help: 'docs/worth.md',
     icon: 'worth',
     group: 'Content',
@@ -184,11 +164,7 @@ export const PAGES = [
   },
 ];
 
-/**
- * The page of a path, with the parts behind its own: `/feeds/edge` is the page `/feeds` with `edge`.
- * @param {Place} place
- * @returns {{ page: PageRow, place: Place } | undefined}
- */
+/** `/feeds/edge` is the page `/feeds` with the part `edge`. @param {Place} place @returns {{ page: PageRow, place: Place } | undefined} */
 export function pageOf(place) {
   const page =
     place.parts.length === 0

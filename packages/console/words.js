@@ -1,14 +1,9 @@
 import { FORMATS } from './formats.js';
 
-/** The words of the service that forms offer. A test holds them against the tables that they repeat (test/console/words.test.ts). */
-
 export const FAMILIES = ['both', 'v4', 'v6'];
-/** What access rules do. */
 export const ACTIONS = ['block', 'allow'];
-/** Of confidence and severity. */
 export const LEVELS = ['low', 'medium', 'high', 'critical'];
 
-/** What feeds are made for. */
 export const TARGETS = [
   'pan-os',
   'pan-os-large',
@@ -27,61 +22,61 @@ export const TARGETS = [
   'ipset',
 ];
 
-const choices = (/** @type {string[]} */ values) => [{ value: '', label: 'not set' }, ...values.map((value) => ({ value, label: value }))];
+const choices = (values) => [{ value: '', label: 'Default' }, ...values.map((value) => ({ value, label: value }))];
 
-/**
- * The settings of lists and feeds: their field, what it is called, and what it may be: a text of up to `longest` characters, one of some
- * options, else a number.
- * @type {{ field: string, label: string, hint?: string, longest?: number, options?: { value: string, label: string }[] }[]}
- */
+/** @type {{ field: string, label: string, hint?: string, longest?: number, options?: { value: string, label: string }[] }[]} */
 export const LIST_SETTINGS = [
-  { field: 'description', label: 'Description', hint: 'In the header of the format commented.', longest: 2048 },
+  { field: 'description', label: 'Description', hint: 'Shown in the header of the format commented.', longest: 2048 },
   { field: 'format', label: 'Format', options: choices(FORMATS) },
   { field: 'family', label: 'Family', options: choices(FAMILIES) },
   { field: 'action', label: 'Action', options: choices(ACTIONS) },
-  { field: 'max_entries', label: 'Entry cap', hint: 'When not set: what the device takes, else 131,072.' },
+  { field: 'max_entries', label: 'Entry limit', hint: 'Default: that of the device, else 131,072.' },
   { field: 'confidence', label: 'Confidence', options: choices(LEVELS) },
   { field: 'severity', label: 'Severity', options: choices(LEVELS) },
-  { field: 'subtract_allow', label: 'Cut out never-block rules', options: choices(['on', 'workspace', 'off']) },
-  { field: 'target', label: 'Device', hint: 'Gives what is not set here: format, family, cap.', options: choices(TARGETS) },
-  { field: 'host_style', label: 'Addresses', hint: 'bare: single addresses without a prefix length.', options: choices(['cidr', 'bare']) },
-  { field: 'single_addresses', label: 'Single addresses', hint: 'Networks of up to so many addresses come as single ones.' },
+  { field: 'subtract_allow', label: 'Subtract never-block rules', options: choices(['on', 'workspace', 'off']) },
+  { field: 'target', label: 'Device', hint: 'Sets the defaults for format, family and limit.', options: choices(TARGETS) },
+  {
+    field: 'host_style',
+    label: 'Address style',
+    hint: 'bare: single addresses without a prefix length.',
+    options: choices(['cidr', 'bare']),
+  },
+  { field: 'single_addresses', label: 'Single addresses', hint: 'For bouncers: the largest network to split into single addresses.' },
   {
     field: 'origins',
     label: 'Bouncers count by',
-    hint: 'lists: they are told of which list each network is.',
+    hint: 'lists: bouncers get the list of each network.',
     options: choices(['weir', 'lists']),
   },
 ];
 
-/** Those of feeds made of lists. @type {typeof LIST_SETTINGS} */
+/** @type {typeof LIST_SETTINGS} */
 export const FEED_SETTINGS = [
   ...LIST_SETTINGS,
-  { field: 'min_sources', label: 'Lists that have to agree', hint: 'An address is blocked when so many independent lists have it.' },
+  { field: 'min_sources', label: 'Minimum number of lists', hint: 'Block an address only if this many independent lists contain it.' },
   {
     field: 'fit',
-    label: 'Over its cap',
-    hint: 'lists: the last ones are left out; sources: more have to agree. What is left out is told.',
+    label: 'If over the limit',
+    hint: 'lists: leave out the last lists; sources: require more lists to agree; none: publish nothing.',
     options: choices(['none', 'lists', 'sources']),
   },
 ];
 
-/** What a key may do; `whole`: it concerns the whole workspace, so a key that is bound cannot have it. */
 export const PERMISSIONS = [
   { value: 'signal:write', label: 'Send signals', whole: false },
-  { value: 'feed:read', label: 'Pull feeds', whole: false },
+  { value: 'feed:read', label: 'Fetch feeds', whole: false },
   { value: 'rules:read', label: 'Read rules', whole: false },
-  { value: 'config:read', label: 'Read the configuration of agents', whole: false },
+  { value: 'config:read', label: 'Read agent configuration', whole: false },
   { value: 'rules:write', label: 'Change rules', whole: true },
   { value: 'manage', label: 'Manage lists, feeds and settings', whole: true },
-  { value: 'keys:write', label: 'Make and revoke keys', whole: true },
+  { value: 'keys:write', label: 'Create and revoke keys', whole: true },
 ];
 
-/** What keys and people may do, in a word. @type {{ value: string, label: string, permissions: string[] }[]} */
+/** @type {{ value: string, label: string, permissions: string[] }[]} */
 export const ROLES = [
   {
     value: 'viewer',
-    label: 'Viewer: sees rules, feeds and what pulls them, changes nothing',
+    label: 'Viewer: sees everything, changes nothing',
     permissions: ['feed:read', 'rules:read', 'config:read'],
   },
   {
@@ -92,7 +87,6 @@ export const ROLES = [
   { value: 'admin', label: 'Admin: everything', permissions: PERMISSIONS.map(({ value }) => value) },
 ];
 
-/** How messages of webhooks are written. */
 export const WEBHOOK_STYLES = [
   { value: 'weir', label: 'Slack, Mattermost, programs (weir)' },
   { value: 'teams', label: 'Microsoft Teams (teams)' },

@@ -1,5 +1,3 @@
-/** Dialogs: the browser's own, which hold the focus and close with Escape. */
-
 import { html } from 'htm/preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { useWork } from '../data.js';
@@ -7,14 +5,12 @@ import { Button, IconButton } from './button.js';
 import { Failed } from './states.js';
 
 /**
- * A dialog, open as long as it is there.
  * @param {{ title: any, onClose: () => void, wide?: boolean, footer?: any, children?: any, onSubmit?: () => void, closes?: boolean }} props
  * With `onSubmit` it is a form; what was typed into it is not dropped without a question. `closes` false: it cannot be closed.
  */
 export function Dialog({ title, onClose, wide = false, footer, children, onSubmit, closes = true }) {
   const typed = useRef(false);
   const [isAsking, setAsking] = useState(false);
-  /** What had the focus when it was asked. */
   const asked = useRef(/** @type {HTMLElement | null} */ (null));
   const leave = () => {
     if (!closes) return;
@@ -28,7 +24,7 @@ export function Dialog({ title, onClose, wide = false, footer, children, onSubmi
     asked.current?.focus();
   };
   const element = useRef(/** @type {HTMLDialogElement | null} */ (null));
-  // Browsers heed autofocus only when a dialog opens.
+  // autofocus works only when a dialog opens.
   useEffect(() => {
     if (isAsking) /** @type {HTMLElement | null} */ (element.current?.querySelector('[data-keep]'))?.focus();
   }, [isAsking]);
@@ -44,22 +40,22 @@ export function Dialog({ title, onClose, wide = false, footer, children, onSubmi
     ${children}
     ${
       isAsking
-        ? html`<footer role="alert"><span>Drop what you have typed?</span><${Button} data-keep onClick=${keep}>Keep it<//><${Button} kind="danger" onClick=${onClose}>Drop it<//></footer>`
+        ? html`<footer role="alert"><span>Discard changes?</span><${Button} data-keep onClick=${keep}>Keep editing<//><${Button} kind="danger" onClick=${onClose}>Discard<//></footer>`
         : footer !== undefined && html`<footer>${footer}</footer>`
     }
   `;
-  const submit = (/** @type {Event} */ event) => {
+  const submit = (event) => {
     event.preventDefault();
     onSubmit?.();
   };
-  // Escape answers the question with no.
-  const cancel = (/** @type {Event} */ event) => {
+  // Escape keeps editing.
+  const cancel = (event) => {
     event.preventDefault();
     if (isAsking) keep();
     else leave();
   };
-  // Browsers let a second Escape close it without asking.
-  const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
+  // Browsers close a dialog on a second Escape without an event to cancel.
+  const onKeyDown = (event) => {
     if (event.key === 'Escape') cancel(event);
   };
   const onInput = () => {
@@ -73,8 +69,8 @@ export function Dialog({ title, onClose, wide = false, footer, children, onSubmi
 }
 
 /**
- * Asks before something is done that cannot be taken back, or that many depend on. The children say what will happen.
- * @param {{ title: any, action: string, danger?: boolean, work: () => Promise<void>, onClose: () => void, children?: any, disabled?: boolean }} props
+ * @param {{ title: any, action: string, danger?: boolean, work: () => Promise<void>, onClose: () => void, children?: any, disabled?:
+ *   boolean }} props
  */
 export function Confirm({ title, action, danger = false, work, onClose, children, disabled = false }) {
   const { busy, error, run } = useWork();

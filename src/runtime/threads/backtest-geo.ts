@@ -1,16 +1,13 @@
-/** Country and ASN of the clients in recordings. */
 import type { GeoFields } from '../../backtest/rule.ts';
 import { countryText } from '../../geo/kind.ts';
 import { keyLookup } from '../../geo/lookup.ts';
 import type { GeoTable } from '../../geo/table.ts';
 
-/** Ranges of countries and ASNs; threads share them. */
 export interface GeoTables {
   readonly country: GeoTable;
   readonly asn: GeoTable;
 }
 
-/** Whether a rule reads what geo data tell. */
 export const readsGeo = (rules: readonly { readonly expression: string }[]): boolean =>
   rules.some(({ expression }) => /ip\.src\.(?:country|asn)\b/.test(expression));
 

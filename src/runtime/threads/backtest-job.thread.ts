@@ -1,4 +1,4 @@
-/** A thread that runs one backtest, from the bytes of a recording to the report. */
+/** Runs one backtest, from recording to report. */
 import { constants, setPriority } from 'node:os';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { reportOf } from '../../backtest/report.ts';
@@ -9,12 +9,12 @@ import { geoFields } from './backtest-geo.ts';
 import type { JobData, JobMessage } from './backtest-jobs.ts';
 
 const PIECE = 64 * 1024;
-/** ms between two words about how far it is. */
-const TELL = 200;
+/** Progress interval, ms. */
+const REPORT_EVERY = 200;
 
 const { rules, kind, view, schemesFile, geo, recording, unpackedBytes, resultBytes } = workerData as JobData;
 const port = parentPort as MessagePort;
-const tell = (message: JobMessage) => port.postMessage(message);
+const send = (message: JobMessage) => port.postMessage(message);
 
 let readBytes = 0;
 async function* chunks(): AsyncGenerator<Buffer> {
@@ -25,14 +25,14 @@ async function* chunks(): AsyncGenerator<Buffer> {
   }
 }
 
-/** Something that whoever sent the recording can act on. */
+/** An error that the sender can fix. */
 class Unfit extends Error {}
 
 async function* unpacked(): AsyncGenerator<Buffer> {
   let length = 0;
   for await (const chunk of decompressed(chunks())) {
     length += chunk.length;
-    if (length > unpackedBytes) throw new Unfit(`the recording is larger than ${unpackedBytes / 1024 / 1024} MiB when it is unpacked`);
+    if (length > unpackedBytes) throw new Unfit(`the recording is larger than ${unpackedBytes / 1024 / 1024} MiB after unpacking`);
     yield chunk;
   }
 }
@@ -41,13 +41,13 @@ async function run(): Promise<JobMessage> {
   const scheme = readSchemes(schemesFile)[kind];
   const tally = tallyOf(rules, scheme, { view, geoOf: geo === undefined ? undefined : geoFields(geo) });
   let at = 0;
-  let told = performance.now();
+  let sentAt = performance.now();
   for await (const found of pieces(unpacked())) {
     tally.take(found, at);
     at += found.length;
-    if (performance.now() - told < TELL) continue;
-    told = performance.now();
-    tell({ readBytes, requests: tally.count.requests });
+    if (performance.now() - sentAt < REPORT_EVERY) continue;
+    sentAt = performance.now();
+    send({ readBytes, requests: tally.count.requests });
   }
   const { count } = tally;
   if (count.requests === 0)
@@ -58,12 +58,12 @@ async function run(): Promise<JobMessage> {
   return { readBytes, requests: count.requests, result };
 }
 
-// Where a thread has a priority of its own, those that answer go first.
+// Linux threads have own priorities: requests first.
 if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_LOW);
 try {
-  tell(await run());
+  send(await run());
 } catch (error) {
   const { code, message } = error as Error & { code?: string };
   if (!(error instanceof Unfit) && code?.startsWith('Z_') !== true) throw error;
-  tell({ fault: code?.startsWith('Z_') === true ? `the recording cannot be unpacked: ${message}` : message });
+  send({ fault: code?.startsWith('Z_') === true ? `the recording cannot be unpacked: ${message}` : message });
 }

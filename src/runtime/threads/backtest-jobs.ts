@@ -1,4 +1,4 @@
-/** Backtests as jobs: each on a thread of its own, their results in memory for a while (SPEC D19.16 to D19.18). */
+/** Backtests as jobs with a thread each; results stay in memory for a while (SPEC D19.16 to D19.18). */
 import { randomUUID } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 import type { Report } from '../../backtest/report.ts';
@@ -6,7 +6,6 @@ import { WeirError } from '../../errors.ts';
 import type { BacktestAsked, BacktestJob, Backtests } from '../../manage/expressions/backtests.ts';
 import { type GeoTables, readsGeo } from './backtest-geo.ts';
 
-/** What the thread works with. */
 export interface JobData extends BacktestAsked {
   readonly schemesFile: string | undefined;
   readonly geo: GeoTables | undefined;
@@ -14,22 +13,22 @@ export interface JobData extends BacktestAsked {
   readonly resultBytes: number;
 }
 
-/** What the thread tells: how far it is, with the report as JSON at its end, or why there is none. */
+/** Progress, finally with the report as JSON, or an error. */
 export type JobMessage = { readonly readBytes: number; readonly requests: number; readonly result?: string } | { readonly fault: string };
 
 export interface JobLimits {
-  /** Jobs that run at a time, in all. */
+  /** Concurrent jobs in all. */
   readonly running: number;
-  /** How long one may take, ms, and what its thread may hold, MiB. */
+  /** Limits: ms; heap, MiB. */
   readonly time: number;
   readonly memoryMb: number;
-  /** Bytes of a recording once it is unpacked, and of a result. */
+  /** Limits of an unpacked recording, and of a result, bytes. */
   readonly unpackedBytes: number;
   readonly resultBytes: number;
-  /** How long a job that has ended is kept, ms; how many of a workspace; bytes of results in all. */
-  readonly kept: number;
-  readonly keptJobs: number;
-  readonly keptBytes: number;
+  /** Retention of ended jobs, ms; limit per workspace; total bytes of results. */
+  readonly retention: number;
+  readonly jobsOfWorkspace: number;
+  readonly totalBytes: number;
 }
 
 const MEBIBYTE = 1024 * 1024;
@@ -39,38 +38,36 @@ export const JOB_LIMITS: JobLimits = {
   memoryMb: 256,
   unpackedBytes: 1024 * MEBIBYTE,
   resultBytes: 2 * MEBIBYTE,
-  kept: 3_600_000,
-  keptJobs: 5,
-  keptBytes: 64 * MEBIBYTE,
+  retention: 3_600_000,
+  jobsOfWorkspace: 5,
+  totalBytes: 64 * MEBIBYTE,
 };
 
 interface Parts {
   readonly schemesFile: string | undefined;
-  /** The geo data in use. */
   readonly geo: () => GeoTables;
-  /** ms since 1970 */
+  /** ms */
   readonly now: () => number;
-  /** Is told of what nobody who asks can do anything about. */
   readonly report: (error: unknown) => void;
   readonly limits?: JobLimits;
 }
 
 type Kept = { -readonly [K in keyof BacktestJob]: BacktestJob[K] } & { readonly workspaceId: string; worker?: Worker; result?: string };
 
-/** A workspace that was refused is told to ask again after so many seconds, and keeps its turn for so many ms. */
+/** Retry-After of a refused workspace, s; how long it keeps its turn, ms. */
 const RETRY_AFTER = 10;
 const PATIENCE = 30_000;
 
-/** Recordings of this size came into memory of their own, which can be handed over. */
+/** Larger buffers have own memory and can be transferred. */
 const OWN_MEMORY = 64 * 1024;
 
 export function backtestJobs({ schemesFile, geo, now, report, limits = JOB_LIMITS }: Parts): Backtests {
   let jobs: readonly Kept[] = [];
   let threads = 0;
-  /** When workspaces that wait for their turn asked last, ms since 1970: who asked first is first. */
+  /** Last request of waiting workspaces, ms since 1970, in the order of their first. */
   const waiting = new Map<string, number>();
 
-  /** Rejects with LIMITED where none is free, or as many others wait for those that are. */
+  /** Rejects with LIMITED if no thread is free, or earlier workspaces wait for the free ones. */
   function requireTurn(workspaceId: string): void {
     for (const [each, at] of waiting) if (Math.abs(now() - at) > PATIENCE) waiting.delete(each);
     const others = [...waiting.keys()];
@@ -82,17 +79,17 @@ export function backtestJobs({ schemesFile, geo, now, report, limits = JOB_LIMIT
     waiting.delete(workspaceId);
   }
 
-  /** Lets go of what is too old or too much: the oldest of whoever has most. */
+  /** Drops old results, and the oldest of the largest owner. */
   function tidy(): void {
-    const since = now() - limits.kept;
+    const since = now() - limits.retention;
     jobs = jobs.filter(({ endedAt }) => endedAt === null || endedAt > since);
     const owners = new Set(jobs.map(({ workspaceId }) => workspaceId));
     for (const owner of owners) {
       const ended = endedOf(owner);
-      for (const job of ended.slice(0, Math.max(0, ended.length - limits.keptJobs))) forget(job);
+      for (const job of ended.slice(0, Math.max(0, ended.length - limits.jobsOfWorkspace))) forget(job);
     }
     const bytesOf = (of: readonly Kept[]) => of.reduce((sum, { result }) => sum + (result?.length ?? 0), 0);
-    while (bytesOf(jobs) > limits.keptBytes) {
+    while (bytesOf(jobs) > limits.totalBytes) {
       const [most] = [...owners].map(endedOf).sort((a, b) => bytesOf(b) - bytesOf(a));
       forget(most![0]!);
     }
@@ -101,7 +98,7 @@ export function backtestJobs({ schemesFile, geo, now, report, limits = JOB_LIMIT
   const forget = (job: Kept) => {
     jobs = jobs.filter((each) => each !== job);
   };
-  const kept = (owner: string, id: string) => {
+  const find = (owner: string, id: string) => {
     tidy();
     return jobs.find((job) => job.workspaceId === owner && job.id === id);
   };
@@ -111,8 +108,8 @@ export function backtestJobs({ schemesFile, geo, now, report, limits = JOB_LIMIT
     Object.assign(job, { state, fault, endedAt: now() });
     void job.worker?.terminate();
     tidy();
-    // Nobody may ask any more: it goes all the same.
-    setTimeout(tidy, limits.kept + 1000).unref();
+    // Expires without requests.
+    setTimeout(tidy, limits.retention + 1000).unref();
   }
 
   function run(job: Kept, asked: BacktestAsked): void {
@@ -144,7 +141,7 @@ export function backtestJobs({ schemesFile, geo, now, report, limits = JOB_LIMIT
       if (error.code === 'ERR_WORKER_OUT_OF_MEMORY') fault = `takes more than ${limits.memoryMb} MiB of memory`;
       else report(error);
     });
-    // It has ended when its thread has: then there is room for the next.
+    // The slot is free when the thread has exited.
     worker.on('exit', () => {
       clearTimeout(timer);
       threads -= 1;
@@ -173,13 +170,13 @@ export function backtestJobs({ schemesFile, geo, now, report, limits = JOB_LIMIT
       tidy();
       return jobs.filter((job) => job.workspaceId === workspaceId).reverse();
     },
-    find: kept,
+    find,
     result(workspaceId, id) {
-      const text = kept(workspaceId, id)?.result;
+      const text = find(workspaceId, id)?.result;
       return text === undefined ? undefined : (JSON.parse(text) as Report);
     },
     remove(workspaceId, id) {
-      const job = kept(workspaceId, id);
+      const job = find(workspaceId, id);
       if (job === undefined) return;
       if (job.state === 'running') end(job, 'cancelled');
       else forget(job);

@@ -1,4 +1,4 @@
-/** A thread that judges pieces of recordings. */
+/** Evaluates parts of recordings. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { tallyOf } from '../../backtest/tally.ts';
 import { readSchemes } from '../schemes.ts';

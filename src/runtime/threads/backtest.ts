@@ -1,4 +1,4 @@
-/** Runs a backtest on threads: one reads, the others judge (SPEC D19.14). */
+/** A backtest on threads: one reads, others evaluate (SPEC D19.14). */
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { type Count, emptyCount, mergeCounts, type TestedRule } from '../../backtest/rule.ts';
@@ -8,28 +8,27 @@ import type { ExpressionKind } from '../../rule.ts';
 import type { GeoTables } from './backtest-geo.ts';
 import { remoteCalls } from './rpc.ts';
 
-/** What a thread works with. */
 export interface BacktestThreadData {
   readonly rules: readonly TestedRule[];
   readonly kind: ExpressionKind;
   readonly view: View;
   readonly schemesFile: string | undefined;
-  /** To tell country and ASN of clients; undefined where no rule reads them. */
+  /** undefined: no rule uses country or ASN. */
   readonly geo: GeoTables | undefined;
 }
 
 export interface BacktestThreadMethods {
-  /** Judges lines; the first has the place `at` in the recording. */
+  /** `at`: index of the first line. */
   take(bytes: Uint8Array, at: number): Promise<void>;
   count(): Promise<Count>;
 }
 
-/** Bytes that are handed over at a time, and how many such parts wait at a thread. */
+/** Bytes per part, and queued parts per thread. */
 const PART = 1024 * 1024;
 const WAITING = 2;
 const MOST_THREADS = 8;
 
-/** Judges recordings; `progress` is told how many bytes of them have been read, and how many requests were judged so far. */
+/** `progress`: bytes read, requests evaluated. */
 export async function backtest(
   data: BacktestThreadData,
   recordings: AsyncIterable<AsyncIterable<Buffer>>,
@@ -45,7 +44,7 @@ export async function backtest(
         progress(bytes);
       });
       for await (const part of partsOf(counted)) {
-        // The thread that has least to do takes it.
+        // The least busy thread.
         const thread = threads.reduce((least, other) => (other.waiting < least.waiting ? other : least));
         await thread.take(part.bytes, at);
         at += part.lines;
@@ -66,7 +65,7 @@ async function* countBytes(chunks: AsyncIterable<Buffer>, read: (bytes: number) 
   }
 }
 
-/** Lines joined to parts of about the same size; those of a HAR's entries have no line breaks of their own. */
+/** Joins lines to similar parts; entries of a HAR have no line breaks. */
 async function* partsOf(recording: AsyncIterable<Buffer>): AsyncGenerator<{ bytes: Uint8Array; lines: number }> {
   let lines: string[] = [];
   let length = 0;
@@ -78,7 +77,7 @@ async function* partsOf(recording: AsyncIterable<Buffer>): AsyncGenerator<{ byte
   };
   for await (const found of pieces(decompressed(recording))) {
     for (const piece of found) {
-      // A line that is too long is no request: what stands for it says so when it is read.
+      // A placeholder that fails as a request.
       const line = piece === TOO_LONG ? 'a line that is too long' : piece.includes('\n') ? piece.replaceAll('\n', ' ') : piece;
       lines.push(line);
       length += line.length + 1;
@@ -97,11 +96,11 @@ function startThread(data: BacktestThreadData) {
   const open = new Set<Promise<void>>();
   let failure: unknown;
   return {
-    /** Parts that it has not judged yet. */
+    /** Parts not evaluated yet. */
     get waiting(): number {
       return open.size;
     },
-    /** Hands over a part; resolves when there is room for another. */
+    /** Resolves when the queue has space. */
     async take(bytes: Uint8Array, at: number): Promise<void> {
       const done = calls
         .take(bytes, at)

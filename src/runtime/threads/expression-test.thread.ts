@@ -1,4 +1,4 @@
-/** A thread that tests expressions on requests, one after the other: how long that takes is their authors' doing. */
+/** Tests expressions sequentially: their authors determine the time. */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { type TestInput, testExpression } from '../../manage/expressions/expression-test.ts';
 import { readSchemes } from '../schemes.ts';

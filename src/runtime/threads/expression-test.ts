@@ -1,4 +1,4 @@
-/** Tests expressions off the main thread, within a bound of time and memory (SPEC D19.15). */
+/** Tests expressions within limits of time and memory (SPEC D19.15). */
 import { Worker } from 'node:worker_threads';
 import { WeirError } from '../../errors.ts';
 import type { ExpressionTester, Tested, TestInput } from '../../manage/expressions/expression-test.ts';
@@ -6,19 +6,18 @@ import { oneByOne } from '../../serial.ts';
 import { remoteCalls } from './rpc.ts';
 import { inBounds } from './thread-answer.ts';
 
-/** The methods that the thread serves. */
 export interface ExpressionTestMethods {
   test(input: TestInput): Promise<Tested | string>;
 }
 
-/** How long one test may take, the start of the thread included, ms. */
+/** Timeout including the thread's start, ms. */
 const LIMIT = 5000;
-/** What the thread may hold, MiB. */
+/** Heap, MiB. */
 const MEMORY = 128;
-/** How long the thread waits for the next test, ms. */
+/** ms */
 const IDLE = 60_000;
 
-/** `schemesFile` is SCHEMES_FILE. All tests share one thread, which is started when it is asked for, and again after one that was too much. */
+/** `schemesFile`: SCHEMES_FILE. One shared thread, started on demand and after a termination. */
 export function expressionTester(schemesFile: string | undefined): ExpressionTester {
   const inTurn = oneByOne();
   let running: { readonly worker: Worker; readonly calls: ExpressionTestMethods } | undefined;

@@ -10,51 +10,42 @@ import type { ClockBase } from '../store-clock.ts';
 import { methodsOf, remoteCalls } from './rpc.ts';
 import { startWaiting, type WaitingThread } from './waiting-thread.ts';
 
-/** The methods that the feed thread serves. */
 export interface FeedThreadMethods extends DocumentBuilder, FeedPreviewer, FeedExplainer, FeedMeasurer, FeedCounter, DecisionAnswers {
-  /** Uses these geo data from now on. */
   useGeo(data: GeoData): Promise<void>;
-  /** Answers when the thread has time. */
+  /** Resolves when the thread is free. */
   ping(): Promise<void>;
-  /** Closes the store and ends the thread. */
   shutdown(): Promise<void>;
 }
 
-/** What the feed thread tells unasked: a feed whose bouncers' state had to go for another's (SPEC D14.16). */
+/** Pushed: a feed whose decision log was dropped for another's (SPEC D14.16). */
 export interface FeedNews {
   readonly dropped: DroppedDecisions;
 }
 
-/** What the feed thread works with. */
 export interface FeedThreadData {
   readonly source: FeedSource;
   readonly geo: GeoData;
   readonly rules: FeedRules;
 }
 
-/** What decides what feeds and documents hold. */
 export interface FeedRules {
   readonly guardRails: ServiceGuardRails;
   /** SCHEMES_FILE. */
   readonly schemesFile: string | undefined;
-  /** What is known of the clock of a store that other processes share. */
+  /** For a store shared with other processes. */
   readonly clock?: ClockBase | undefined;
 }
 
-/** The feed thread as the main thread sees it; `ping` rejects when it cannot be started. */
+/** `ping` rejects if the thread cannot start. */
 export type FeedThread = Omit<FeedThreadMethods, 'shutdown'> & { close(): Promise<void> };
 
-/** Starts a feed thread that loads its part. */
 export const loadFeedThread = (): WaitingThread<FeedThreadData> =>
   startWaiting(new URL('./feeds.thread.ts', import.meta.url), {
     name: 'feeds',
     resourceLimits: { maxYoungGenerationSizeMb: 24 },
   });
 
-/**
- * Starts the feed thread, or lets `loaded` begin. If it dies, the builds under way reject, and the next build starts another thread, which reads its
- * snapshots anew.
- */
+/** `loaded`: a thread started earlier. If it dies, running builds reject, and the next build starts another, without caches. */
 export function startFeedThread(
   newSource: () => FeedSource,
   geo: GeoData,
@@ -85,7 +76,7 @@ export function startFeedThread(
 
   thread();
   return methodsOf<Omit<FeedThreadMethods, 'useGeo' | 'shutdown'>, Pick<FeedThread, 'useGeo' | 'close'>>(
-    // The thread that answers may be another one at each call.
+    // The thread may change between calls.
     (method, args) => (thread().methods[method] as (...args: unknown[]) => unknown)(...args),
     {
       async useGeo(next) {

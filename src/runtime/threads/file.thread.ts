@@ -1,4 +1,4 @@
-/** The file thread: reads what is set in workspaces, compares it with files and makes it as they say (SPEC D28). */
+/** Reads, compares and applies workspace files (SPEC D28). */
 import { parentPort } from 'node:worker_threads';
 import { systemClock } from '../../clock.ts';
 import { sourceReach } from '../../fetch/reach.ts';
@@ -8,7 +8,7 @@ import { serveCalls, shutdownBy } from './rpc.ts';
 import { openThreadStore } from './thread-store.ts';
 import { beginning } from './waiting-thread.ts';
 
-/** Connections to PostgreSQL. */
+/** PostgreSQL connections. */
 const CONNECTIONS = { reads: 2, changes: 2 };
 
 const { source, settings } = await beginning<FileThreadData>();

@@ -1,4 +1,4 @@
-/** The file thread as the main thread sees it: the files of workspaces are made and applied where no request waits for it (SPEC D28.9). */
+/** Workspace files, off the main thread (SPEC D28.9). */
 import type { WorkspaceFiles } from '../../manage/file/file-port.ts';
 import { oneByOne } from '../../serial.ts';
 import type { Config } from '../../settings/settings.ts';
@@ -6,7 +6,6 @@ import type { FeedSource } from '../engines.ts';
 import { reviving } from './rpc.ts';
 import { startWaiting } from './waiting-thread.ts';
 
-/** What of the settings the thread works with. */
 export type FileSettings = Pick<Config, 'secretsKey' | 'sourceNetworks' | 'webhookNetworks' | 'nat64Prefixes'>;
 
 export interface FileThreadData {
@@ -15,16 +14,15 @@ export interface FileThreadData {
 }
 
 export interface FileThreadMethods extends WorkspaceFiles {
-  /** Closes the store and ends the thread. */
   shutdown(): Promise<void>;
 }
 
-/** How long the thread waits for the next file, ms: what a large one leaves in its heap goes with it. */
+/** ms; ending the thread frees the heap of a large file. */
 const IDLE = 10_000;
-/** 20,000 things of a workspace, as rows and as text, MiB. */
+/** For 20,000 objects as rows and text, MiB. */
 const MEMORY = 384;
 
-/** Started when it is first needed, and ended when it is not. Of a workspace one file is worked on at a time. */
+/** Starts on demand, ends when idle. One file per workspace at a time. */
 export function fileThread(newSource: () => FeedSource, settings: FileSettings): WorkspaceFiles & { close(): Promise<void> } {
   let idle: NodeJS.Timeout | undefined;
   let asked = 0;

@@ -1,4 +1,3 @@
-/** A thread that tells what the lists of one workspace are worth, or what one of them costs. */
 import { workerData } from 'node:worker_threads';
 import { detailOf } from '../../feed/whatif/overlap/detail.ts';
 import { overlapOf } from '../../feed/whatif/overlap/overlap.ts';

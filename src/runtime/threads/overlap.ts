@@ -1,4 +1,4 @@
-/** What lists are worth, as the main thread sees it: counted on a thread of its own, for all who ask at once (SPEC D30.5). */
+/** List overlap, computed on a thread and shared by concurrent requests (SPEC D30.5). */
 import { createHash } from 'node:crypto';
 import type { AccessList } from '../../account/list.ts';
 import { hasCode } from '../../errors.ts';
@@ -12,25 +12,23 @@ import { shared } from '../../serial.ts';
 import type { ReadingData } from './reading.ts';
 import { threadAnswer } from './thread-answer.ts';
 
-/** What is counted: all lists, of which one is told in any case, or what one list costs. */
+/** All lists, always including `shown`, or the detail of one list. */
 type Work = { readonly shown: string | undefined } | { readonly detailOf: Pick<AccessList, 'id' | 'name'> };
 
-/** What the thread works with. */
 export interface OverlapData extends ReadingData {
   readonly workspaceId: string;
   readonly work: Work;
 }
 
-const LINE = { running: 2, asked: { inAll: 256, ofWorkspace: 4 }, refusal: 'the worth of too many lists is being counted' };
-const THREAD = { name: 'worth', doing: 'counting what the lists of the workspace are worth', time: 180_000, memory: 256 };
-/** Answers that are kept, in all and of a workspace, and for how long, ms: the age of detections moves without a change. */
-const KEPT = { inAll: 32, ofWorkspace: 4 };
+const LINE = { running: 2, asked: { inAll: 256, ofWorkspace: 4 }, refusal: 'the overlap of too many lists is being computed' };
+const THREAD = { name: 'worth', doing: 'computing the overlap of the lists of the workspace', time: 180_000, memory: 256 };
+/** Cached results in all, per workspace, and their age, ms: the age of detections changes without events. */
+const CACHED = { inAll: 32, ofWorkspace: 4 };
 const FRESH = 600_000;
-/** What has taken a while is told again for so many times that, whatever changes: who asks again and again takes this part of a core at most. */
+/** A result stays valid for this multiple of its computing time: limits repeated requests to that share of a core. */
 const REST = 10;
 
-/** An answer, or why there is none. */
-interface Kept {
+interface CachedAnswer {
   readonly workspaceId: string;
   readonly version: string;
   /** ms */
@@ -44,19 +42,19 @@ interface Options extends Pick<OverlapData, 'settings' | 'guardRails'> {
   readonly geo: () => GeoData;
   /** ms */
   readonly now?: () => number;
-  /** Counts; a thread of its own where absent. */
+  /** Default: on a thread. */
   readonly count?: (data: OverlapData) => Promise<unknown>;
 }
 
 const onThread = (data: OverlapData) => threadAnswer<unknown>(new URL('./overlap.thread.ts', import.meta.url), data, THREAD);
 
-/** Rejects with TOO_LARGE what takes too long or too much, and with LIMITED where too many ask. */
+/** Rejects with TOO_LARGE (time or memory) and LIMITED (queue). */
 export function overlapCounter({ store, settings, guardRails, geo, now = Date.now, count = onThread }: Options): OverlapCounter {
   const once = shared<unknown>();
   const line = fairQueue(LINE);
-  const kept = new Map<string, Kept>();
+  const cache = new Map<string, CachedAnswer>();
 
-  /** What an answer follows from, but for the time. */
+  /** Version of the inputs, except time. */
   async function versionOf(workspaceId: string, work: Work): Promise<string> {
     const revision = (await store.findNamed(workspaceId, ''))?.revision;
     const feeds = 'detailOf' in work ? await store.feeds(workspaceId) : [];
@@ -65,23 +63,23 @@ export function overlapCounter({ store, settings, guardRails, geo, now = Date.no
       .digest('hex');
   }
 
-  function keep(key: string, one: Kept): void {
-    kept.delete(key);
-    kept.set(key, one);
-    const own = [...kept].filter(([, { workspaceId }]) => workspaceId === one.workspaceId);
-    if (own.length > KEPT.ofWorkspace) kept.delete(own[0]![0]);
-    if (kept.size > KEPT.inAll) kept.delete(kept.keys().next().value!);
+  function keep(key: string, one: CachedAnswer): void {
+    cache.delete(key);
+    cache.set(key, one);
+    const own = [...cache].filter(([, { workspaceId }]) => workspaceId === one.workspaceId);
+    if (own.length > CACHED.ofWorkspace) cache.delete(own[0]![0]);
+    if (cache.size > CACHED.inAll) cache.delete(cache.keys().next().value!);
   }
 
-  /** Whether what is known is told again. */
-  function isFresh({ version, begun, ended, outcome }: Kept, wanted: string): boolean {
+  /** Whether a cached result is still valid. */
+  function isFresh({ version, begun, ended, outcome }: CachedAnswer, wanted: string): boolean {
     if (now() >= ended + FRESH) return false;
     return version === wanted || 'refusal' in outcome || now() < ended + REST * (ended - begun);
   }
 
-  async function counted(key: string, workspaceId: string, work: Work): Promise<Kept> {
+  async function counted(key: string, workspaceId: string, work: Work): Promise<CachedAnswer> {
     const version = await versionOf(workspaceId, work);
-    const known = kept.get(key);
+    const known = cache.get(key);
     if (known !== undefined && isFresh(known, version)) return known;
     return line(workspaceId, async () => {
       const begun = now();

@@ -1,4 +1,4 @@
-/** Threads that answer one question of the store: what they work with, and how they begin. */
+/** Threads that answer one question from the store. */
 import { blockGuards, type ServiceGuardRails } from '../../account/guard-rails.ts';
 import type { Workspace } from '../../account/workspace.ts';
 import { systemClock } from '../../clock.ts';
@@ -16,7 +16,6 @@ export interface ReadingData {
   readonly geo: GeoData;
 }
 
-/** Answers with what `work` makes of the reads of the store. */
 export const reading = <T>({ settings, guardRails, geo }: ReadingData, work: (parts: ReturnType<typeof partsOf>) => Promise<T>): void =>
   answering(async () => {
     const store = await openReads(settings as Config);
@@ -29,12 +28,12 @@ export const reading = <T>({ settings, guardRails, geo }: ReadingData, work: (pa
 
 const partsOf = (store: StoreReads, geo: GeoData, guardRails: ServiceGuardRails) => ({
   ...{ store, geo: geoDatabase(geo), clock: systemClock, guard: blockGuards(guardRails) },
-  /** A workspace, and what of its guard rails holds for feeds. Rejects with NOT_FOUND where it is gone. */
+  /** The workspace with its guard rails for feeds. Rejects with NOT_FOUND. */
   async guarded(
     workspaceId: string,
   ): Promise<{ readonly workspace: Workspace; readonly guard: ReturnType<ReturnType<typeof blockGuards>> }> {
     const workspace = await store.workspace(workspaceId);
-    if (workspace === undefined) throw new WeirError('NOT_FOUND', 'the workspace is gone');
+    if (workspace === undefined) throw new WeirError('NOT_FOUND', 'the workspace was deleted');
     return { workspace, guard: blockGuards(guardRails)(workspace) };
   },
 });

@@ -1,4 +1,4 @@
-/** The sample thread: tries rules on samples of good traffic (SPEC D21), a rule at a time, so that batches of several workspaces take turns. */
+/** Tests rules on traffic samples (SPEC D21), rule by rule; workspaces take turns. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parentPort } from 'node:worker_threads';
 import { layoutOf } from '@weir/expression/evaluate/value.ts';
@@ -14,12 +14,12 @@ import { serveCalls, shutdownBy } from './rpc.ts';
 import type { SampleThreadData, SampleThreadMethods } from './sample.ts';
 import { beginning } from './waiting-thread.ts';
 
-/** Text of the samples that are kept ready, bytes; those of the longest unused workspaces go first. */
-const KEPT_BYTES = 128 * 1024 * 1024;
-/** How long a rule, and all rules of a batch, may take, ms. */
+/** Cached sample text, bytes; least recently used workspaces go first. */
+const CACHE_BYTES = 128 * 1024 * 1024;
+/** Limits per rule, and per batch, ms. */
 const RULE_MS = 500;
 const BATCH_MS = 25_000;
-/** Requests that are read between two turns. */
+/** Requests per turn. */
 const BETWEEN_TURNS = 100;
 
 interface Ready {
@@ -36,8 +36,8 @@ const store: StoreReads & { close(): Promise<void> } =
   databaseUrl === undefined
     ? openSqliteReads(dataDir)
     : await (await import('../../store/postgres/store.ts')).openPostgresStore(databaseUrl, { connections: { reads: 1, changes: 1 } });
-/** By workspace, the longest unused first. */
-const kept = new Map<string, Ready>();
+/** Least recently used first. */
+const cache = new Map<string, Ready>();
 const { monotonic } = systemClock;
 
 const methods: SampleThreadMethods = {
@@ -62,28 +62,28 @@ const methods: SampleThreadMethods = {
 };
 serveCalls(port, methods);
 
-/** The sample of a workspace, of at least this revision where there is one by now. */
+/** At least this revision, if it exists. */
 async function sampleFor(workspaceId: string, revision: number): Promise<Ready | undefined> {
-  const known = kept.get(workspaceId);
+  const known = cache.get(workspaceId);
   if (known !== undefined && known.revision >= revision) {
-    kept.delete(workspaceId);
-    kept.set(workspaceId, known);
+    cache.delete(workspaceId);
+    cache.set(workspaceId, known);
     return known;
   }
   const read = await readSample(workspaceId);
-  kept.delete(workspaceId);
+  cache.delete(workspaceId);
   if (read === undefined) return undefined;
-  kept.set(workspaceId, read);
-  let bytes = kept.values().reduce((sum, each) => sum + each.bytes, 0);
-  for (const [id, each] of kept) {
-    if (bytes <= KEPT_BYTES || id === workspaceId) break;
-    kept.delete(id);
+  cache.set(workspaceId, read);
+  let bytes = cache.values().reduce((sum, each) => sum + each.bytes, 0);
+  for (const [id, each] of cache) {
+    if (bytes <= CACHE_BYTES || id === workspaceId) break;
+    cache.delete(id);
     bytes -= each.bytes;
   }
   return read;
 }
 
-/** Reads a sample whole: where it is replaced meanwhile, again. */
+/** Reads again if it is replaced meanwhile. */
 async function readSample(workspaceId: string): Promise<Ready | undefined> {
   for (;;) {
     const info = await store.sample(workspaceId);

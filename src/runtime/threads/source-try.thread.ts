@@ -1,4 +1,3 @@
-/** A thread that tries one source, from its address to the report. */
 import { workerData } from 'node:worker_threads';
 import { WeirError } from '../../errors.ts';
 import type { Refused } from '../../source/taxii/ask.ts';

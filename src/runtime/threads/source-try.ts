@@ -1,4 +1,4 @@
-/** Trials of sources as the main thread sees them: each on a thread of its own, which ends with it. */
+/** Trials of sources, each on a thread. */
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { hasCode, WeirError } from '../../errors.ts';
 import type { Before } from '../../fetch/exchange.ts';
@@ -14,37 +14,34 @@ import type { ReadingData } from './reading.ts';
 import { serveCalls } from './rpc.ts';
 import { threadAnswer } from './thread-answer.ts';
 
-/** What the thread works with. */
 export interface TryData extends ReadingData {
   readonly job: TryJob;
   readonly settings: FetchSettings & ReadingData['settings'];
-  /** A folder that it may write into. The main thread removes it. */
+  /** The main thread removes it. */
   readonly folder: string;
   /** Serves a `RemoteVisit`. */
   readonly visitPort: MessagePort;
-  /** The answer that the main thread has fetched; undefined: the thread fetches. */
+  /** Fetched by the main thread; undefined: the thread fetches. */
   readonly prefetched: TriedAnswer | { readonly kind: 'failed'; readonly text: string } | undefined;
 }
 
-/** A visit as another thread calls it. */
 export interface RemoteVisit extends Pick<Visit, 'refused'> {
   before(url: string, credentials: Parameters<Before>[1]): Promise<void>;
 }
 
-/** Two trials run at once; other workspaces wait, each with one. */
+/** Two concurrently; one per workspace. */
 const LINE = { running: 2, asked: { inAll: 64, ofWorkspace: 1 }, refusal: 'too many sources are being tried' };
 const THREAD = { name: 'source-try', doing: 'trying it', time: 60_000, memory: 512 };
 
-/** Trials of a workspace from one host in an hour: of those that let themselves be asked now and then only, and of others. */
+/** Trials per workspace, host and hour: of hosts with rare requests, and of others. */
 const PATIENT = 3;
 const USUAL = 60;
 const HOUR = 3_600_000;
 
 interface TrierParts extends Pick<TryData, 'settings' | 'guardRails'> {
-  /** Takes over the requests of the process that refreshes sources, where that is another one. */
+  /** Takes over requests of the refreshing process, if it is another. */
   readonly recall: () => Promise<void>;
   readonly fetching: PoliteFetching;
-  /** Returns the data in use. */
   readonly geo: () => GeoData;
   /** ms */
   readonly now?: () => number;
@@ -54,23 +51,23 @@ export function sourceTrier({ settings, guardRails, recall, fetching, geo, now =
   const { cache, visits, leastInterval } = fetching;
   const running = new Set<string>();
   const line = fairQueue(LINE);
-  let lately: readonly { readonly who: string; readonly at: number }[] = [];
+  let lately: readonly { readonly client: string; readonly at: number }[] = [];
 
-  /** Trials must not make a host shut the whole service out. */
+  /** Trials must not get the service banned from a host. */
   function countTrial(workspaceId: string, url: URL): void {
     const host = hostOf(url);
-    const [who, at] = [`${workspaceId} ${host}`, now()];
+    const [client, at] = [`${workspaceId} ${host}`, now()];
     lately = lately.filter((each) => each.at > at - HOUR);
-    const own = lately.filter((each) => each.who === who);
+    const own = lately.filter((each) => each.client === client);
     const most = leastInterval(url.href) === 0 ? USUAL : PATIENT;
     if (own.length >= most) {
       const retryAfter = Math.ceil((own[0]!.at + HOUR - at) / 1000);
       throw new WeirError('LIMITED', `${host} was asked ${own.length} times for trials in the last hour`, { cause: { retryAfter } });
     }
-    lately = [...lately, { who, at }];
+    lately = [...lately, { client, at }];
   }
 
-  /** Fetches an address of the catalogue here, where downloads are shared; undefined: another address. */
+  /** Fetches catalogue URLs through the shared cache; undefined: another URL. */
   async function prefetch(job: TryJob, before: Before): Promise<(TryData['prefetched'] & Partial<AsyncDisposable>) | undefined> {
     const request = trialRequest(job);
     if (!cache.caches(request)) return undefined;

@@ -1,4 +1,4 @@
-/** Work that has a thread of its own, which ends with it: both ends. */
+/** A task with its own thread: both ends. */
 import { constants, setPriority } from 'node:os';
 import { type MessagePort, parentPort, type Transferable, Worker } from 'node:worker_threads';
 import { WeirError } from '../../errors.ts';
@@ -6,11 +6,11 @@ import { remoteCalls, serveCalls } from './rpc.ts';
 
 interface ThreadWork {
   readonly name: string;
-  /** What takes too long or too much, for who reads that. */
+  /** For the error message. */
   readonly doing: string;
   /** ms */
   readonly time: number;
-  /** What its heap may hold, MiB. */
+  /** Heap, MiB. */
   readonly memory: number;
 }
 
@@ -18,7 +18,7 @@ interface ThreadMethods<T> {
   answer(): Promise<T>;
 }
 
-/** Has a file do its work, which `answering` does there; `transferList` has the ports of its data. Rejects with TOO_LARGE where it takes too long or too much, and as the work does. */
+/** Runs a file that calls `answering`. `transferList`: ports in its data. Rejects with TOO_LARGE above the limits, and like the task. */
 export async function threadAnswer<T>(
   file: URL,
   workerData: unknown,
@@ -38,7 +38,7 @@ export async function threadAnswer<T>(
   }
 }
 
-/** What a thread answers within so many ms, and within the memory that it may have; where it is too much rejects as `tooMuch` says. */
+/** Applies limits to an answer; above them rejects with `tooMuch`. */
 export async function inBounds<T>(answer: Promise<T>, time: number, tooMuch: (what: 'time' | 'memory') => Error): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(tooMuch('time')), time).unref();
@@ -51,7 +51,7 @@ export async function inBounds<T>(answer: Promise<T>, time: number, tooMuch: (wh
   }
 }
 
-/** In the thread: does the work, behind those that answer where a thread has a priority of its own. */
+/** In the thread, at low priority where threads have one. */
 export function answering<T>(answer: () => Promise<T>): void {
   if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_LOW);
   serveCalls(parentPort as MessagePort, { answer } satisfies ThreadMethods<T>);

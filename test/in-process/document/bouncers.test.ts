@@ -351,7 +351,7 @@ describe('D14 decisions', () => {
     const found = await replica.cache.find({ workspaceId: WORKSPACE, list, variant: DECISIONS, boundTo: list });
     assert.ok(found.kind === 'too_large');
     assert.deepEqual(found.shares, shares);
-    assert.match(refusalOf(found).message!, /has 3 decisions and may have 1\. .* by list: edge 3; by key: waf 3\.$/);
+    assert.match(refusalOf(found).message!, /has 3 decisions; its limit is 1\. .* by list: edge 3; by key: waf 3\.$/);
     assert.doesNotMatch((await replica.ask('stream', '', 'test/1', { listId: list })).text, /by list/);
   });
 

@@ -1,5 +1,3 @@
-/** Making and changing a feed, with what that changes of its size before it is done. */
-
 import { html } from 'htm/preact';
 import { useEffect, useState } from 'preact/hooks';
 import { allPages, ask, manage } from '../../api.js';
@@ -13,12 +11,7 @@ import { toast } from '../../ui/toast.js';
 import { FEED_SETTINGS, LIST_SETTINGS } from '../../words.js';
 import { familiesText, trimmedText } from './feed-state.js';
 
-/** @typedef {import('./feed-state.js').FeedRow} FeedRow */
-
-/**
- * The form of a feed; without `feed` it makes one, of lists unless `kind` says that it is a list.
- * @param {{ feed?: FeedRow, kind?: 'list' | 'composed', tag?: string, onClose: () => void, onDone: (made: any) => unknown }} props
- */
+/** @param {{ feed?: FeedRow, kind?: 'list' | 'composed', tag?: string, onClose: () => void, onDone: (made: any) => unknown }} props */
 export function FeedForm({ feed, kind = feed?.kind === 'list' ? 'list' : 'composed', tag, onClose, onDone }) {
   const known = kind === 'list' ? LIST_SETTINGS : FEED_SETTINGS;
   const [name, setName] = useState('');
@@ -36,7 +29,7 @@ export function FeedForm({ feed, kind = feed?.kind === 'list' ? 'list' : 'compos
   const enough = isAll ? always : always.filter((id) => members.includes(id));
   const membersGiven = kind === 'list' ? {} : { ...(isAll ? { all_lists: true } : { lists: members }), always: enough };
   const before = Object.fromEntries(known.map(({ field }) => [field, /** @type {any} */ (feed)?.[field] ?? null]));
-  // Only what is another than before: a service that does not know a setting is not asked for it.
+  // Only changed settings are sent.
   const changed = Object.fromEntries(Object.entries(settings).filter(([field, value]) => value !== before[field]));
 
   const submit = () =>
@@ -47,22 +40,22 @@ export function FeedForm({ feed, kind = feed?.kind === 'list' ? 'list' : 'compos
         feed === undefined
           ? await ask(manage(path), { method: 'POST', once, body: { name, ...body } })
           : await ask(manage(`${path}/${feed.id}`), { method: 'PATCH', ifMatch: tag, body });
-      toast(html`<bdi>${made.name}</bdi> is ${feed === undefined ? 'there' : 'changed'}.`);
+      toast(html`<bdi>${made.name}</bdi> was ${feed === undefined ? 'created' : 'changed'}.`);
       onClose();
       await onDone(made);
     });
 
-  /** What the field of a setting shows, and what it changes. @param {(typeof LIST_SETTINGS)[number]} setting */
+  /** @param {(typeof LIST_SETTINGS)[number]} setting */
   const fieldOf = ({ field, label, hint }) => ({
     key: field,
     label,
     hint,
     value: values[field],
-    onValue: (/** @type {string} */ value) => setValues({ ...values, [field]: value }),
+    onValue: (value) => setValues({ ...values, [field]: value }),
   });
 
-  const title = feed !== undefined ? `Change ${feed.name}` : kind === 'list' ? 'New list' : 'Compose a feed';
-  const action = feed !== undefined ? 'Apply' : kind === 'list' ? 'Make the list' : 'Make the feed';
+  const title = feed !== undefined ? `Change ${feed.name}` : kind === 'list' ? 'New list' : 'Compose feed';
+  const action = feed !== undefined ? 'Apply' : kind === 'list' ? 'Create list' : 'Create feed';
   const footer = html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy}>${action}<//>`;
   return html`
     <${Dialog} wide title=${title} onClose=${onClose} onSubmit=${submit} footer=${footer}>
@@ -70,7 +63,7 @@ export function FeedForm({ feed, kind = feed?.kind === 'list' ? 'list' : 'compos
       ${
         feed === undefined &&
         html`<${TextField} label="Name" value=${name} onValue=${setName} required maxlength="200" autofocus
-        hint=${kind === 'list' ? 'Senders name it: POST /v1/signal?list=…; devices poll it by this name.' : 'Devices poll it by this name.'} />`
+        hint=${kind === 'list' ? 'Senders and devices use this name.' : 'Devices fetch the feed by this name.'} />`
       }
       ${known
         .filter(({ longest }) => longest !== undefined)
@@ -78,17 +71,17 @@ export function FeedForm({ feed, kind = feed?.kind === 'list' ? 'list' : 'compos
       ${
         kind !== 'list' &&
         html`
-        <${CheckField} label="All lists, also those that are made later" checked=${isAll} onValue=${setAll} />
+        <${CheckField} label="All lists, including future ones" checked=${isAll} onValue=${setAll} />
         ${
           !isAll &&
           html`<${Shown} live=${lists}>${(/** @type {any[]} */ all) => html`
           <${CheckList} label="Lists" options=${all.map(({ id, name: label }) => ({ value: id, label }))} values=${members} onValues=${setMembers}
-          hint=${members.length > 1 ? `In this order, in which they were ticked: ${namesOf(members, all)}.` : undefined} />
+          hint=${members.length > 1 ? `In this order: ${namesOf(members, all)}.` : undefined} />
         `}<//>`
         }
         <${Shown} live=${lists}>${(/** @type {any[]} */ all) => html`
-          <${CheckList} label="Enough by themselves" options=${all.filter(({ id }) => isAll || members.includes(id)).map(({ id, name: label }) => ({ value: id, label }))}
-          values=${enough} onValues=${setAlways} hint="Own detections: nobody has to agree with them." />
+          <${CheckList} label="Trusted lists" options=${all.filter(({ id }) => isAll || members.includes(id)).map(({ id, name: label }) => ({ value: id, label }))}
+          values=${enough} onValues=${setAlways} hint="Always included, no second source needed." />
         `}<//>
       `
       }
@@ -113,7 +106,7 @@ const namesOf = (ids, all) => ids.map((id) => all.find((each) => each.id === id)
 const settingOf = (text, { options, longest }) =>
   text === '' ? null : options === undefined && longest === undefined ? Number(text) : text;
 
-/** What a change does to the size, counted while the form is filled in. @param {{ asked: Record<string, unknown> }} props */
+/** @param {{ asked: Record<string, unknown> }} props */
 function Effect({ asked }) {
   const [state, setState] = useState(/** @type {any} */ (undefined));
   const text = JSON.stringify(asked);
@@ -133,16 +126,16 @@ function Effect({ asked }) {
     };
   }, [text]);
   if (state === undefined) return html`<${Loading} />`;
-  if (state.error !== undefined) return html`<${Notice} kind="warn">What it changes could not be counted: ${state.error.message}<//>`;
+  if (state.error !== undefined) return html`<${Notice} kind="warn">The size could not be calculated: ${state.error.message}<//>`;
   const { before, after = null } = state;
-  if (after === null) return html`<${Notice}>The size stays: ${counted(before?.entries ?? 0, 'entry', 'entries')}.<//>`;
+  if (after === null) return html`<${Notice}>Size unchanged: ${counted(before?.entries ?? 0, 'entry', 'entries')}.<//>`;
   const over = after.entries > after.entry_limit;
   return html`
     <${Notice} kind=${over ? 'bad' : ''}>
-      ${before === null ? `It will have ${counted(after.entries, 'entry', 'entries')}` : `${counted(before.entries, 'entry', 'entries')} now, ${count(after.entries)} then`}
-      ${` (${familiesText(after)}), of ${count(after.entry_limit)} that it may have.`}
-      ${over && html`<p>Over its cap: it would not be published (413).</p>`}
-      ${after.left_out !== null && html`<p class="text">It would leave out ${trimmedText(after.left_out)}.</p>`}
+      ${before === null ? `${counted(after.entries, 'entry', 'entries')}` : `${counted(before.entries, 'entry', 'entries')} now, ${count(after.entries)} after the change`}
+      ${` (${familiesText(after)}), limit ${count(after.entry_limit)}.`}
+      ${over && html`<p>Over the limit: devices would get no update (HTTP 413).</p>`}
+      ${after.left_out !== null && html`<p class="text">The feed would leave out ${trimmedText(after.left_out)}.</p>`}
     <//>
   `;
 }

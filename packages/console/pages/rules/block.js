@@ -1,5 +1,3 @@
-/** The form to block, or never to block, an address. */
-
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { ask, manage } from '../../api.js';
@@ -16,19 +14,16 @@ import { FeedChanges, usePreview } from './preview.js';
 import { neverBlockedText, StillBlocked } from './still-blocked.js';
 import { WhatChanges } from './what-changes.js';
 
-const LEVELS = [
-  { value: '', label: 'Not said' },
-  ...['low', 'medium', 'high', 'critical'].map((level) => ({ value: level, label: level })),
-];
+const LEVELS = [{ value: '', label: 'Default' }, ...['low', 'medium', 'high', 'critical'].map((level) => ({ value: level, label: level }))];
 const ACTIONS = [
   { value: 'block', label: 'Block' },
   { value: 'allow', label: 'Never block (allow)' },
 ];
 
-/** @param {{ names: import('../../names.js').Names, value?: string, action?: string, onClose: () => void, onDone: () => void }} props */
+/** @param {{ names: Names, value?: string, action?: string, onClose: () => void, onDone: () => void }} props */
 export function BlockForm({ names, value: given = '', action = 'block', onClose, onDone }) {
   const [form, setForm] = useState({ value: given, action, list: '', expires: '', reason: '', confidence: '', severity: '' });
-  const set = (/** @type {string} */ field) => (/** @type {string} */ text) => setForm((before) => ({ ...before, [field]: text }));
+  const set = (field) => (text) => setForm((before) => ({ ...before, [field]: text }));
   const [once] = useState(() => crypto.randomUUID());
   const { busy, error, run } = useWork();
   const body = Object.fromEntries(Object.entries({ ...form, value: form.value.trim() }).filter(([, text]) => text !== ''));
@@ -39,7 +34,7 @@ export function BlockForm({ names, value: given = '', action = 'block', onClose,
     run(async () => {
       const { body: done } = await ask(manage('/rules'), { method: 'POST', once, body });
       if (isAllow) toast(neverBlockedText(body.value, done), done.still_blocked?.length === 0 ? 'good' : 'bad');
-      else toast(html`<bdi>${body.value}</bdi> ${done.landed ? 'is blocked now.' : 'was accepted; it takes effect in a moment.'}`);
+      else toast(html`<bdi>${body.value}</bdi> ${done.landed ? 'is now blocked.' : 'was accepted and takes effect in a moment.'}`);
       onDone();
       onClose();
     });
@@ -47,7 +42,7 @@ export function BlockForm({ names, value: given = '', action = 'block', onClose,
   return html`
     <${Dialog}
       title="Block or allow" wide onClose=${onClose} onSubmit=${submit}
-      footer=${html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${preview.answer === undefined}>${isAllow ? 'Put it on the never-block list' : 'Block it'}<//>`}
+      footer=${html`<${Button} onClick=${onClose}>Cancel<//><${Button} kind="main" type="submit" busy=${busy} disabled=${preview.answer === undefined}>${isAllow ? 'Never block' : 'Block'}<//>`}
     >
       ${error !== undefined && html`<${Failed} error=${error} />`}
       <${TextField} label="Address, network, ASN or country" value=${form.value} onValue=${set('value')} required autofocus maxlength="64"
@@ -55,7 +50,7 @@ export function BlockForm({ names, value: given = '', action = 'block', onClose,
       <div class="form-row">
         <${SelectField} label="Action" value=${form.action} onValue=${set('action')} options=${ACTIONS} />
         <${ListField} names=${names} value=${form.list} onValue=${set('list')} />
-        <${ExpiryField} value=${form.expires} onValue=${set('expires')} usual=${isAllow ? 'Never' : '1 day, as usual'} />
+        <${ExpiryField} value=${form.expires} onValue=${set('expires')} usual=${isAllow ? 'Never' : '1 day (default)'} />
       </div>
       <div class="form-row">
         <${TextField} label="Reason" value=${form.reason} onValue=${set('reason')} maxlength="2048" fault=${fault('reason')} />
@@ -64,7 +59,7 @@ export function BlockForm({ names, value: given = '', action = 'block', onClose,
       </div>
       <${WhatChanges} preview=${preview} isGiven=${isGiven} isFault=${fault('value') !== undefined}
         curl=${curlOf('POST', manage('/rules'), body)}>
-        ${(/** @type {any} */ answer) => html`<${StillBlocked} answer=${answer} /><${FeedChanges} answer=${answer} />`}
+        ${(answer) => html`<${StillBlocked} answer=${answer} /><${FeedChanges} answer=${answer} />`}
       <//>
     <//>
   `;

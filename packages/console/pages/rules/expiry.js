@@ -1,5 +1,3 @@
-/** How long a rule lasts, as forms ask for it. */
-
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { duration, isForGood } from '../../format.js';
@@ -7,7 +5,6 @@ import { SelectField } from '../../ui/field.js';
 
 const HOUR = 3600;
 
-/** Seconds, as texts. */
 const CHOICES = [
   { value: String(HOUR), label: '1 hour' },
   { value: String(24 * HOUR), label: '1 day' },
@@ -16,18 +13,19 @@ const CHOICES = [
   { value: String(365 * 24 * HOUR), label: '1 year' },
 ];
 
-/** What a rule that is changed has left, as a value of the field. @param {string | null} until */
+/** @param {string | null} until */
 export const secondsLeft = (until) => (until === null ? '' : String(Math.max(1, Math.ceil((Date.parse(until) - Date.now()) / 1000))));
 
 /**
- * @param {{ value: string, onValue: (value: string) => void, usual: string, hint?: string }} props The value is a number of seconds; empty: what
+ * @param {{ value: string, onValue: (value: string) => void, usual: string, hint?: string }} props The value is a number of seconds;
+ *   empty: what
  * the service does when nothing is said, which `usual` tells.
  */
 export function ExpiryField({ value, onValue, usual, hint }) {
   const [first] = useState(value);
   const isOther = first !== '' && CHOICES.every((choice) => choice.value !== first);
   const asItIs = isOther
-    ? [{ value: first, label: `As it is: ${isForGood(Number(first) * 1000) ? 'never' : duration(Number(first) * 1000)}` }]
+    ? [{ value: first, label: `Unchanged: ${isForGood(Number(first) * 1000) ? 'never' : duration(Number(first) * 1000)}` }]
     : [];
   const options = [...asItIs, { value: '', label: usual }, ...CHOICES];
   return html`<${SelectField} label="Expires after" value=${value} onValue=${onValue} options=${options} hint=${hint} />`;

@@ -1,5 +1,3 @@
-/** Adding a source: one that is well known, or an address; tried before it is kept. */
-
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { ask, manage } from '../../api.js';
@@ -13,19 +11,7 @@ import { toast } from '../../ui/toast.js';
 import { everyText } from './source-state.js';
 import { TrialResult } from './trial.js';
 
-/**
- * @typedef {object} Row Of the catalogue.
- * @property {string} name
- * @property {string} title
- * @property {string} url
- * @property {'block' | 'allow'} purpose
- * @property {number} every
- * @property {number} least
- * @property {string} terms
- * @property {string | null} note
- */
-
-/** Stands for an address of one's own where the catalogue has its names. */
+/** Value for an address outside the catalogue. */
 const OWN = '';
 const PURPOSES = [
   { value: 'block', label: 'Block' },
@@ -49,7 +35,7 @@ export function AddSource({ onClose, onDone }) {
   };
   const field = (/** @type {keyof typeof own} */ name) => ({
     value: own[name],
-    onValue: (/** @type {string} */ value) => set({ [name]: value }),
+    onValue: (value) => set({ [name]: value }),
   });
 
   const tryIt = () =>
@@ -61,49 +47,52 @@ export function AddSource({ onClose, onDone }) {
   const add = () =>
     adding.run(async () => {
       const { body: made } = await ask(manage('/sources'), { method: 'POST', once, body });
-      toast(html`<bdi>${made.name}</bdi> is there, and is being fetched.`);
+      toast(html`<bdi>${made.name}</bdi> was added. The first fetch is running.`);
       onClose();
       await onDone(made);
     });
   const isTried = trial !== undefined || trying.error !== undefined;
   const footer = html`
     <${Button} onClick=${onClose}>Cancel<//>
-    <${Button} kind=${isTried ? '' : 'main'} type=${isTried ? 'button' : 'submit'} onClick=${isTried ? tryIt : undefined} busy=${trying.busy}>Try it<//>
-    <${Button} kind=${isTried ? 'main' : ''} type=${isTried ? 'submit' : 'button'} disabled=${!isTried} busy=${adding.busy}>Add it<//>
+    <${Button} kind=${isTried ? '' : 'main'} type=${isTried ? 'button' : 'submit'} onClick=${isTried ? tryIt : undefined} busy=${trying.busy}>Test<//>
+    <${Button} kind=${isTried ? 'main' : ''} type=${isTried ? 'submit' : 'button'} disabled=${!isTried} busy=${adding.busy}>Add<//>
   `;
   return html`
-    <${Dialog} wide title="Add a source" onClose=${onClose} onSubmit=${isTried ? add : tryIt} footer=${footer}>
+    <${Dialog} wide title="Add source" onClose=${onClose} onSubmit=${isTried ? add : tryIt} footer=${footer}>
       ${adding.error !== undefined && html`<${Failed} error=${adding.error} />`}
-      <${Shown} live=${live}>${(/** @type {{ sources: Row[] }} */ { sources }) => html`
-        <${SelectField} label="Source" value=${chosen} options=${[{ value: OWN, label: 'An address of your own' }, ...sources.map(({ name, title }) => ({ value: name, label: title }))]}
-          onValue=${(/** @type {string} */ value) => {
+      <${Shown} live=${live}>${(/** @type {{ sources: any[] }} */ { sources }) => html`
+        <${SelectField} label="Source" value=${chosen} options=${[{ value: OWN, label: 'Custom URL' }, ...sources.map(({ name, title }) => ({ value: name, label: title }))]}
+          onValue=${(value) => {
             setChosen(value);
             setTrial(undefined);
           }} />
-        ${chosen !== OWN && html`<${About} row=${/** @type {Row} */ (sources.find(({ name }) => name === chosen))} />`}
+        ${chosen !== OWN && html`<${About} row=${/** @type {any} */ (sources.find(({ name }) => name === chosen))} />`}
       `}<//>
       ${
         chosen === OWN &&
         html`
-          <${TextField} label="Name" required maxlength="200" hint="Its list is called so, too." ...${field('name')} />
-          <${TextField} label="Address" required type="url" maxlength="2048" ...${field('url')} />
+          <${TextField} label="Name" required maxlength="200" hint="Also the name of its list." ...${field('name')} />
+          <${TextField} label="URL" required type="url" maxlength="2048" ...${field('url')} />
           <div class="form-row">
-            <${SelectField} label="For" options=${PURPOSES} ...${field('purpose')} />
-            <${SelectField} label="Every" options=${INTERVALS} ...${field('every')} />
-            <${TextField} label="Where entries stand in JSON" hint="Such as prefixes[].ip_prefix; several with commas." ...${field('paths')} />
-            <${TextField} label="Only where" hint="Such as service=CLOUDFRONT." ...${field('where')} />
-            <${TextField} label="Column of the addresses" hint="Its name, or its number where there is no header." maxlength="200" ...${field('column')} />
+            <${SelectField} label="Purpose" options=${PURPOSES} ...${field('purpose')} />
+            <${SelectField} label="Interval" options=${INTERVALS} ...${field('every')} />
+            <${TextField} label="JSON path" hint="For example prefixes[].ip_prefix; separate several by commas." ...${field('paths')} />
+            <${TextField} label="Filter" hint="For example service=CLOUDFRONT." ...${field('where')} />
+            <${TextField} label="Address column" hint="Its name, or its number without a header." maxlength="200" ...${field('column')} />
           </div>
         `
       }
-      ${trying.busy && html`<p class="loading" role="status">It is fetched and compared…</p>`}
+      ${trying.busy && html`<p class="loading" role="status">Fetching and comparing…</p>`}
       ${trying.error !== undefined && html`<${Failed} error=${trying.error} />`}
       ${trial !== undefined && html`<${TrialResult} trial=${trial} />`}
     <//>
   `;
 }
 
-/** @param {{ name: string, url: string, purpose: string, every: string, paths: string, where: string, column: string }} own @returns {Record<string, unknown>} */
+/**
+ * @param {{ name: string, url: string, purpose: string, every: string, paths: string, where: string, column: string }} own
+ * @returns {Record<string, unknown>}
+ */
 function bodyOf({ name, url, purpose, every, paths, where, column }) {
   const given = paths.split(',').flatMap((path) => (path.trim() === '' ? [] : [path.trim()]));
   return {
@@ -117,13 +106,13 @@ function bodyOf({ name, url, purpose, every, paths, where, column }) {
   };
 }
 
-/** @param {{ row: Row }} props */
+/** @param {{ row: any }} props */
 const About = ({ row: { url, purpose, every, least, terms, note } }) => html`
   ${note !== null && html`<${Notice} kind="warn">${note}<//>`}
   <${Facts} facts=${[
-    ['Address', url],
-    ['For', purpose === 'allow' ? 'networks that are never blocked' : 'blocking'],
-    ['Every', `${everyText(every)}, at most every ${everyText(least)}`],
+    ['URL', url],
+    ['Purpose', purpose === 'allow' ? 'never block' : 'block'],
+    ['Interval', `${everyText(every)}, at least ${everyText(least)}`],
     ['Terms', terms],
   ]} />
 `;

@@ -1,4 +1,3 @@
-/** A thread that tells what a feed had more and less at one moment than at another. */
 import { workerData } from 'node:worker_threads';
 import { feedDifference } from '../../../feed/whatif/difference/difference.ts';
 import { reading } from '../reading.ts';

@@ -1,4 +1,4 @@
-/** What a feed had more and less at one moment than at another, as the main thread sees it: found out on a thread of its own (SPEC D32.7). */
+/** Differences between two states of a feed, computed on a thread (SPEC D32.7). */
 import type { DifferenceAsked, FeedDiffer, FeedDifference } from '../../../feed/whatif/difference/difference.ts';
 import type { GeoData } from '../../../geo/data.ts';
 import { fairQueue } from '../../../schedule/fair-queue.ts';
@@ -6,20 +6,19 @@ import { shared } from '../../../serial.ts';
 import type { ReadingData } from '../reading.ts';
 import { threadAnswer } from '../thread-answer.ts';
 
-/** What the thread works with. */
 export interface DifferenceData extends ReadingData {
   readonly workspaceId: string;
   readonly asked: DifferenceAsked;
 }
 
 const LINE = { running: 2, asked: { inAll: 64, ofWorkspace: 4 }, refusal: 'too many feeds are being compared' };
-const THREAD = { name: 'difference', doing: 'comparing a feed with itself', time: 60_000, memory: 512 };
+const THREAD = { name: 'difference', doing: 'comparing two states of a feed', time: 60_000, memory: 512 };
 
 interface Options extends Pick<DifferenceData, 'settings' | 'guardRails'> {
   readonly geo: () => GeoData;
 }
 
-/** Who asks for the same at once is answered once; nothing of it is kept. */
+/** Concurrent equal requests share a result; nothing is cached. */
 export function feedDiffer({ settings, guardRails, geo }: Options): FeedDiffer {
   const once = shared<FeedDifference>();
   const line = fairQueue(LINE);
