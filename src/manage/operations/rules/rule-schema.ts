@@ -72,7 +72,7 @@ export const CONDITIONS = {
   severity: Type.Optional(words(LEVELS)),
   type: Type.Optional(words(RULE_TYPES, 'Of expression rules: custom, or generated (AI).')),
   action: Type.Optional(short('block, allow, …')),
-  label: Type.Optional(short('name:value')),
+  label: Type.Optional(short('name:value; several, all of which a rule has, one a line.')),
   reason: Type.Optional(short('Exactly this reason.')),
   batch: Type.Optional(short('Written last by this batch.')),
   key: Type.Optional(short('Written last by this key: id or name.')),
@@ -95,7 +95,7 @@ export async function readConditions(context: ManageContext, given: Static<typeo
     severity: given.severity as Level | undefined,
     type: given.type as RuleConditions['type'],
     action: given.action,
-    labels: label === undefined ? undefined : [labelOf(label)],
+    labels: label?.split('\n').map(labelOf),
     reason: given.reason,
     // What is not known has written no rule: that must not pass for an all-clear.
     batch: batch === undefined ? undefined : (await knownBatch(store, workspaceId, batch.toLowerCase())).id,
