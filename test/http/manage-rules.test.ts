@@ -815,7 +815,15 @@ suite('management of rules', () => {
     assert.deepEqual(await targetsOf(''), ['192.0.2.1', '192.0.2.2', '60.0.0.0/8', '192.0.2.9']);
     // What it adds is asked about as ever, and what is there counts as staying.
     const wide = await done('/imports?replace=1&preview=1', `64.0.0.0/7\n${content}`);
-    const kept = { action: 'block', family: 4, before: 16_777_219, after: 50_331_651, added: 33_554_432, removed: 0, widest: ['64.0.0.0/7'] };
+    const kept = {
+      action: 'block',
+      family: 4,
+      before: 16_777_219,
+      after: 50_331_651,
+      added: 33_554_432,
+      removed: 0,
+      widest: ['64.0.0.0/7'],
+    };
     assert.deepEqual([asks(wide.replaced as Record<string, unknown>), wide.addresses], [[0, true], [kept]]);
   });
 
