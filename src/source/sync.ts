@@ -154,8 +154,8 @@ export async function planSync(
   const removed = mayRemove ? removals.length : 0;
   let listed = stored - removed;
   for (let at = stored; at < present.size; at += 1) if (present.isWanted(at)) listed += 1;
-  const addresses = (await tally.change(pause)).filter(({ action: of }) => actions.has(of));
-  const isMuch = removals.length * 2 > known.present || (known.present > 0 && added > Math.max(FEW, known.present));
+  const addresses = (await tally.change(pause, !mayRemove)).filter(({ action: of }) => actions.has(of));
+  const isMuch = removed * 2 > known.present || (known.present > 0 && added > Math.max(FEW, known.present));
   const isLarge = isMuch || largeChanges(addresses, { present: stored, added, removed, percent: SURE_PERCENT }).length > 0;
   return { ...known, ...count, removed, listed, addresses, passed, faults, isLarge };
 

@@ -804,6 +804,29 @@ suite('management of rules', () => {
     assert.equal((await post('/addresses', JSON.stringify({ networks: ['NL'] }))).body.details[0]!.field, 'networks');
   });
 
+  test('D44.14 a content with a failed entry removes nothing, and neither its plan nor its question counts a removal', async () => {
+    const { done, targetsOf } = await space('failing');
+    await done('/imports', '192.0.2.1\n192.0.2.2\n60.0.0.0/8\n');
+    const content = '192.0.2.9\n198.51.100.300\n';
+    const { replaced, failed } = await done('/imports?replace=1&preview=1', content);
+    const asks = ({ removed, needs_confirmation: asked }: Record<string, unknown>) => [removed, asked];
+    assert.deepEqual([failed, asks(replaced as Record<string, unknown>)], [1, [0, false]]);
+    await done('/imports?replace=1', content);
+    assert.deepEqual(await targetsOf(''), ['192.0.2.1', '192.0.2.2', '60.0.0.0/8', '192.0.2.9']);
+    // What it adds is asked about as ever, and what is there counts as staying.
+    const wide = await done('/imports?replace=1&preview=1', `64.0.0.0/7\n${content}`);
+    const kept = {
+      action: 'block',
+      family: 4,
+      before: 16_777_219,
+      after: 50_331_651,
+      added: 33_554_432,
+      removed: 0,
+      widest: ['64.0.0.0/7'],
+    };
+    assert.deepEqual([asks(wide.replaced as Record<string, unknown>), wide.addresses], [[0, true], [kept]]);
+  });
+
   test('D15.37 batches are listed newest first in pages, shown, and undone with a preview, the newest first', async () => {
     const { get, post, done, targetsOf } = await space('undo');
     const ids: string[] = [];
