@@ -1,4 +1,3 @@
-/** Shared work: in sequence, once for all callers, or combined into one call. */
 import { WeirError } from './errors.ts';
 
 /**

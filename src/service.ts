@@ -28,7 +28,6 @@ import type { Config } from './settings/settings.ts';
 import { watchAppends } from './stream/append-watch.ts';
 
 export interface ServiceOptions {
-  /** Receives the first key and the ready line. */
   readonly stdout: NodeJS.WritableStream;
   readonly writer?: WaitingThread<WriterData> | undefined;
 }

@@ -38,7 +38,6 @@ export function protectedWord(text: string): string | undefined {
 }
 
 export interface BlockGuard {
-  /** Never in a block feed; undefined: none. */
   readonly protected: AddressSet | undefined;
   /** Why a network must not be blocked (SPEC D7.2, D7.3); empty: permitted. */
   faults(network: Network): string[];

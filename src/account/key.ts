@@ -43,7 +43,6 @@ export interface NewKey extends Pick<KeyInfo, 'name' | 'prefix' | 'permissions' 
   readonly networks?: readonly string[];
 }
 
-/** Absent members stay unchanged. */
 export type KeyPatch = Partial<Pick<KeyInfo, 'name' | 'networks'>>;
 
 /** The editable fields as JSON; the entity tag covers them. */
@@ -62,7 +61,6 @@ export function isWithin(networks: readonly string[], own: readonly string[]): b
   return own.length === 0 || (networks.length > 0 && isEmpty(difference(wanted!, allowed!)));
 }
 
-/** For `weir export` and `weir import`. */
 export interface SavedKey extends Omit<KeyInfo, 'workspaceId'> {
   readonly hash: Uint8Array;
 }

@@ -12,6 +12,5 @@ export const ROLES: Readonly<Record<RoleName, readonly Permission[]>> = {
   admin: PERMISSIONS,
 };
 
-/** The role with exactly these permissions, or null. */
 export const roleOf = (permissions: readonly Permission[]): RoleName | null =>
   ROLE_NAMES.find((role) => PERMISSIONS.every((each) => allows(ROLES[role], each) === allows(permissions, each))) ?? null;

@@ -1,4 +1,4 @@
-/** Collections of TAXII servers and feeds of MISP, fetched as everything is that others name (SPEC D23.30 to D23.34). */
+/** Fetches TAXII collections and MISP feeds like other tenant-set addresses (SPEC D23.30 to D23.34). */
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
@@ -44,13 +44,13 @@ export const taxiiServer = (request: TaxiiRequest, now: () => number): TaxiiServ
   },
 });
 
-/** A list of several answers, and which of a TAXII server. */
+/** A list in several responses; for TAXII, its collection. */
 export interface CollectionForm {
   readonly form: 'taxii' | 'misp-feed';
   readonly collection: string | undefined;
 }
 
-/** A list in a file, which is gone when it is disposed. */
+/** The file is deleted on disposal. */
 interface TaxiiFile extends AsyncDisposable {
   readonly kind: 'fetched';
   readonly file: string;
@@ -94,13 +94,13 @@ export async function taxiiFile(
   }
   if (pulled.partial !== undefined) {
     await remove();
-    throw new WeirError('FETCH', pulled.partial);
+    throw new WeirError('FETCH', pulled.partial, { cause: pulled.refused });
   }
   const { digest, bytes } = pulled;
   return { kind: 'fetched', file, digest, bytes, validators: {}, endsWithLineFeed: true, [Symbol.asyncDispose]: remove };
 }
 
-/** What is damaged, or not there, is nothing. */
+/** undefined for a missing or damaged file. */
 async function readKnown(path: string, of: string, isDue: (completeAt: number) => boolean): Promise<KnownCollection | undefined> {
   const file = createReadStream(path);
   const unpacked = createGunzip();

@@ -40,7 +40,6 @@ export interface Base extends Common {
   readonly schemes: Schemes;
   readonly guardRails: ServiceGuardRails;
   readonly feedThread: FeedThread | undefined;
-  /** undefined: metrics are off. */
   readonly measures: MetricsRegistry | undefined;
   readonly tracing: Tracing | undefined;
   /** undefined: plain HTTP. */

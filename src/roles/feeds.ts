@@ -1,4 +1,3 @@
-/** The role `feeds`: polled documents, and forecasts for signals. */
 import { Bouncers } from '../decisions/serve/bouncers.ts';
 import { findDecisions } from '../decisions/serve/find-decisions.ts';
 import { hitRecorder } from '../decisions/serve/hit-recorder.ts';

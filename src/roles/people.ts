@@ -1,4 +1,3 @@
-/** Sign-in providers from OIDC_FILE (SPEC D24.3). */
 import { systemClock } from '../clock.ts';
 import { WeirError } from '../errors.ts';
 import type { People } from '../http/console/people.ts';

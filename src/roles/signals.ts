@@ -21,7 +21,6 @@ const { now, monotonic } = systemClock;
 
 /** Empty if the roles manage and sources are absent too. */
 export interface Signals {
-  /** For all batches of this process: signals, management, sources. */
   readonly accept?: Accept;
   readonly submitSignals?: SubmitSignals;
 }

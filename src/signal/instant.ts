@@ -16,7 +16,7 @@ export function withDuration(version: 1 | 2, entry: Fields, receivedAt: number):
   const { expires_at: said, ...others } = entry;
   if (!isGiven(said) || entry.action === 'unblock' || entry.op === 'delete') return others;
   const field = DURATIONS[version];
-  if (isGiven(entry[field])) return `is given beside ${field}: one of them is enough`;
+  if (isGiven(entry[field])) return `conflicts with ${field}: give only one of them`;
   const at = readInstant(said);
   if (at === undefined) return 'must be an instant in ISO 8601, such as 2027-01-31T12:00:00Z';
   const seconds = Math.ceil(at / 1000) - Math.ceil(receivedAt / 1000);

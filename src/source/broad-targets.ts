@@ -25,7 +25,7 @@ export async function* withoutBroad(
     if (target === undefined) yield each;
     else {
       held.push(each as PlacedEntry);
-      yield { fault: `${geoName(target)} is many networks, and is sent only when that is meant`, place: each.place };
+      yield { fault: `${geoName(target)} consists of many networks and is sent only after confirmation`, place: each.place };
     }
   }
 }

@@ -271,7 +271,7 @@ export async function planSync(
   }
 }
 
-const noRule = () => new WeirError('USAGE', 'a file that replaces a list holds the rules that it shall have, and unblock is none');
+const noRule = () => new WeirError('USAGE', 'a file that replaces a list contains its rules: unblock is not allowed');
 
 /** Fills unset fields from the rule. */
 function merged(entry: ListEntry, rule: AccessRule | undefined, keepsExpiry: boolean): ListEntry {

@@ -124,7 +124,7 @@ describe('an update', () => {
     ['without a list of checksums that can be read', { SHA256SUMS: status(500) }, /SHA256SUMS: the server answers 500$/],
   ];
   const ENDLESS: readonly Fault[] = [
-    ['silent', { [V4]: () => {} }, /ipv4\.csv: nothing has come for 0\.1 s$/, { idleMs: 100 }],
+    ['silent', { [V4]: () => {} }, /ipv4\.csv: no data for 0\.1 s$/, { idleMs: 100 }],
     ['slow', { [V4]: pieces('10.0.0.0', 50) }, /ipv4\.csv: it takes longer than 0\.3 s$/, { totalMs: 300 }],
     ['without a line end', { [V4]: pieces('x'.repeat(1 << 16), 1) }, /ipv4\.csv: line 1 is longer than 65536 bytes$/],
     [

@@ -210,8 +210,8 @@ suite('management of rules', () => {
       [{ value: '192.0.2.1', expires: 'soon' }, 'expires', /is neither an instant in ISO 8601, nor a duration/],
       [{ value: '192.0.2.1', expires: '999999999999' }, 'expires', /./],
       [{ value: '192.0.2.1', list: '' }, 'list', /must not be empty/],
-      [{ value: '192.0.2.1', name: 'n', labels: { source: 'soc' } }, 'name', /none of labels, config/],
-      [{ value: '192.0.2.1', name: 'n', action: 'allow' }, 'name', /goes with a block/],
+      [{ value: '192.0.2.1', name: 'n', labels: { source: 'soc' } }, 'name', /a block without labels, config/],
+      [{ value: '192.0.2.1', name: 'n', action: 'allow' }, 'name', /is only allowed for a block/],
       [{ value: '192.0.2.1', rule_ref: 'a b' }, 'rule_ref', /./],
       [{ value: '192.0.2.1', confidence: 'sure' }, 'confidence', /./],
     ] as const) {
@@ -531,7 +531,7 @@ suite('management of rules', () => {
     const fireHol = '# Entries : 3\n192.0.2.7\n';
     const spamhaus = '{"cidr":"192.0.2.8"}\n{"type":"metadata","records":2}\n';
     const REFUSED: readonly (readonly [file: string, status: number, says: RegExp])[] = [
-      [many, 413, /^the file has more than 10000 entries, more than an import takes: weir send takes a file of any size/],
+      [many, 413, /^the file has more than 10000 entries, which exceeds the limit of an import: weir send accepts a file of any size/],
       [`\n${'#\n'.repeat(100_001)}192.0.2.3\n`, 413, /^the file has more than 100000 lines, .* weir send --replace/],
       ['["192.0.2.7", {', 400, /the file is not a JSON array/],
       [fireHol, 400, /the file says that it has 3 entries, and 1 were read: it is cut/],
@@ -667,7 +667,7 @@ suite('management of rules', () => {
     assert.deepEqual([counts, networks > 0], [{ countries: 2, asns: 0 }, true]);
     const refused = await post('/imports', wide);
     assert.equal(refused.status, 409);
-    assert.match(refused.body.message, /^the file is about 2 countries, [\d,]+ networks?: when that is meant, say so with confirmed$/);
+    assert.match(refused.body.message, /^the file contains 2 countries, [\d,]+ networks?: to do this anyway, send confirmed$/);
     assert.deepEqual(await targetsOf(''), ['192.88.99.0/24']);
     assert.equal((await done('/imports?confirmed=1', wide)).accepted, 3);
     assert.deepEqual((await targetsOf('')).sort(), ['192.88.99.0/24', 'DE', 'NL']);
@@ -740,7 +740,7 @@ suite('management of rules', () => {
     assert.equal(refused.status, 409);
     assert.match(
       refused.body.message,
-      /of the 10 rules of the list "default" 7 would be removed, and 0 would be added: when that is meant, say so with confirmed$/,
+      /of the 10 rules of the list "default" 7 would be removed, and 0 would be added: to do this anyway, send confirmed$/,
     );
     const faulty = await done('/imports?replace=1', `${most}\nnonsense`);
     assert.deepEqual(
@@ -759,8 +759,8 @@ suite('management of rules', () => {
     assert.deepEqual(await targets(), [...hosts.slice(0, 3), '198.51.100.1']);
 
     for (const [path, body, says] of [
-      ['/imports?replace=1&action=unblock', few, /unblock is none/],
-      ['/imports?replace=1', JSON.stringify([named]), /this file holds signals/],
+      ['/imports?replace=1&action=unblock', few, /unblock is not allowed/],
+      ['/imports?replace=1', JSON.stringify([named]), /this file contains signals/],
     ] as const) {
       assert.match((await post(path, body)).body.details[0]!.message, says);
     }
@@ -784,7 +784,7 @@ suite('management of rules', () => {
       assert.equal(refused.status, 409);
       assert.match(
         refused.body.message,
-        /it would block 16,777,276 IPv4 addresses instead of 60 \(.*60\.0\.0\.0\/8\), more than 50 %: when that is meant, say so with confirmed$/,
+        /it would block 16,777,276 IPv4 addresses instead of 60 \(.*60\.0\.0\.0\/8\), more than 50 %: to do this anyway, send confirmed$/,
       );
     }
     assert.equal((await targetsOf('')).length, 60);

@@ -166,6 +166,26 @@ test('D43.3 politeness holds for each place on the way: redirects, and API roots
   for (const door of doors) await door[Symbol.asyncDispose]();
 });
 
+test('D43.3 a MISP feed whose server refuses an event with 429 is left alone as long as it says', async () => {
+  const id = '00000000-0000-4000-8000-000000000001';
+  server.set('/feed/manifest.json', (_, response) => void response.end(JSON.stringify({ [id]: { timestamp: '100' } })));
+  server.set(`/feed/${id}.json`, status(429, { 'retry-after': '36000' }));
+  const reading = { ...PLAIN_READING, format: 'misp-feed' } as const;
+  const feed = await world.add('feed', { url: `${server.url}/feed`, reading, every: 300 });
+  await world.run();
+  assert.match(world.state(feed).fault!, /^0 of 1 events are read, .*: the server answers 429 for \/feed\/.*1\.json$/);
+  world.pass(2 * HOUR);
+  await refresh(feed);
+  await world.run();
+  assert.deepEqual(asked(server, '/feed/manifest.json'), [1]);
+  assert.match((await told(feed)).waits_for!, /which has asked to be left alone$/);
+  server.set(`/feed/${id}.json`, (_, response) => void response.end(JSON.stringify({ Event: { Attribute: [] } })));
+  world.pass(9 * HOUR);
+  await world.run();
+  assert.deepEqual([world.state(feed).fault, asked(server, '/feed/manifest.json')], [null, [2]]);
+  await paused(feed);
+});
+
 test('D43.5, D43.6, D43.7 who refreshes, resumes or sets a source again and again has it fetched once a minute, and sees what it waits for', async () => {
   server.set('/again', LIST);
   server.set('/elsewhere', LIST);

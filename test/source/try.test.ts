@@ -107,7 +107,7 @@ test('D23.41 what is there, what is refused, what it has in common, and what fee
   });
   assert.deepEqual(trial?.feeds, [row('list', 'new', 0, 3), row('workspace', 'default', 4, 6)]);
   assert.deepEqual([trial?.present, trial?.added, trial?.removed, trial?.left_out], [0, 5, 0, 0]);
-  assert.deepEqual(trial?.holds, ['guard rails refuse 1 of 7 entries, more than 10 %', '1 of 7 entries cannot be taken, more than 0 %']);
+  assert.deepEqual(trial?.holds, ['guard rails refuse 1 of 7 entries, more than 10 %', '1 of 7 entries cannot be used, more than 0 %']);
 });
 
 test('D23.41 a source that there is, tried with another content: what would come and go', async () => {
@@ -187,7 +187,7 @@ test('D23.22 at the command line: a source is refreshed, what is held is accepte
   server.set('/asked', list(hosts(400, 500)));
   const source = await world.add('asked', { url: `${server.url}/asked` });
   await world.run();
-  assert.match((await ask('accept')).stderr, /nothing of the source "asked" is held back/);
+  assert.match((await ask('accept')).stderr, /the source "asked" has no refresh on hold/);
   server.set('/asked', list(hosts(600, 700)));
   const held = await ask('refresh', '--wait');
   assert.deepEqual(

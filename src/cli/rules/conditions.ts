@@ -1,5 +1,5 @@
 /** Which rules a command means: the options that `weir rule ls` and `weir rule delete` share (SPEC D9.6, D10.6). */
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { isoTime } from '../../clock.ts';
 import { WeirError } from '../../errors.ts';
 import { knownBatch } from '../../manage/batches.ts';
@@ -95,20 +95,11 @@ function collectLabel(text: string, before: [string, string][] = []): [string, s
   return [...before, [text.slice(0, at), text.slice(at + 1)]];
 }
 
-const INSTANT = 'an instant such as 2026-11-22T08:00:00Z, or how long ago, such as 2h';
-
-/** An instant from an option of this name, ms. */
-const instantOf = (name: string) => (text: string) => {
-  const at = readSince(text, Date.now());
-  if (at === undefined) throw new WeirError('USAGE', `${name} must be ${INSTANT}`);
-  return at;
-};
+export const SINCE_RULE = 'an instant such as 2026-11-22T08:00:00Z, or how long ago, such as 2h';
 
 /** The instant of `--since`, ms. */
-export const sinceOf = instantOf('--since');
-
-/** The options of a span: `--since`, a day ago where it is absent, and `--until`. Each with what it is for. */
-export const inSpan = (command: Command, since: string, until: string): Command =>
-  command
-    .addOption(new Option('--since <time>', `${since}: ${INSTANT}`).argParser(sinceOf).default(sinceOf('1d'), '1d'))
-    .option('--until <time>', `${until}; now when absent`, instantOf('--until'));
+export const sinceOf = (text: string): number => {
+  const at = readSince(text, Date.now());
+  if (at === undefined) throw new WeirError('USAGE', `--since must be ${SINCE_RULE}`);
+  return at;
+};

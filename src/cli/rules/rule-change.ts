@@ -14,9 +14,8 @@ import { plural } from '../../text/count.ts';
 import type { AddCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { printable } from '../context.ts';
-import { operatedJson } from './batches.ts';
 import { asked, conditionOptions } from './conditions.ts';
-import { asOperator, chosenRules, noting, waiting } from './rule-operations.ts';
+import { asOperator, chosenRules, noting, operatedJson, waiting } from './rule-operations.ts';
 import { ruleLine } from './rules.ts';
 
 const SAMPLE = 10;

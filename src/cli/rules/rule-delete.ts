@@ -6,9 +6,8 @@ import { deletions } from '../../manage/rules/rule-deletion.ts';
 import { plural } from '../../text/count.ts';
 import type { AddCommand } from '../command.ts';
 import { confirm } from '../confirm.ts';
-import { operatedJson } from './batches.ts';
 import { asked, conditionOptions } from './conditions.ts';
-import { asOperator, chosenRules, noting, waiting } from './rule-operations.ts';
+import { asOperator, chosenRules, noting, operatedJson, waiting } from './rule-operations.ts';
 import { ruleLine } from './rules.ts';
 
 const SAMPLE = 10;

@@ -3,7 +3,7 @@
 import { senderOf } from '../../account/caller.ts';
 import type { Workspace } from '../../account/workspace.ts';
 import { WeirError } from '../../errors.ts';
-import type { Operator, RulePorts } from '../../manage/operate.ts';
+import type { Operated, Operator, RulePorts } from '../../manage/operate.ts';
 import { deletable } from '../../manage/sources/managed-lists.ts';
 import { plural } from '../../text/count.ts';
 import { type Context, workspaceIn } from '../context.ts';
@@ -56,6 +56,9 @@ export const asOperator = ({ author }: Context, { id, organizationId }: Workspac
   organizationId,
   ...senderOf({ actor: author.actor ?? undefined }),
 });
+
+/** What a command did, as JSON. */
+export const operatedJson = ({ batches, unlanded }: Operated) => ({ batch_id: batches[0], unlanded });
 
 /** What is said of messages that wait. */
 export const waiting = ({ unlanded }: { readonly unlanded: number }): string =>

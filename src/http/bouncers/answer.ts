@@ -27,12 +27,12 @@ export interface BouncerAnswer {
   readonly onSent: () => void;
 }
 
-/** Endpoints of bouncers (SPEC D14), after authentication. */
+/** SPEC D14. */
 export interface BouncerEndpoints {
   stream(request: BouncerRequest): Promise<BouncerAnswer | HttpFault>;
   held(request: BouncerRequest): Promise<BouncerAnswer | HttpFault>;
   usage(request: BouncerRequest, body: Buffer): Promise<Answer | HttpFault>;
-  /** Logs a refused pull (SPEC D45.3). */
+  /** SPEC D45.3. */
   refused(request: Client & { readonly caller: Bound }, status: number): void;
 }
 
@@ -51,13 +51,11 @@ interface BouncerOptions {
 
 const NO_STORE = { 'Cache-Control': 'no-store' };
 export const NO_OBJECT: HttpFault = { status: 400, message: 'The body is not a JSON object' };
-/** Too many unshared bodies wait to be sent. */
 export const MANY_ANSWERS: HttpFault = {
   status: 429,
   message: 'Too many different responses to bouncers of the workspace are in progress',
   headers: { 'Retry-After': '5' },
 };
-/** Too many reports of the workspace wait to be written. */
 export const MANY_REPORTS: HttpFault = {
   status: 429,
   message: 'Too many reports of the workspace are pending',

@@ -1,5 +1,3 @@
-/** Reads the console's page table, and strips what browsers do not need. */
-
 const ROW = /\bpath: '([^']+)',[^{}]*\bload: \(\) => import\('\.\/([^']+)'\)/g;
 
 /** Modules of pages by path below /console, from pages.js. */

@@ -1,4 +1,4 @@
-/** Console sessions: a cookie for an API key or a person, for half a day (SPEC D18.2 to D18.6, D24.5). */
+/** A cookie for an API key or a person, for half a day (SPEC D18.2 to D18.6, D24.5). */
 import { hash, randomBytes } from 'node:crypto';
 import type { Caller } from '../../account/caller.ts';
 import { allows } from '../../account/permission.ts';
@@ -15,11 +15,9 @@ import { type People, type PeopleStore, type Place, personSessions, WORKSPACE_HE
 const SESSION_LIFE = 12 * 3600 * 1000;
 /** Per key; a further one ends the oldest. */
 const MOST_SESSIONS = 50;
-/** Cached ids of valid sessions. */
 const MOST_KNOWN = 10_000;
 /** ms. */
 const STORE_LIMIT = 1000;
-/** Header of the console's own requests; other sites cannot add it. */
 const PROOF = 'x-weir-console';
 
 const NOT_SIGNED_IN: HttpFault = { status: 401, message: 'Sign in: there is no session, or it has expired' };
@@ -51,10 +49,8 @@ export interface Sessions {
   close(call: Call): Promise<{ readonly cookie: string; readonly provider: string | undefined } | HttpFault>;
   /** 401 without a session. `orElsewhere`: in another workspace if they have no role in the requested one. */
   identify(call: Call, orElsewhere?: boolean): Promise<OpenSession | HttpFault>;
-  /** Workspaces of a person; empty for a key, which has one. */
   places(session: OpenSession): Promise<Place[]>;
   takeKeys(): Promise<boolean>;
-  /** Whether the request has a session cookie, valid or not. */
   claims(call: Call): boolean;
 }
 
@@ -64,7 +60,6 @@ export interface OpenSession extends Identity {
   readonly person?: SessionPerson | undefined;
   /** ms since 1970. */
   readonly expiresAt: number;
-  /** Set-Cookie of a new session. */
   readonly cookie?: string;
 }
 
@@ -159,7 +154,6 @@ export function consoleSessions({ gate, store, people, now, secure }: SessionPar
     return 'status' in verdict ? verdict : { caller, actor, expiresAt, person };
   }
 
-  /** Replaces the browser's session. Returns the cookie. */
   async function begun(call: Call, id: string, session: Session): Promise<string> {
     await store.openSession(digest(id), session, MOST_SESSIONS);
     const before = hashOf(call);

@@ -10,7 +10,6 @@ import { badRequest, type HttpFault } from '../errors.ts';
 import type { People } from './people.ts';
 import type { Sessions } from './sessions.ts';
 
-/** Failure reasons, read by the page. */
 export const REASONS = ['away', 'denied', 'refused', 'stale', 'no_role', 'busy', 'store'] as const;
 type Reason = (typeof REASONS)[number];
 

@@ -21,13 +21,11 @@ export interface Api {
 }
 
 export interface About {
-  /** The operationId. */
   readonly id: string;
   readonly summary: string;
   readonly description?: string;
   readonly parameters?: readonly object[];
   readonly requestBody?: object;
-  /** Successful responses. */
   readonly answers: Readonly<Record<number, object>>;
   /** Additions to the common errors; null: cannot occur. */
   readonly faults?: Faults;
@@ -38,7 +36,6 @@ interface Fault {
   readonly says?: string;
   readonly examples: Readonly<Record<string, HttpFault>>;
   readonly headers?: Readonly<Record<string, Header>>;
-  /** Default the group's error schema. */
   readonly schema?: Titled;
 }
 

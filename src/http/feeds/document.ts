@@ -28,7 +28,7 @@ export interface DocumentRequest {
 export type Answered = DocumentAnswer | HttpFault | Promise<DocumentAnswer | HttpFault>;
 export type AnswerDocument = (asked: DocumentRequest) => Answered;
 
-/** Serves documents after authentication. `report` receives the errors behind a 500. */
+/** `report` receives the errors behind a 500. */
 export function documentEndpoint(cache: DocumentCache, now: () => number, report: (error: Error) => void): AnswerDocument {
   return (asked) => {
     const ready = cache.hit(asked.query, asked.at);

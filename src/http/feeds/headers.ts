@@ -1,4 +1,3 @@
-/** Response headers of documents, built once per representation and form. */
 import type { DocumentVariant } from '../../feed/document.ts';
 import type { FeedFacts } from '../../feed/facts.ts';
 import { FORMATS } from '../../feed/formats/table.ts';

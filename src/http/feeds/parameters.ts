@@ -6,7 +6,6 @@ import { intendedParameter } from '../intended-parameter.ts';
 export interface Parameter<T> {
   /** undefined: invalid. */
   read(text: string): T | undefined;
-  /** Quoted in the error. */
   readonly expected: string;
   readonly allowed?: readonly string[];
   readonly details?: object;

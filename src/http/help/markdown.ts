@@ -1,4 +1,4 @@
-/** Renders the project's documents (SPEC D18.74). HTML in them becomes text. */
+/** HTML in documents becomes text (SPEC D18.74). */
 import { Marked, type Tokens } from 'marked';
 
 export interface Rendered {

@@ -1,4 +1,3 @@
-/** Validates the input of an operation by its schemas. */
 import type { TObject } from 'typebox';
 import { asMeant, readObject, repeatedFields } from '../../manage/json-object.ts';
 import type { Given, Operation } from '../../manage/operation.ts';

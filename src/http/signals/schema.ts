@@ -2,8 +2,6 @@ import { type Static, Type } from '../../json/schema.ts';
 import { feedFields } from '../../manage/operations/feed-fields.ts';
 import { MOST_DETAILS } from '../../signal/faults.ts';
 
-/** Response bodies of the signal endpoints, for documentation and code. */
-
 /** spec 2.5. */
 export const SignalSummary = Type.Object(
   {

@@ -25,12 +25,30 @@ interface Parts {
 
 type Kept = { -readonly [K in keyof BacktestJob]: BacktestJob[K] } & { readonly workspaceId: string; worker?: Worker; result?: string };
 
+/** Retry-After of a refused workspace, s; how long it keeps its turn, ms. */
+const RETRY_AFTER = 10;
+const PATIENCE = 30_000;
+
 /** Larger buffers have own memory and can be transferred. */
 const OWN_MEMORY = 64 * 1024;
 
 export function backtestJobs({ schemesFile, geo, now, report }: Parts): Backtests {
   let jobs: readonly Kept[] = [];
   let threads = 0;
+  /** Last request of waiting workspaces, ms since 1970, in the order of their first. */
+  const waiting = new Map<string, number>();
+
+  /** Rejects with LIMITED if no thread is free, or earlier workspaces wait for the free ones. */
+  function requireTurn(workspaceId: string): void {
+    for (const [each, at] of waiting) if (Math.abs(now() - at) > PATIENCE) waiting.delete(each);
+    const others = [...waiting.keys()];
+    const ahead = waiting.has(workspaceId) ? others.indexOf(workspaceId) : others.length;
+    if (threads + ahead >= RUNNING) {
+      waiting.set(workspaceId, now());
+      throw new WeirError('LIMITED', 'too many backtests run at this time', { cause: { retryAfter: RETRY_AFTER } });
+    }
+    waiting.delete(workspaceId);
+  }
 
   /** Drops old results, and the oldest of the largest owner. */
   function tidy(): void {
@@ -99,7 +117,7 @@ export function backtestJobs({ schemesFile, geo, now, report }: Parts): Backtest
       tidy();
       const other = jobs.find((job) => job.workspaceId === workspaceId && job.state === 'running');
       if (other !== undefined) throw new WeirError('REFUSED', `a backtest of the workspace runs already: ${other.id}`);
-      if (threads >= RUNNING) throw new WeirError('LIMITED', 'too many backtests run at this time', { cause: { retryAfter: 10 } });
+      requireTurn(workspaceId);
       const job: Kept = {
         ...{ id: randomUUID(), workspaceId, kind: asked.kind, view: asked.view, rules: asked.rules.length, state: 'running' },
         ...{ bytes: asked.recording.length, readBytes: 0, requests: 0, startedAt: now(), endedAt: null, fault: null },

@@ -5,6 +5,7 @@ import type { SourceAnswer } from '../../fetch/content-file.ts';
 import { hostOf } from '../../source/host.ts';
 import { knownContent, type Outcome } from '../../source/refresh/outcome.ts';
 import { goesAlong, isDueAt, stops } from '../../source/refresh/schedule.ts';
+import type { Refused } from '../../source/taxii/ask.ts';
 import { durationText } from '../../text/duration.ts';
 import type { Candidate } from './host-queue.ts';
 import { type Known, type KnownSources, noteWait } from './known.ts';
@@ -190,7 +191,8 @@ export function downloads(ports: DownloadPorts): Downloads {
       if (signal.aborted) throw error;
       if (hasCode(error, 'LIMITED')) return await postpone(sources, error);
       if (!hasCode(error, 'FETCH')) throw error;
-      return await each(asked, async () => ({ kind: 'failed', text: error.message }), began, 0);
+      const retryAfter = refusedBy(error, visit);
+      return await each(asked, async () => ({ kind: 'failed', text: error.message, retryAfter }), began, 0);
     } finally {
       // Frees the host during the comparison.
       visit[Symbol.dispose]();
@@ -250,6 +252,12 @@ export function downloads(ports: DownloadPorts): Downloads {
         }
       : { kind: 'failed', text, retryAfter: alone };
   }
+}
+
+/** Records the response of a server that made the download fail: one event of a MISP feed. */
+function refusedBy({ cause }: Error, visit: Visit): number {
+  const { status, retryAfter } = (cause ?? {}) as Partial<Refused>;
+  return status === undefined ? 0 : visit.refused(status, retryAfter);
 }
 
 /** Once per record. */

@@ -61,7 +61,7 @@ export async function* readSource(
       ? { entries: taxiiEntries(bytes, defaults) }
       : await readContent(bytes, { ...given, format: format ?? undefined }, defaults);
   if ('signals' in content) {
-    for await (const _ of content.signals) throw new WeirError('USAGE', 'it is neither a list nor JSON whose entries can be found');
+    for await (const _ of content.signals) throw new WeirError('USAGE', 'it is neither a list nor JSON with recognizable entries');
     return;
   }
   for await (const each of content.entries) {

@@ -31,6 +31,8 @@ export interface TaxiiPulled {
   readonly note: string | undefined;
   /** Why the list is incomplete: the next fetch continues. Absent for a complete list. */
   readonly partial?: string;
+  /** What the server answered where that is why. */
+  readonly refused?: Refused | undefined;
 }
 
 /** `KnownCollection.of`; a change discards the known objects. */
@@ -59,7 +61,7 @@ export async function pullTaxii({ server, collection, known, now, mostPages }: T
     digest: await digestOf(list, server.pause),
     pages: count,
     bytes: bytes(),
-    note: isStalled ? 'the server says that there is more, and gave nothing new: this was taken as the end' : undefined,
+    note: isStalled ? 'the server announces more objects but sends nothing new: treated as the end' : undefined,
   };
 
   async function pages(

@@ -1,6 +1,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import { WeirError } from '../../../errors.ts';
 import type { Before } from '../../../fetch/exchange.ts';
+import type { Refused } from '../../../source/taxii/ask.ts';
 import type { TryJob } from '../../../source/try-source.ts';
 import type { FetchSettings } from '../../sources/fetching.ts';
 import { fetchTried, runTrial, type TriedAnswer } from '../../sources/try-job.ts';
@@ -32,9 +33,15 @@ export function serve({ job, folder, visitPort, prefetched, ...data }: TryData) 
       if (prefetched.kind === 'failed') throw new WeirError('FETCH', prefetched.text);
       return prefetched;
     }
-    const answer = await fetchTried(job, settings, folder, (url, credentials) => visit.before(url.href, credentials));
-    if (answer.kind === 'refused') await visit.refused(answer.status, answer.retryAfter);
-    return answer;
+    try {
+      const answer = await fetchTried(job, settings, folder, (url, credentials) => visit.before(url.href, credentials));
+      if (answer.kind === 'refused') await visit.refused(answer.status, answer.retryAfter);
+      return answer;
+    } catch (error) {
+      const { status, retryAfter } = ((error as Error).cause ?? {}) as Partial<Refused>;
+      if (status !== undefined) await visit.refused(status, retryAfter);
+      throw error;
+    }
   }
 
   return reading(data, ({ store, geo }) => runTrial(job, { settings, store, geo, guardRails, onStep: () => {}, fetch }));

@@ -1,71 +1,12 @@
-/** `weir source try`: what a source would do, before anything is kept (SPEC D23.41). */
-import { systemClock } from '../../clock.ts';
-import { hasCode, WeirError } from '../../errors.ts';
-import { sourceReach } from '../../fetch/reach.ts';
-import { findSource } from '../../manage/sources/sources.ts';
-import { trialOf } from '../../manage/sources/try-source.ts';
-import type { StoreReads } from '../../ports/store.ts';
-import { politeFetching } from '../../runtime/sources/fetching.ts';
-import { inTrialFolder } from '../../runtime/sources/trial-folder.ts';
-import { fetchTried, runTrial, trialVisit } from '../../runtime/sources/try-job.ts';
-import { recallAll } from '../../runtime/sources/visits.ts';
-import { findCatalogue } from '../../source/catalogue.ts';
+/** The report of a trial of a source, for people. */
 import type { TryReport } from '../../source/try-source.ts';
 import { countText } from '../../text/count.ts';
-import type { AddCommand } from '../command.ts';
-import { printable, readsIn, table } from '../context.ts';
-import { servedParts } from '../feed-parts.ts';
-import { type SourceOptions, secretGiven, settingsGiven, sourceOptions } from './options.ts';
-
-export function tryCommand(add: AddCommand): void {
-  add(
-    'source try <source>',
-    'tell what is behind an address, and what it would do, before anything is kept; also of a row of the catalogue, or of a source',
-    sourceOptions,
-    {
-      async run(context, [given], options: SourceOptions) {
-        const { config, stderr } = context;
-        const { store, workspace } = await readsIn(context, options.workspace);
-        const wanted = { ...settingsGiven(options), ...(await secretGiven(options)), ...(await originOf(store, workspace, given!)) };
-        const { secretsKey: secretKeys, sourceNetworks, nat64Prefixes } = config;
-        const reach = sourceReach(sourceNetworks, nat64Prefixes);
-        const job = await trialOf({ store, workspaceId: workspace, secretKeys, sourceReach: reach }, wanted);
-        const { geo, guardRails } = await servedParts(context);
-        const { visits } = politeFetching(config, config.dataDir, systemClock);
-        await recallAll(visits.politeness, store, systemClock);
-        using visit = trialVisit(visits, job);
-        const report = await inTrialFolder((folder) =>
-          runTrial(job, {
-            ...{ settings: config, store, geo, guardRails, fetch: () => fetchTried(job, config, folder, visit.before) },
-            onStep: (text) => void (stderr.isTTY === true ? stderr.write(`\r\x1b[K${printable(text)}`) : undefined),
-          }),
-        );
-        if (stderr.isTTY === true) stderr.write('\r\x1b[K');
-        if (report.fault !== null) context.exitCode = 1;
-        return report;
-      },
-      show: reportText,
-    },
-  );
-}
-
-/** What a word names: an address, a source of the workspace, or a row of the catalogue. */
-async function originOf(store: StoreReads, workspace: string, word: string) {
-  if (/^https?:/i.test(word)) return { url: word };
-  try {
-    await findSource(store, workspace, word);
-    return { source: word };
-  } catch (error) {
-    if (!hasCode(error, 'NOT_FOUND')) throw error;
-  }
-  if (findCatalogue(word) !== undefined) return { catalogue: word };
-  throw new WeirError('USAGE', `${word} is neither an address, nor a source of the workspace, nor in the catalogue`);
-}
+import { printable, table } from '../context.ts';
 
 /** Rows of each kind that are shown. */
 const SHOWN = 10;
 
-function reportText({ name, url, purpose, fault, content, trial }: TryReport): string {
+export function trialText({ name, url, purpose, fault, content, trial }: TryReport): string {
   const head = `${printable(name)}, for ${purpose}: ${printable(url)}`;
   if (content === null || trial === null) return `${head}\n\nnothing of it can be taken: ${printable(String(fault))}`;
   return [head, contentText(content), ...trialTexts(trial)].join('\n\n');
