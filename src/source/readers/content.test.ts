@@ -272,6 +272,24 @@ test('D39.1 an ASN or country is no target where another column has something th
   assert.deepEqual(own, block({ country: 'US' }, { reason: 'as 192.0.2.1 did' }));
 });
 
+test('D41.22 configurations and rules of other programs are refused by the name of what they are', async () => {
+  const files = {
+    'acl localnet src 10.0.0.0/8\nhttp_access deny !localnet': /has ACLs of Squid or HAProxy/,
+    'access-list 10 deny 198.51.100.0 0.0.0.255': /is a configuration of Cisco/,
+    'ip prefix-list BAD seq 5 permit 198.51.100.0/24': /is a configuration of Cisco/,
+    'set policy-options prefix-list BAD 198.51.100.0/24': /Juniper or Palo Alto/,
+    'config firewall address\n edit "a"\n set subnet 198.51.100.0 255.255.255.0': /FortiOS/,
+    'add host name "h" ip-address "198.51.100.7"': /Check Point/,
+    'add address=198.51.100.7 list=bad': /MikroTik/,
+    'table <bad> persist { 198.51.100.7 }': /rules of pf/,
+    'drop ip [198.51.100.7] any -> any any (msg:"x"; sid:1;)': /Suricata or Snort/,
+    'NetRange:       198.51.100.0 - 198.51.100.255\nCIDR: 198.51.100.0/24': /an answer of whois/,
+    'ripencc|FR|ipv4|198.51.100.0|256|20100712|allocated': /the statistics of a registry/,
+    'sep=;\nip;reason\n198.51.100.7;x': /a line for Excel/,
+  };
+  for (const [content, message] of Object.entries(files)) await assert.rejects(sent(`${content}\n`), { code: 'USAGE', message }, content);
+});
+
 test('D41.6 a line of any form is read in one go, however long it is', async () => {
   const firsts = ['deny 192.0.2.1;', 'add s 192.0.2.1', 'set s {', '*filter', 'ALL: 192.0.2.1', 'a:192.0.2.1-192.0.2.2', '- 192.0.2.1'];
   const others = ['198.51.100.7:', '192.0.2.1 1;', 'Deny from 192.0.2.1', '192.0.2.1', ''];
@@ -292,9 +310,9 @@ test('D41.6 a line of any form is read in one go, however long it is', async () 
   const pieces = ['.', '-', ':', ' ', '" ', ' #', '\\"', '1.', '[.', '1-', 'a, ', ';', '\t', `${' '.repeat(1000)}[`];
   for (const [i, begin] of begins.entries())
     for (const piece of pieces) {
-      const began = performance.now();
+      const began = process.cpuUsage();
       await sent(`${[...firsts, ...others][i]}\n${begin}${piece.repeat(50_000 / piece.length)}x\n`).catch(() => []);
-      assert.ok(performance.now() - began < 1000, JSON.stringify(begin + piece));
+      assert.ok(process.cpuUsage(began).user < 1_000_000, JSON.stringify(begin + piece));
     }
 });
 

@@ -17,7 +17,7 @@ import { lineFormOf } from './line-forms/table.ts';
 import { isComment, readLines, readUtf8 } from './lines.ts';
 import type { Condition, Path } from './paths.ts';
 import { type PlacedRow, type Row, rowOf, rowOfCells, rowOfText, shown, wholeRow } from './row.ts';
-import { rowOfLine } from './text.ts';
+import { lineReader } from './text.ts';
 
 /** How a list is read. */
 export interface Reading extends Given {
@@ -159,6 +159,7 @@ async function* textRows(chunks: AsyncIterable<Buffer>, { file, mostLines: most,
   let said: number | undefined;
   let lines = 0;
   let statement: ReturnType<typeof statementReader> | undefined;
+  const readLine = lineReader();
   const saysNothing = (bytes: Uint8Array): boolean => {
     if (!isComment(bytes)) return false;
     if (lines === 0 && said === undefined) said = countOf(bytes);
@@ -172,7 +173,7 @@ async function* textRows(chunks: AsyncIterable<Buffer>, { file, mostLines: most,
     if (line === undefined) yield { row: NOT_UTF8, place };
     else {
       statement ??= statementReader(line, file);
-      if (statement === 'none') yield { row: isOpen ? wholeRow(rowOfLine(line)) : rowOfLine(line), place };
+      if (statement === 'none') yield { row: isOpen ? wholeRow(readLine(line)) : readLine(line), place };
       else for (const row of statement(line)) yield { row: isOpen ? wholeRow(row) : row, place };
     }
   }

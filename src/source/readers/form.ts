@@ -3,7 +3,7 @@ import { WeirError } from '../../errors.ts';
 import { columnOf, columnsWith, KNOWN_COLUMNS, namesTarget } from './columns.ts';
 import { documentForm } from './intelligence.ts';
 import { isGzip, isZip, kindOf, packedBytes } from './kinds.ts';
-import { lineFormOf } from './line-forms/table.ts';
+import { foreignOf, lineFormOf } from './line-forms/table.ts';
 import { isAddress, shown } from './row.ts';
 import { targetsOf } from './targets.ts';
 import { COMMENT, columnsOf, isBroad, rowOfLine } from './text.ts';
@@ -189,6 +189,8 @@ function quotedForm(content: string, isComplete: boolean): Omit<FormedInput, 'ch
 function formOfLine(line: string, comments: readonly string[], named: Form | undefined): Omit<FormedInput, 'chunks'> {
   const zeek = comments.findLast((each) => ZEEK.test(each));
   if (zeek !== undefined) return { format: 'csv', header: { names: zeek.split('\t').slice(1), delimiter: '\t' } };
+  const foreign = named === undefined ? foreignOf(line) : undefined;
+  if (foreign !== undefined) throw new WeirError('USAGE', `the file ${foreign}: ${shown(line)}`);
   if (lineFormOf(line) !== undefined) return { format: 'text' };
   const columns = headerOf(line);
   const delimiter = delimiterOf(line);

@@ -710,6 +710,20 @@ test('D41.5 a word that lets an address through and stands alone behind it skips
   ]);
 });
 
+test('D41.5, D41.12 what stands below a heading or a name of what is not blocked is skipped', async () => {
+  const below = async (heading: string, action: ListAction = 'block') =>
+    (await said(`198.51.100.1\n${heading}\n198.51.100.2\n`, { action })).at(-1)!;
+  for (const heading of ['[whitelist]', 'Allowed:', 'Allow these:', '[never block]', 'Exceptions:', '[safe hosts]'])
+    assert.match(await below(heading), /^- its verdict is \w+, and the import is for block$/, heading);
+  for (const heading of ['[blocklist]', 'Denied hosts:', '[more]', 'Scanners:'])
+    assert.equal(await below(heading), '198.51.100.2', heading);
+  assert.equal(await below('Allowed:', 'allow'), 'allow 198.51.100.2');
+  const yaml = async (name: string) => (await said(`${name}:\n  - 198.51.100.1\n`))[0]!;
+  for (const name of ['except', 'ignore_ips', 'neverBlock', 'trusted_proxies', 'allowed-hosts'])
+    assert.match(await yaml(name), /^- its verdict/, name);
+  for (const name of ['blocked', 'block_list', 'scanners', 'denied_hosts']) assert.equal(await yaml(name), '198.51.100.1', name);
+});
+
 test('D41.21 a text at the end of a path is the target of its object: mask, end, type, verdict and expiry beside it count', async () => {
   const leaf = async (object: object, path = '[].ip') => (await said(JSON.stringify([object]), { file: 'x.json', paths: [path] }))[0];
   const ip = '198.51.100.0';

@@ -195,7 +195,7 @@ function requireDescribing(cell: Cell, whole: readonly Found[]): void {
   if (role === 'first' || EXTENTS[role] !== undefined || TELLING.includes(role)) return;
   for (const text of !RANKS.includes(role) && Array.isArray(cell.value) ? cell.value.map(textOf) : [cell.text]) {
     // Most cells are words and numbers.
-    if (role !== 'value' && !/[.:{[]|^\d+-\d/.test(text)) continue;
+    if (role !== 'value' && !/[.:{[]|^\d*[-+]\d/.test(text)) continue;
     const targets = readTargets(text);
     const isRead = typeof targets !== 'string' && targets[0].kind === 'ip';
     if (role === 'value' && !isRead && typeof targets !== 'string')
@@ -221,7 +221,7 @@ const firstOf = ({ text }: Cell): bigint | undefined => {
 /** Whether a text in a column of addresses would be one but for a fault in it; in one of networks, has one among other things. */
 const isBroken = (text: string, role: Role): boolean =>
   role === 'network' || role === 'route'
-    ? /^[{[]|^\d{1,3}-\d{1,3}$|^[\da-f.:/-]*[.:/][\da-f.:/-]*$/i.test(text) || addressAmong(text) !== undefined
+    ? /^[{[]|^\d{1,3}-\d{1,3}$|^[-+]\d+$|^[\da-f.:/-]*[.:/][\da-f.:/-]*$/i.test(text) || addressAmong(text) !== undefined
     : RANKS.includes(role) && looksLikeAddress(text);
 
 // ---------------------------------------------------------------- ASNs and countries

@@ -7,7 +7,7 @@ import { WeirError } from '../../errors.ts';
 import { columnOf } from './columns.ts';
 import { mayBeLength, plainly, prefixOfMask, undefanged } from './notation.ts';
 import { looksLikeAddress, type Row, readValue, rowOf, rowOfText, shown } from './row.ts';
-import { clearVerdictOf, isEnd, verdictOf } from './verdict.ts';
+import { clearVerdictOf, isEnd, verdictAmongWords, verdictOf } from './verdict.ts';
 
 /** A line that begins with one of these says nothing. */
 export const COMMENT = /^(#|;|\/\/)/;
@@ -28,6 +28,19 @@ const ALONE = /^[\d.]+(\/\d+)?$|^[\da-f]*:[\da-f:]*(\/\d+)?$/i;
 
 /** `NO DATA AVAILABLE`: a country's code with another word behind it. */
 const WORDS = /^[A-Z]{2} +[^\s,;|#/-]/;
+
+/** A line alone that is a heading: `[whitelist]`, `Allowed:`. */
+const HEADING = /^(\[[^\]\d]{2,60}\]|[^\d:,;|]{2,60}:)$/;
+
+/** Reads the lines of a text that are no comments, one by one: their rows, which have the verdict of the heading above, or what is wrong. */
+export function lineReader(): (line: string) => Row | string {
+  let verdict: string | undefined;
+  return (line) => {
+    const row = rowOfLine(line);
+    if (HEADING.test(line)) verdict = verdictAmongWords(line);
+    return verdict === undefined || typeof row === 'string' ? row : [...row, [VERDICT, verdict]];
+  };
+}
 
 /** The row of a line that is no comment, or what is wrong with it. */
 export function rowOfLine(line: string): Row | string {

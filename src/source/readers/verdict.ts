@@ -20,7 +20,7 @@ const OTHERS: Readonly<Record<Verdict, string>> = {
   block: 'malicious shun shunned blackhole sinkhole refuse refused discardall denyall dropall rejectall prevent prevented',
   allow: 'ok dunno relay clean good safe trust permitall acceptall allowall',
   unblock: '',
-  other: 'none noaction simulate simulated log logged monitor monitored audit alert alerted detect detected ignore ignored skip',
+  other: 'none noaction simulate simulated log logged monitor monitored audit alert alerted detect detected ignore ignored skip except',
 };
 const verdicts = (...tables: readonly Readonly<Record<Verdict, string>>[]): ReadonlyMap<string, Verdict> =>
   new Map(
@@ -46,3 +46,12 @@ export const verdictOf = (text: string): Verdict | undefined => WORDS.get(wordOf
 
 /** The same in a column that need not hold verdicts, such as `status`: only words that mean nothing else. */
 export const clearVerdictOf = (text: string): Verdict | undefined => CLEAR_WORDS.get(wordOf(text));
+
+/** Words that turn what follows them into what is not blocked. */
+const NEGATION = /^(except(ions?|ed)?|exclu(de|ded|sions?)|ignored?|skip(ped)?|exempt(ed|ions?)?|safe|not?|never)$/i;
+
+/** The verdict that a heading or the name of a list has among its words: `never_block` and `ignoreIps` are exceptions. */
+export function verdictAmongWords(name: string): string | undefined {
+  const words = name.slice(0, 200).split(/[^\p{L}]+|(?<=[a-z])(?=[A-Z])/u);
+  return words.find((word) => NEGATION.test(word)) !== undefined ? 'except' : words.find((word) => clearVerdictOf(word) !== undefined);
+}

@@ -1,6 +1,6 @@
 /** Lists of other programs: PeerGuardian, CDB of Wazuh, YAML. */
 import { networkOfOctets } from '../notation.ts';
-import { clearVerdictOf, verdictOf } from '../verdict.ts';
+import { clearVerdictOf, verdictAmongWords, verdictOf } from '../verdict.ts';
 import { type LineForm, NOTHING, unknownLine } from './line-form.ts';
 
 const P2P_LINE = /^(.*):\s*((?:\d{1,3}\.){3}\d{1,3})\s*-\s*((?:\d{1,3}\.){3}\d{1,3})$/;
@@ -49,7 +49,8 @@ export const YAML: LineForm = {
       const value = single ?? double ?? bare;
       if (value === undefined) return [`this is no text of a YAML list: ${JSON.stringify(content.slice(0, 60))}`];
       if (keys.length > 1) return [`this stands below "${keys.at(-1)}", and the entries before it below "${keys[0]}": give one list`];
-      return [{ value, verdict: keys[0] !== undefined && verdictOf(keys[0]) !== undefined ? keys[0] : undefined }];
+      const name = keys[0] ?? '';
+      return [{ value, verdict: verdictOf(name) === undefined ? verdictAmongWords(name) : name }];
     };
   },
 };
