@@ -1,4 +1,4 @@
-/** Reads a list, or a file of signals, as it comes in: for imports, `weir send` and whatever is pulled. */
+/** Reads a list or a file of signals: for imports, `weir send` and fetched sources. */
 
 import { WeirError } from '../../errors.ts';
 import { isTooDeep, parsedJson, TOO_DEEP } from '../../json/json.ts';
@@ -19,41 +19,37 @@ import type { Condition, Path } from './paths.ts';
 import { type PlacedRow, type Row, rowOf, rowOfCells, rowOfText, shown, wholeRow } from './row.ts';
 import { lineReader } from './text.ts';
 
-/** How a list is read. */
 export interface Reading extends Given {
-  /** Where in JSON the entries stand; none: they are the elements of an array, or stand one a line. */
+  /** Paths to the entries in JSON; undefined: array elements or lines. */
   readonly paths?: readonly Path[] | undefined;
-  /** What the objects of JSON have to say for their entries to count; only with paths. */
+  /** Filters JSON objects; only with paths. */
   readonly condition?: Condition | undefined;
-  /** Lines at most; undefined: any number. */
   readonly mostLines?: number | undefined;
-  /** Is told how many entries the content says that it has, once that many were read. */
+  /** Receives the content's own count of entries after reading as many. */
   readonly onWhole?: ((said: number) => void) | undefined;
 }
 
-/** What a file holds: signals, which are sent as they are, or the entries of a list, each with its place or what is wrong there. */
+/** Signals, sent unchanged, or list entries and faults with their places. */
 export type Content =
   | { readonly signals: AsyncIterable<FileSignal | LineFault> }
   | { readonly entries: AsyncIterable<PlacedEntry | LineFault | PassedRow> };
 
-/** An entry and where it stands, such as `line 7`. */
+/** An entry and its place, such as `line 7`. */
 export interface PlacedEntry {
   readonly entry: ListEntry;
   readonly place: string;
-  /** What was cut or left out of what its row says of it, in sentences that are the same for all such rows. */
+  /** Truncated or ignored descriptions, with equal texts for equal causes. */
   readonly warnings?: readonly string[];
 }
 
-/** A row that asks for nothing, and why. */
 export interface PassedRow {
   readonly passed: string;
   readonly place: string;
 }
 
-/** What may stand in a file that has no entries. */
 export const NO_ENTRIES = 'comments, a header and an empty array are none';
 
-/** Reads a file. Throws USAGE, also while it is read, at what makes the rest of the file unreadable. */
+/** Throws USAGE for an unreadable rest of the file, also during iteration. */
 export async function readContent(bytes: AsyncIterable<Buffer>, reading: Reading, defaults: ListDefaults): Promise<Content> {
   const { paths = [], condition, column, mostLines, onWhole } = reading;
   const { format, chunks, header } = await findForm(bytes, reading);
@@ -87,21 +83,17 @@ export async function readContent(bytes: AsyncIterable<Buffer>, reading: Reading
   }
 }
 
-/** Forms in which a column can be named. */
 const HAS_COLUMNS: readonly Form[] = ['csv', 'json', 'ndjson'];
 
-/** What of a list asks for nothing. */
 export interface Trimmed {
-  /** Entries that have expired. */
   readonly expired: number;
-  /** Rows that were passed over, by the reason. */
   readonly passed: ReadonlyMap<string, number>;
 }
 
-/** Reasons that are told apart: they name what the file says, so not any number of them is kept. */
+/** Maximum distinct reasons: they quote the file. */
 const MOST_REASONS = 20;
 
-/** The signals of entries as they are sent now; what asks for nothing is told at the end, where there is any. */
+/** Signals to send now; the statistics follow at the end. */
 export async function* entrySignals(
   entries: AsyncIterable<PlacedEntry | LineFault | PassedRow>,
   onLeftOut: (left: Trimmed) => void,
@@ -129,7 +121,7 @@ async function* entriesOf(rows: AsyncIterable<PlacedRow>, defaults: ListDefaults
   }
 }
 
-/** The same entries; `counts` gets the rows of each warning. */
+/** Passes entries on and counts the rows per warning. */
 export async function* countingWarnings<T extends object>(entries: AsyncIterable<T>, counts: Map<string, number>): AsyncGenerator<T> {
   for await (const each of entries) {
     if ('warnings' in each) for (const warning of each.warnings as readonly string[]) counts.set(warning, (counts.get(warning) ?? 0) + 1);
@@ -137,11 +129,10 @@ export async function* countingWarnings<T extends object>(entries: AsyncIterable
   }
 }
 
-/** A sentence for each warning. */
 export const warningTexts = (counts: ReadonlyMap<string, number>): string[] =>
   [...counts].map(([warning, count]) => `${plural(count, 'row')}: ${warning}`);
 
-/** What a row is at its place; the warnings of a row stand with its first entry. */
+/** Interprets a row; its warnings belong to its first entry. */
 export function placed(row: Row, defaults: ListDefaults, place: string): readonly (PlacedEntry | LineFault | PassedRow)[] {
   const read = readRow(row, defaults);
   if (!('entries' in read)) return [{ ...read, place }];
@@ -152,7 +143,7 @@ export function placed(row: Row, defaults: ListDefaults, place: string): readonl
 
 const NOT_UTF8 = 'this is not UTF-8';
 
-/** How FireHOL's lists say in a comment how many entries they have. */
+/** FireHOL's comment with the number of entries. */
 const COUNTED = /^#\s*Entries\s*:\s*([\d,]+)/i;
 
 async function* textRows(chunks: AsyncIterable<Buffer>, { file, mostLines: most, onWhole }: Reading): AsyncGenerator<PlacedRow> {
@@ -181,7 +172,6 @@ async function* textRows(chunks: AsyncIterable<Buffer>, { file, mostLines: most,
   if (said !== undefined) onWhole?.(said);
 }
 
-/** What reads the lines of a text whose first one is a statement of a program. */
 function statementReader(first: string, file: string): 'none' | ((line: string) => PlacedRow['row'][]) {
   const read = lineFormOf(first)?.open(file);
   return read === undefined
@@ -189,7 +179,7 @@ function statementReader(first: string, file: string): 'none' | ((line: string) 
     : (line) => read(line).map((said) => (typeof said === 'object' && 'value' in said ? rowOfEntry(said) : said));
 }
 
-/** A country or AS number in such a line is the name of something else. */
+/** Countries or AS numbers in such lines name something else. */
 const rowOfEntry = (entry: LineEntry) => (/[.:]/.test(entry.value) ? rowOf(entry) : `${shown(entry.value)} is no address`);
 
 function countOf(bytes: Uint8Array): number | undefined {
@@ -205,7 +195,6 @@ async function* jsonRows(found: AsyncIterable<Item>, onWhole: Reading['onWhole']
   const known = columnMemory();
   for await (const { json, place } of found) {
     const value = parsedJson(readUtf8(json));
-    // The last line of Spamhaus's lists says when they were made, and how many entries they have.
     if (isObject(value) && value.type === 'metadata') {
       if (typeof value.records === 'number' && read < value.records) throw cut(value.records, read);
       if (typeof value.records === 'number') onWhole?.(value.records);
@@ -228,7 +217,7 @@ function rowOfValue(value: unknown, column: typeof columnOf): Row | string {
     : `no field is called ${KNOWN_COLUMNS}, and it is no signal, which has kind or type`;
 }
 
-/** What a first value that is not JSON seems to be: a signal where it names a type of signals. */
+/** The broken first value, if it names a signal type. */
 const brokenSignal = ({ json }: Item): Fields | undefined =>
   /"(access|waf|smart)_/.test(json.toString('latin1')) ? { type: 'access_rules' } : undefined;
 
@@ -237,13 +226,13 @@ function rowWith(object: object, column: string): Row | string {
   return columns === undefined ? `there is no field ${shown(column)}` : rowOfCells(columns, Object.values(object));
 }
 
-/** Entries of lists may have a kind and a type of their own. */
+/** List entries may also have `kind` and `type`. */
 const isSignal = (value: unknown): boolean =>
   isObject(value) &&
   ('kind' in value ? isKind(value.kind) || 'op' in value || 'rule' in value : /^(access|waf|smart)_/i.test(String(value.type)));
 const isKind = (kind: unknown) => KINDS.some((known) => known === kind);
 
-/** The alerts among the events of Suricata's eve.json: their source, which some rules name. */
+/** Alert events of Suricata's eve.json; some rules define their source. */
 async function* alertRows(found: AsyncIterable<Item>): AsyncGenerator<PlacedRow> {
   for await (const { json, place } of found) {
     const event = parsedJson(readUtf8(json));
@@ -259,14 +248,14 @@ async function* alertRows(found: AsyncIterable<Item>): AsyncGenerator<PlacedRow>
   }
 }
 
-/** The objects of lines. Throws USAGE where they are one object over several lines, or a single one that is no entry. */
+/** The objects, one per line. Throws USAGE for a single object over several lines, or without an entry. */
 async function severalOf(first: Item, all: AsyncGenerator<Item>): Promise<AsyncGenerator<Item>> {
   const text = readUtf8(first.json);
   const value = parsedJson(text);
   const isOpen = value === undefined && /^\{\s*("([^"\\]|\\.)*"\s*:\s*[[{"\d\w.,\s-]*)?$/.test(text?.trim() ?? '');
   const isEntry = isObject(value) && namesTarget(Object.keys(value).map(columnOf)) && !isError(value);
   if (isEntry || (value !== undefined && !isObject(value)) || (value === undefined && !isOpen)) return all;
-  // Only what may be no list is waited for: what comes through a pipe is sent at once.
+  // Wait for more input only if needed: piped entries are sent immediately.
   const [one, other] = [await all.next(), isOpen ? undefined : await all.next()];
   if (!isOpen && !other!.done) return behind(one.value!, behind(other!.value, all));
   const names = isObject(value) ? `, with ${shown(Object.keys(value).join(', '))}` : '';
@@ -279,7 +268,6 @@ async function severalOf(first: Item, all: AsyncGenerator<Item>): Promise<AsyncG
   );
 }
 
-/** Whether an object says that something has failed. */
 const isError = ({ error, errors, exception, success, status }: Fields): boolean =>
   [error, errors, exception].some(
     (each) => each !== undefined && each !== null && each !== false && !(Array.isArray(each) && each.length === 0),

@@ -1,4 +1,4 @@
-/** Which targets a row names: every cell that may change them is understood, or the row is an error that names the cell (SPEC D40.1). */
+/** The targets of a row. Every cell possibly affecting them is understood, or the row is an error naming the cell (SPEC D40.1). */
 import { WIDE_MAPPED } from '@weir/network/faults.ts';
 import { hasCode } from '../../errors.ts';
 import type { Target } from '../../rule.ts';
@@ -8,26 +8,23 @@ import { undefanged } from './notation.ts';
 import { cellFault, isAddress, isGiven, looksLikeAddress, type Row, readTargets, shown, textOf } from './row.ts';
 import { DOMAIN_AND_ADDRESS } from './sorts.ts';
 
-/** A cell that says something. */
 interface Cell {
   readonly column: Column;
-  /** That of the column, or what stands there. */
   readonly role: Role;
   readonly value: unknown;
   readonly text: string;
 }
 
-/** The addresses of a cell. */
 interface Found extends extent.Span {
   readonly cell: Cell;
   readonly targets: readonly Target[];
-  /** An address without a prefix length or an end, which another cell may have. */
+  /** Without prefix length or end; another cell may supply it. */
   readonly isBare: boolean;
 }
 
-/** Roles of targets: the cells of the first of them that is given count, those of the others describe the target. */
+/** The first role present supplies the targets; the others describe them. */
 const RANKS: readonly Role[] = ['address', 'network', 'value', 'mentioned', 'route'];
-/** How a cell changes the address beside it. */
+/** Roles extending another column's address. */
 const EXTENTS: Readonly<Partial<Record<Role, extent.ReadExtent>>> = {
   mask: extent.readMask,
   wildcard: extent.readWildcard,
@@ -36,16 +33,14 @@ const EXTENTS: Readonly<Partial<Record<Role, extent.ReadExtent>>> = {
   last: extent.readLast,
   measure: () => 'may be its mask or prefix length: call that column prefix_length',
 };
-/** What is written in a cell that is left empty. */
 const EMPTY = /^(-*|n\/a|null|nil|nan|none|\(empty\))$/i;
 
 const NOTHING = 'there is no address';
 const UNCLEAR = 'which of them is meant cannot be told';
 
-/** The targets of a row, or why it has none. */
 export function targetsOf(row: Row): readonly Target[] | string {
   const [column, value] = row.length === 1 ? row[0] : [];
-  // Nearly all rows of plain lists.
+  // Fast path for plain lists.
   if (column?.role === 'value' && typeof value === 'string') return value === '' ? NOTHING : readTargets(value);
   try {
     return combined(row);
@@ -59,7 +54,6 @@ function combined(row: Row): readonly Target[] {
   const cells = row.flatMap(([column, value]) => cellOf(column, value) ?? []);
   const [only, ...others] = cells.filter(mayMatter);
   const alone = others.length === 0 && only !== undefined && isPlain(only) ? targetsIn(only, cells) : undefined;
-  // Nearly all rows of tables.
   if (alone?.[0].kind === 'ip') return alone;
   const start = cells.find(({ role }) => role === 'first');
   const best = bestOf(cells, isCandidate) ?? (start === undefined ? bestOf(cells, () => true) : [start]);
@@ -86,23 +80,21 @@ function cellOf(column: Column, value: unknown): Cell | undefined {
   return EMPTY.test(text) ? undefined : { column, role: roleOf(column, text), value, text };
 }
 
-/** `Ip:192.0.2.1`, as CrowdSec's table of decisions has it. */
+/** `Ip:192.0.2.1` in CrowdSec's decisions. */
 const withoutScope = (text: string, role: Role): string =>
   RANKS.includes(role) ? text.replace(/^(ip|range|country):(?=\S)/i, '').replace(/^as:(?=\d)/i, 'AS') : text;
 
 function roleOf({ role, base }: Column, text: string): Role {
   if (role === 'start') return isAddress(text) ? 'first' : 'text';
-  // An end in digits that is no address may be one of a range or of time.
   if (role === 'end') return isAddress(text) || (/^(end|stop)$/.test(base) && /\d/.test(text)) ? 'last' : 'text';
   if (role === 'measure') return extent.isLengthOrMask(text) ? 'measure' : 'unknown';
   return (role === 'network' || role === 'route') && (extent.isLengthOrMask(text) || text === '0.0.0.0') ? 'mask' : role;
 }
 
-/** Whether a cell may have to do with addresses: most are words and numbers. */
 const mayMatter = ({ role, text }: Cell): boolean =>
   RANKS.includes(role) || role === 'first' || EXTENTS[role] !== undefined || (!TELLING.includes(role) && /[.:{[]/.test(text));
 
-/** Whether a cell is the target of its row where no other cell matters, be what stands in it right or wrong. */
+/** Sole target of a row, valid or not, if no other cell matters. */
 const isPlain = ({ role, column: { family } }: Cell): boolean =>
   (role === 'address' || role === 'network' || role === 'value') && family === undefined;
 
@@ -114,11 +106,11 @@ function bestOf(cells: readonly Cell[], isMeant: (cell: Cell) => boolean): reado
   return undefined;
 }
 
-/** Whether a cell may be the target of its row: an address in any case, others where they look like targets. */
+/** Possible target: always for addresses, otherwise by appearance. */
 const isCandidate = (cell: Cell): boolean =>
   cell.column.role === 'address' || (cell.role !== 'mask' && (looksLikeAddress(cell.text) || typeof readTargets(cell.text) !== 'string'));
 
-/** Of columns such as `src_ip` and `dst_ip` nobody can tell which one is meant. */
+/** The intended one of `src_ip` and `dst_ip` is unknown. */
 function requireOneMentioned(row: Row): void {
   const names = new Map(row.flatMap(([{ role, base, name }]) => (role === 'mentioned' ? [[base, name] as const] : [])));
   if (names.size > 1) throw fault(`${[...names.values()].join(' and ')} may both be meant: call the column that counts ip`);
@@ -139,14 +131,13 @@ function foundIn(cell: Cell, targets: readonly Target[]): Found {
   return { ...span, cell, targets, isBare: span.first === span.last && !/[/-]/.test(cell.text) };
 }
 
-/** The addresses of the other family, in a column that is named after it. */
+/** Addresses of the other family, in a column named after it. */
 const otherFamily = (found: readonly Found[], cells: readonly Cell[]): Found[] =>
   cells
     .filter(({ column: { role, family } }) => (role === 'address' || role === 'network') && family !== undefined)
     .filter((cell) => isCandidate(cell) && !found.some(({ cell: other, family }) => other === cell || family === cell.column.family))
     .map((cell) => foundIn(cell, targetsIn(cell, [])));
 
-/** The targets of one row: one, or one of each family in columns of which one says so. */
 function oneEach(found: readonly Found[]): readonly Found[] {
   const chosen: Found[] = [];
   for (const each of found) {
@@ -159,10 +150,10 @@ function oneEach(found: readonly Found[]): readonly Found[] {
   return chosen;
 }
 
-/** Addresses of an IPv4 /8: no IPv4-mapped range is wider (D41.1). */
+/** Maximum size of an IPv4-mapped range (D41.1). */
 const ADDRESSES_OF_8 = 1n << 24n;
 
-/** The addresses with the mask, prefix length, size or end that stands in another column. All of these have to agree. */
+/** Applies masks, prefix lengths, sizes and ends of other columns; they must agree. */
 function extended(found: Found, chosen: readonly Found[], cells: readonly Cell[]): Found {
   let whole: Found | undefined = found.isBare ? undefined : found;
   let by = found.cell;
@@ -170,7 +161,7 @@ function extended(found: Found, chosen: readonly Found[], cells: readonly Cell[]
     const read = EXTENTS[cell.role];
     if (cell === found.cell || read === undefined) continue;
     const { family, role } = cell.column;
-    // Beside a network that has a prefix length these are of something else.
+    // With an explicit prefix length, these belong to something else.
     if ((role === 'size' || role === 'measure') && !found.isBare) continue;
     if (family !== undefined && family !== found.family) continue;
     if (chosen.length > 1 && family === undefined) throw fault(`${at(cell)} stands beside two targets: ${UNCLEAR}`);
@@ -187,14 +178,13 @@ function extended(found: Found, chosen: readonly Found[], cells: readonly Cell[]
   return whole ?? found;
 }
 
-/** Refuses an address that does not describe the targets: it is neither theirs, nor within them, nor around them. */
+/** Throws for an address unrelated to the targets: not equal, inside or around them. */
 function requireDescribing(cell: Cell, whole: readonly Found[]): void {
   const { role } = cell;
   if (role === 'first' && !whole.some(({ first }) => first === firstOf(cell)))
     throw fault(`${at(cell)} is not the first address of ${at(whole[0].cell)}`);
   if (role === 'first' || EXTENTS[role] !== undefined || TELLING.includes(role)) return;
   for (const text of !RANKS.includes(role) && Array.isArray(cell.value) ? cell.value.map(textOf) : [cell.text]) {
-    // Most cells are words and numbers.
     if (role !== 'value' && !/[.:{[]|^\d*[-+]\d/.test(text)) continue;
     const targets = readTargets(text);
     const isRead = typeof targets !== 'string' && targets[0].kind === 'ip';
@@ -218,18 +208,16 @@ const firstOf = ({ text }: Cell): bigint | undefined => {
   return typeof targets === 'string' || targets[0].kind !== 'ip' ? undefined : extent.spanOf([targets[0].network]).first;
 };
 
-/** Whether a text in a column of addresses would be one but for a fault in it; in one of networks, has one among other things. */
+/** Whether a text is a faulty address; in `network` columns, whether it contains one. */
 const isBroken = (text: string, role: Role): boolean =>
   role === 'network' || role === 'route'
     ? /^[{[]|^\d{1,3}-\d{1,3}$|^[-+]\d+$|^[\da-f.:/-]*[.:/][\da-f.:/-]*$/i.test(text) || addressAmong(text) !== undefined
     : RANKS.includes(role) && looksLikeAddress(text);
 
-// ---------------------------------------------------------------- ASNs and countries
-
-/** Columns that may tell of addresses without being one. */
+/** Columns allowed to mention addresses. */
 const TELLING: readonly Role[] = ['reason', 'labels', 'config', 'name', 'ref', 'text', 'aside'];
 
-/** Refuses an ASN or a country in a column of addresses that may only describe an address, or another target, in another column. */
+/** Throws if an ASN or country may only describe an address or target of another column. */
 function requireAlone(cell: Cell, cells: readonly Cell[]): void {
   const twin = cells.find((each) => RANKS.includes(each.column.role) && isCandidate(each) && each.text !== cell.text);
   const other = addressBeside(cells.filter((each) => each !== cell && !TELLING.includes(each.column.role)));
@@ -237,7 +225,7 @@ function requireAlone(cell: Cell, cells: readonly Cell[]): void {
   if (twin !== undefined) throw fault(`${at(twin)} stands beside ${at(cell)}, and a row names one target`);
 }
 
-/** The ASN or country of a row that has no column of addresses, and in which nothing looks like one. */
+/** Requires a row without address columns or anything like an address. */
 function broadTarget(row: Row, cells: readonly Cell[]): Target {
   const has = (...names: readonly Role[]) => row.some(([{ role }]) => names.includes(role));
   const role = has('asn') ? 'asn' : 'country';
@@ -253,7 +241,6 @@ function broadTarget(row: Row, cells: readonly Cell[]): Target {
   return targets[0];
 }
 
-/** The first cell in which something looks like an address. */
 function addressBeside(cells: readonly Cell[]): { readonly name: string; readonly address: string } | undefined {
   for (const { column, text } of cells) {
     const address = addressAmong(text);
@@ -262,10 +249,8 @@ function addressBeside(cells: readonly Cell[]): { readonly name: string; readonl
   return undefined;
 }
 
-/** Something in a text that looks like an address. */
 function addressAmong(text: string): string | undefined {
   const plain = undefanged(text);
   return plain.split(/[\s"'|,;()<>{}[\]]+/).find(looksLikeAddress) ?? OCTETS.exec(plain)?.[0];
 }
-/** Within a URL, say. */
 const OCTETS = /(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.])/;

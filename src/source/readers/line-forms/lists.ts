@@ -1,4 +1,3 @@
-/** Lists of other programs: PeerGuardian, CDB of Wazuh, YAML. */
 import { networkOfOctets } from '../notation.ts';
 import { clearVerdictOf, verdictAmongWords, verdictOf } from '../verdict.ts';
 import { type LineForm, NOTHING, unknownLine } from './line-form.ts';
