@@ -61,7 +61,7 @@ export async function readContent(bytes: AsyncIterable<Buffer>, reading: Reading
     if (!isJson) throw new WeirError('USAGE', 'paths are for JSON, and this file is none');
     return entries(rowsByPath(chunks, paths, condition));
   }
-  if (condition !== undefined) throw new WeirError('USAGE', 'a condition needs a path beside it');
+  if (condition !== undefined) throw new WeirError('USAGE', 'a condition needs a path');
   switch (format) {
     case 'text':
       return entries(textRows(chunks, reading));
@@ -187,8 +187,7 @@ function countOf(bytes: Uint8Array): number | undefined {
   return count === undefined ? undefined : Number(count.replaceAll(',', ''));
 }
 
-const cut = (said: number, read: number) =>
-  new WeirError('USAGE', `the file says that it has ${said} entries, and ${read} were read: it is cut`);
+const cut = (said: number, read: number) => new WeirError('USAGE', `the file announces ${said} entries but has ${read}: it is truncated`);
 
 async function* jsonRows(found: AsyncIterable<Item>, onWhole: Reading['onWhole'], column?: string): AsyncGenerator<PlacedRow> {
   let read = 0;
@@ -212,9 +211,7 @@ function rowOfValue(value: unknown, column: typeof columnOf): Row | string {
   if (!isObject(value)) return 'this is neither text nor an object';
   if (isSignal(value)) return 'this is a signal among the entries of a list; send it in a file of its own';
   const row = rowOf(value, column);
-  return namesTarget(row.map(([column]) => column))
-    ? row
-    : `no field is called ${KNOWN_COLUMNS}, and it is no signal, which has kind or type`;
+  return namesTarget(row.map(([column]) => column)) ? row : `no field is called ${KNOWN_COLUMNS}, and it is not a signal (kind or type)`;
 }
 
 /** The broken first value, if it names a signal type. */
@@ -259,7 +256,7 @@ async function severalOf(first: Item, all: AsyncGenerator<Item>): Promise<AsyncG
   const [one, other] = [await all.next(), isOpen ? undefined : await all.next()];
   if (!isOpen && !other!.done) return behind(one.value!, behind(other!.value, all));
   const names = isObject(value) ? `, with ${shown(Object.keys(value).join(', '))}` : '';
-  if (isObject(value) && isError(value)) throw new WeirError('USAGE', `the file is no list, but tells of an error: ${shown(value)}`);
+  if (isObject(value) && isError(value)) throw new WeirError('USAGE', `the file is not a list but an error message: ${shown(value)}`);
   if (isObject(value) && !Object.values(value).some((each) => typeof each === 'object'))
     throw new WeirError('USAGE', `the file is one JSON object${names}, and neither an entry of a list nor a signal`);
   throw new WeirError(

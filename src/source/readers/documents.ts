@@ -20,7 +20,7 @@ export async function* rowsByPath(
       const all = of.map((path) => ({ path, rows: [...rowsAt(value, path, undefined, column)] }));
       for (const { path, rows: at } of all) if (at.length > 0 || (!found.has(path) && reaches(value, path))) found.add(path);
       if (all.every(({ path, rows: at }) => at.length === 0 && path.isOne))
-        return [{ row: `here stands nothing at ${of.map(({ text }) => text).join(', ')}`, place }];
+        return [{ row: `nothing found at ${of.map(({ text }) => text).join(', ')}`, place }];
       const meant =
         condition === undefined ? all.flatMap(({ rows: at }) => at) : of.flatMap((path) => [...rowsAt(value, path, condition, column)]);
       return meant.map((row) => ({ row, place }));
@@ -28,7 +28,7 @@ export async function* rowsByPath(
   for await (const chunk of chunks) yield* rows(pieces.push(chunk));
   yield* rows(pieces.end());
   const nowhere = paths.find((path) => !found.has(path));
-  if (nowhere !== undefined) throw new WeirError('USAGE', `nothing stands at ${nowhere.text}`);
+  if (nowhere !== undefined) throw new WeirError('USAGE', `nothing found at ${nowhere.text}`);
 }
 
 interface Piece {

@@ -51,9 +51,7 @@ export const readLength: ReadExtent = (text, { family, first }) => {
 
 function spanOfLength(family: 4 | 6, first: bigint, prefix: number): Span | string {
   const size = 1n << BigInt(bitsOf(family) - prefix);
-  return first % size === 0n
-    ? { family, first, last: first + size - 1n }
-    : 'makes no network of the address beside it: write ADDRESS/LENGTH';
+  return first % size === 0n ? { family, first, last: first + size - 1n } : 'does not make a network of its address: write ADDRESS/LENGTH';
 }
 
 /** Dotted mask or prefix length. */

@@ -88,12 +88,12 @@ function* walk(value: unknown, steps: readonly Step[], asked: Asked | undefined,
     if (said === undefined || said.said === said.value) yield rowOfLeaf(value, around);
   } else if (step === EACH) {
     if (Array.isArray(value)) for (const each of value) yield* walk(each, others, said, { ...around, object: undefined });
-    else yield 'here stands no array';
+    else yield 'there is no array here';
   } else if (isObject(value)) {
     const isLast = others.length === 0 && !isObject(value[step]);
     const judged = isLast ? around.judged : [...around.judged, ...rowOf(value, around.column).filter(([{ role }]) => JUDGED.has(role))];
     if (Object.hasOwn(value, step)) yield* walk(value[step], others, said, { ...around, object: value, judged });
-  } else yield 'here stands no object';
+  } else yield 'there is no object here';
 }
 
 /**

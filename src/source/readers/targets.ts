@@ -36,7 +36,7 @@ const EXTENTS: Readonly<Partial<Record<Role, extent.ReadExtent>>> = {
 const EMPTY = /^(-*|n\/a|null|nil|nan|none|\(empty\))$/i;
 
 const NOTHING = 'there is no address';
-const UNCLEAR = 'which of them is meant cannot be told';
+const UNCLEAR = 'it is unclear which one is intended';
 
 export function targetsOf(row: Row): readonly Target[] | string {
   const [column, value] = row.length === 1 ? row[0] : [];
@@ -113,11 +113,11 @@ const isCandidate = (cell: Cell): boolean =>
 /** The intended one of `src_ip` and `dst_ip` is unknown. */
 function requireOneMentioned(row: Row): void {
   const names = new Map(row.flatMap(([{ role, base, name }]) => (role === 'mentioned' ? [[base, name] as const] : [])));
-  if (names.size > 1) throw fault(`${[...names.values()].join(' and ')} may both be meant: call the column that counts ip`);
+  if (names.size > 1) throw fault(`${[...names.values()].join(' and ')} are both possible: name the intended column ip`);
 }
 
 function targetsIn(cell: Cell, cells: readonly Cell[]): readonly Target[] {
-  if (cell.role === 'mask') throw fault(`${at(cell)} has no address beside it`);
+  if (cell.role === 'mask') throw fault(`${at(cell)} has no address in its row`);
   const isOfDomain = cells.some(({ column: { role }, text }) => (role === 'sort' || role === 'type') && DOMAIN_AND_ADDRESS.test(text));
   const targets = readTargets(isOfDomain ? cell.text.replace(/^[^|]*\|/, '') : cell.text);
   if (typeof targets === 'string') throw fault(targets);
@@ -146,7 +146,7 @@ function oneEach(found: readonly Found[]): readonly Found[] {
     else if (!each.isBare) chosen[same] = each;
   }
   const isPair = chosen.length === 2 && chosen[0].family !== chosen[1].family && found.some(({ cell }) => cell.column.family !== undefined);
-  if (chosen.length > 1 && !isPair) throw fault(`${at(chosen[1].cell)} stands beside ${at(chosen[0].cell)}, and a row names one target`);
+  if (chosen.length > 1 && !isPair) throw fault(`${at(chosen[1].cell)} is next to ${at(chosen[0].cell)}: a row has one target`);
   return chosen;
 }
 
@@ -164,9 +164,9 @@ function extended(found: Found, chosen: readonly Found[], cells: readonly Cell[]
     // With an explicit prefix length, these belong to something else.
     if ((role === 'size' || role === 'measure') && !found.isBare) continue;
     if (family !== undefined && family !== found.family) continue;
-    if (chosen.length > 1 && family === undefined) throw fault(`${at(cell)} stands beside two targets: ${UNCLEAR}`);
+    if (chosen.length > 1 && family === undefined) throw fault(`${at(cell)} is next to two targets: ${UNCLEAR}`);
     const isMapped = found.family === 4 && `${found.cell.text} ${cell.text}`.includes(':');
-    if (isMapped && read !== extent.readLast) throw fault(`${at(cell)} stands beside an IPv4-mapped address: write it as IPv4`);
+    if (isMapped && read !== extent.readLast) throw fault(`${at(cell)} is next to an IPv4-mapped address: write it as IPv4`);
     const span = read(cell.text, found);
     if (typeof span === 'string') throw fault(`${at(cell)} ${span}`);
     if (isMapped && span.last - span.first >= ADDRESSES_OF_8) throw fault(`${at(found.cell)} to ${at(cell)} ${WIDE_MAPPED}`);
@@ -197,7 +197,7 @@ function requireDescribing(cell: Cell, whole: readonly Found[]): void {
     if (!isRead) continue;
     const span = foundIn({ ...cell, text }, targets);
     const around = whole.find((each) => extent.contains(span, each) || extent.contains(each, span));
-    if (around === undefined) throw fault(`${at(cell)} stands beside ${at(whole[0].cell)}: ${UNCLEAR}`);
+    if (around === undefined) throw fault(`${at(cell)} is next to ${at(whole[0].cell)}: ${UNCLEAR}`);
     const isItself = role !== 'route' && around.isBare && !extent.isSame(span, around) && span.first === around.first;
     if (isItself) throw fault(`${at(cell)} begins with ${at(around.cell)}: ${UNCLEAR}`);
   }
@@ -221,8 +221,8 @@ const TELLING: readonly Role[] = ['reason', 'labels', 'config', 'name', 'ref', '
 function requireAlone(cell: Cell, cells: readonly Cell[]): void {
   const twin = cells.find((each) => RANKS.includes(each.column.role) && isCandidate(each) && each.text !== cell.text);
   const other = addressBeside(cells.filter((each) => each !== cell && !TELLING.includes(each.column.role)));
-  if (other !== undefined) throw fault(`${shown(other.address)} in "${other.name}" stands beside ${shown(cell.text)}: ${UNCLEAR}`);
-  if (twin !== undefined) throw fault(`${at(twin)} stands beside ${at(cell)}, and a row names one target`);
+  if (other !== undefined) throw fault(`${shown(other.address)} in "${other.name}" is next to ${shown(cell.text)}: ${UNCLEAR}`);
+  if (twin !== undefined) throw fault(`${at(twin)} is next to ${at(cell)}: a row has one target`);
 }
 
 /** Requires a row without address columns or anything like an address. */

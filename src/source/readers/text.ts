@@ -12,7 +12,7 @@ import { clearVerdictOf, isEnd, verdictAmongWords, verdictOf } from './verdict.t
 export const COMMENT = /^(#|;|\/\/)/;
 
 /** Only LF ends a line: text after a CR would be lost. */
-const LONE_CR = 'a CR stands within this line: end lines with LF or CR LF';
+const LONE_CR = 'this line contains a CR: end lines with LF or CR LF';
 
 const ONE_EACH = 'write a range as FIRST-LAST, and one network a line';
 
@@ -56,15 +56,15 @@ function rowOfColumns(content: string, columns: readonly string[]): Row | string
   const dashed = dashedRange(columns);
   if (dashed !== undefined) {
     const isSecond = second !== undefined && !first.endsWith('-') && looksLikeAddress(first) && looksLikeAddress(second);
-    return isSecond ? `${shown(second)} stands behind ${shown(first)}: ${ONE_EACH}` : dashed;
+    return isSecond ? `${shown(second)} follows ${shown(first)}: ${ONE_EACH}` : dashed;
   }
   if (isBroad(first)) {
     const address = columns.find(looksLikeAddress);
-    if (address !== undefined) return `${shown(address)} stands behind ${first}: which of them is meant cannot be told`;
+    if (address !== undefined) return `${shown(address)} follows ${first}: it is unclear which one is intended`;
     if (WORDS.test(content))
       return `${shown(first)} is a country, or a word of ${shown(content)}: write a country alone, or a comma behind it`;
     const isList = second !== undefined && isBroad(second) && /^as\d/i.test(first) === /^as\d/i.test(second);
-    return isList ? `${shown(second)} stands behind ${shown(first)}: ${ONE_EACH}` : value(first);
+    return isList ? `${shown(second)} follows ${shown(first)}: ${ONE_EACH}` : value(first);
   }
   if (second === undefined) return value(first);
   refuseHosts(first, second);
@@ -73,17 +73,17 @@ function rowOfColumns(content: string, columns: readonly string[]): Row | string
       return rowOf({ start: first, end: second, netmask: third });
     }
     const isRange = isAddress(second) && areBounds(first, second) && !columns.slice(2).some(looksLikeAddress);
-    return isRange ? value(`${first}-${second}`) : `a second address stands behind ${shown(first)}: ${ONE_EACH}`;
+    return isRange ? value(`${first}-${second}`) : `a second address follows ${shown(first)}: ${ONE_EACH}`;
   }
-  if (isAddress(first) && second.startsWith('/')) return `a blank stands between ${shown(first)} and its prefix length`;
+  if (isAddress(first) && second.startsWith('/')) return `there is a blank between ${shown(first)} and its prefix length`;
   const length = second.replace(/^\((.*)\)$/, '$1');
   const unclear = PREFIX.test(length) ? mayBeLength(first, length) : undefined;
   if (unclear !== undefined) return `${shown(content)}: ${unclear.fault}`;
   const other = looksLikeAddress(first) ? otherTarget(first, second, third) : undefined;
-  if (other !== undefined) return `${shown(other)} stands behind ${shown(first)}: ${ONE_EACH}`;
+  if (other !== undefined) return `${shown(other)} follows ${shown(first)}: ${ONE_EACH}`;
   const measure = `${second} ${third ?? ''}`.trim();
   const isMeasured = isAddress(first) && MEASURE.test(measure);
-  return isMeasured ? `${shown(measure)} stands behind ${shown(first)}: write ADDRESS/LENGTH or FIRST-LAST` : value(first);
+  return isMeasured ? `${shown(measure)} follows ${shown(first)}: write ADDRESS/LENGTH or FIRST-LAST` : value(first);
 }
 
 const LETS_THROUGH = /^(ok|dunno|relay)$/i;

@@ -37,6 +37,5 @@ export function oneSet(): (name: string) => string | undefined {
 }
 
 /** Ignores an unknown line, unless it has an address with an unclear purpose. */
-export const unknownLine = (line: string): Said =>
-  ADDRESS.test(line) ? ['this line has an address, and what it does with it cannot be told'] : NOTHING;
+export const unknownLine = (line: string): Said => (ADDRESS.test(line) ? ['this line has an address with an unclear purpose'] : NOTHING);
 const ADDRESS = /(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}|::|(?:[\da-f]{1,4}:){7}/i;

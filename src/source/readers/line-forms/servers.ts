@@ -22,7 +22,7 @@ export const NGINX_GEO: LineForm = {
     if (value === 'proxy') return NOTHING;
     if (value === undefined || said === undefined) return unknownLine(line);
     const isNothing = said === '0' || said === '';
-    if (value === 'default') return isNothing ? NOTHING : [`everything else has the value ${said}, and a list cannot say that`];
+    if (value === 'default') return isNothing ? NOTHING : [`all other addresses have the value ${said}: a list cannot express that`];
     if (value === 'delete' || value === 'include') return [`${value} is about more than this line`];
     return [isNothing ? { passed: 'its value is 0' } : { value, verdict: clearVerdictOf(said) && said }];
   },
