@@ -16,7 +16,7 @@ import type { LineEntry } from './line-forms/line-form.ts';
 import { lineFormOf } from './line-forms/table.ts';
 import { isComment, readLines, readUtf8 } from './lines.ts';
 import type { Condition, Path } from './paths.ts';
-import { type PlacedRow, type Row, rowOf, rowOfCells, rowOfText, shown, wholeRow } from './row.ts';
+import { completeRow, type PlacedRow, type Row, rowOf, rowOfCells, rowOfText, shown } from './row.ts';
 import { lineReader } from './text.ts';
 
 export interface Reading extends Given {
@@ -26,7 +26,7 @@ export interface Reading extends Given {
   readonly condition?: Condition | undefined;
   readonly mostLines?: number | undefined;
   /** Receives the content's own count of entries after reading as many. */
-  readonly onWhole?: ((said: number) => void) | undefined;
+  readonly onCount?: ((announced: number) => void) | undefined;
 }
 
 /** Signals, sent unchanged, or list entries and faults with their places. */
@@ -51,7 +51,7 @@ export const NO_ENTRIES = 'comments, a header and an empty array are none';
 
 /** Throws USAGE for an unreadable rest of the file, also during iteration. */
 export async function readContent(bytes: AsyncIterable<Buffer>, reading: Reading, defaults: ListDefaults): Promise<Content> {
-  const { paths = [], condition, column, mostLines, onWhole } = reading;
+  const { paths = [], condition, column, mostLines, onCount } = reading;
   const { format, chunks, header } = await findForm(bytes, reading);
   const entries = (rows: AsyncIterable<PlacedRow>): Content => ({ entries: entriesOf(rows, defaults) });
   const isJson = format !== 'text' && format !== 'csv';
@@ -76,9 +76,9 @@ export async function readContent(bytes: AsyncIterable<Buffer>, reading: Reading
     case 'json':
     case 'ndjson': {
       const { first, all } = await peek(items(chunks, format, mostLines));
-      if (column !== undefined) return entries(jsonRows(all, onWhole, column));
+      if (column !== undefined) return entries(jsonRows(all, onCount, column));
       if (first === undefined || isSignal(parsedJson(readUtf8(first.json)) ?? brokenSignal(first))) return { signals: readSignals(all) };
-      return entries(jsonRows(format === 'ndjson' ? await severalOf(first, all) : all, onWhole));
+      return entries(jsonRows(format === 'ndjson' ? await severalOf(first, all) : all, onCount));
     }
   }
 }
@@ -146,14 +146,14 @@ const NOT_UTF8 = 'this is not UTF-8';
 /** FireHOL's comment with the number of entries. */
 const COUNTED = /^#\s*Entries\s*:\s*([\d,]+)/i;
 
-async function* textRows(chunks: AsyncIterable<Buffer>, { file, mostLines: most, onWhole }: Reading): AsyncGenerator<PlacedRow> {
-  let said: number | undefined;
+async function* textRows(chunks: AsyncIterable<Buffer>, { file, mostLines: most, onCount }: Reading): AsyncGenerator<PlacedRow> {
+  let announced: number | undefined;
   let lines = 0;
   let statement: ReturnType<typeof statementReader> | undefined;
   const readLine = lineReader();
   const saysNothing = (bytes: Uint8Array): boolean => {
     if (!isComment(bytes)) return false;
-    if (lines === 0 && said === undefined) said = countOf(bytes);
+    if (lines === 0 && announced === undefined) announced = countOf(bytes);
     return true;
   };
   for await (const { number, bytes, isOpen } of readLines(chunks, { most, saysNothing })) {
@@ -164,19 +164,19 @@ async function* textRows(chunks: AsyncIterable<Buffer>, { file, mostLines: most,
     if (line === undefined) yield { row: NOT_UTF8, place };
     else {
       statement ??= statementReader(line, file);
-      if (statement === 'none') yield { row: isOpen ? wholeRow(readLine(line)) : readLine(line), place };
-      else for (const row of statement(line)) yield { row: isOpen ? wholeRow(row) : row, place };
+      if (statement === 'none') yield { row: isOpen ? completeRow(readLine(line)) : readLine(line), place };
+      else for (const row of statement(line)) yield { row: isOpen ? completeRow(row) : row, place };
     }
   }
-  if (said !== undefined && lines < said) throw cut(said, lines);
-  if (said !== undefined) onWhole?.(said);
+  if (announced !== undefined && lines < announced) throw cut(announced, lines);
+  if (announced !== undefined) onCount?.(announced);
 }
 
 function statementReader(first: string, file: string): 'none' | ((line: string) => PlacedRow['row'][]) {
   const read = lineFormOf(first)?.open(file);
   return read === undefined
     ? 'none'
-    : (line) => read(line).map((said) => (typeof said === 'object' && 'value' in said ? rowOfEntry(said) : said));
+    : (line) => read(line).map((announced) => (typeof announced === 'object' && 'value' in announced ? rowOfEntry(announced) : announced));
 }
 
 /** Countries or AS numbers in such lines name something else. */
@@ -187,16 +187,17 @@ function countOf(bytes: Uint8Array): number | undefined {
   return count === undefined ? undefined : Number(count.replaceAll(',', ''));
 }
 
-const cut = (said: number, read: number) => new WeirError('USAGE', `the file announces ${said} entries but has ${read}: it is truncated`);
+const cut = (announced: number, read: number) =>
+  new WeirError('USAGE', `the file announces ${announced} entries but has ${read}: it is truncated`);
 
-async function* jsonRows(found: AsyncIterable<Item>, onWhole: Reading['onWhole'], column?: string): AsyncGenerator<PlacedRow> {
+async function* jsonRows(found: AsyncIterable<Item>, onCount: Reading['onCount'], column?: string): AsyncGenerator<PlacedRow> {
   let read = 0;
   const known = columnMemory();
   for await (const { json, place } of found) {
     const value = parsedJson(readUtf8(json));
     if (isObject(value) && value.type === 'metadata') {
       if (typeof value.records === 'number' && read < value.records) throw cut(value.records, read);
-      if (typeof value.records === 'number') onWhole?.(value.records);
+      if (typeof value.records === 'number') onCount?.(value.records);
       continue;
     }
     read += 1;

@@ -4,7 +4,7 @@ import { WeirError } from '../../errors.ts';
 import { type Column, columnOf, columnsWith, numberedColumns } from './columns.ts';
 import { delimiterOf, type Given, type Header, requireTargets } from './form.ts';
 import { tooManyLines } from './lines.ts';
-import { looksLikeAddress, type PlacedRow, readTargets, rowOfCells, shown, wholeRow } from './row.ts';
+import { completeRow, looksLikeAddress, type PlacedRow, readTargets, rowOfCells, shown } from './row.ts';
 import { COMMENT } from './text.ts';
 
 /** Maximum bytes of a row: limits an unclosed quote. */
@@ -53,7 +53,7 @@ export async function* csvRows(
         end.isShort = record.length < columns.length;
       }
     }
-    if (last !== undefined) yield end.isOpen ? { ...last, row: end.isShort ? CUT : wholeRow(last.row) } : last;
+    if (last !== undefined) yield end.isOpen ? { ...last, row: end.isShort ? CUT : completeRow(last.row) } : last;
   } catch (error) {
     if (!/^CSV_/.test((error as NodeJS.ErrnoException).code ?? '')) throw error;
     throw new WeirError('USAGE', `the file is not CSV: ${(error as Error).message}`);

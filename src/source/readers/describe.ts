@@ -46,8 +46,8 @@ export function describe(row: Row, labels: JsonObject, warn: Warn): Description 
   function text(role: 'reason' | 'name', most: number): string | undefined {
     const value = cell(role);
     if (value === undefined) return undefined;
-    const whole = typeof value === 'object' ? JSON.stringify(value) : String(value);
-    const clean = whole.toWellFormed().replaceAll('\0', '');
+    const full = typeof value === 'object' ? JSON.stringify(value) : String(value);
+    const clean = full.toWellFormed().replaceAll('\0', '');
     const characters = clean.length > most ? Array.from(clean) : [];
     if (characters.length <= most) return clean === '' ? undefined : clean;
     if (warn === undefined) return clean;

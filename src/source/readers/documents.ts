@@ -21,9 +21,9 @@ export async function* rowsByPath(
       for (const { path, rows: at } of all) if (at.length > 0 || (!found.has(path) && reaches(value, path))) found.add(path);
       if (all.every(({ path, rows: at }) => at.length === 0 && path.isOne))
         return [{ row: `nothing found at ${of.map(({ text }) => text).join(', ')}`, place }];
-      const meant =
+      const matching =
         condition === undefined ? all.flatMap(({ rows: at }) => at) : of.flatMap((path) => [...rowsAt(value, path, condition, column)]);
-      return meant.map((row) => ({ row, place }));
+      return matching.map((row) => ({ row, place }));
     });
   for await (const chunk of chunks) yield* rows(pieces.push(chunk));
   yield* rows(pieces.end());
@@ -95,20 +95,20 @@ function pieceReader(paths: readonly Path[], found: Set<Path>): { push(chunk: Bu
   };
   tokenizer.onError = (error) => (fault ??= error.message);
   parser.onError = (error) => (fault ??= error.message);
-  const taken = () => {
+  const drain = () => {
     if (fault !== undefined) throw noJson(fault);
-    const whole = pieces;
+    const ready = pieces;
     pieces = [];
-    return whole;
+    return ready;
   };
   return {
     push(chunk) {
       tokenizer.write(chunk);
-      return taken();
+      return drain();
     },
     end() {
       if (depth > 0) throw noJson('it ends too early');
-      return taken();
+      return drain();
     },
   };
 }

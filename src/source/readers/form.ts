@@ -56,13 +56,13 @@ export interface Given {
  */
 export async function findForm(chunks: AsyncIterable<Buffer>, given: Given): Promise<FormedInput> {
   const { head, rest } = await withHead(chunks, (bytes) => bytes.length >= packedBytes(bytes[0]));
-  const whole = joined(head, rest);
+  const complete = joined(head, rest);
   const bounded = (unpacked: AsyncGenerator<Buffer>) => (given.mostBytes === undefined ? unpacked : atMost(unpacked, given.mostBytes));
   if (isZip(head)) {
-    const { name, chunks: unpacked } = await unzip(whole);
+    const { name, chunks: unpacked } = await unzip(complete);
     return formed(bounded(unpacked), given, name);
   }
-  return isGzip(head) ? formed(bounded(gunzip(whole)), given, given.file.replace(/\.gz$/i, '')) : formed(whole, given, given.file);
+  return isGzip(head) ? formed(bounded(gunzip(complete)), given, given.file.replace(/\.gz$/i, '')) : formed(complete, given, given.file);
 }
 
 async function formed(all: AsyncIterable<Buffer>, { format: given, column, skip = 0 }: Given, file: string): Promise<FormedInput> {
@@ -134,11 +134,13 @@ function formOf(head: Buffer, file: string, isComplete: boolean, column: string 
   if (first === '<' && lineFormOf(content.trim().split('\n', 1)[0]!) === undefined)
     throw new WeirError('USAGE', `the file is a web page or XML, and no list: it begins with ${shown(content.trim())}`);
   const lines = content.split('\n');
-  const whole = (isComplete ? lines : lines.slice(0, -1)).map(bareLine);
-  const at = whole.findIndex((each) => each !== '' && !COMMENT.test(each));
+  const complete = (isComplete ? lines : lines.slice(0, -1)).map(bareLine);
+  const at = complete.findIndex((each) => each !== '' && !COMMENT.test(each));
   const named = BY_NAME[/\.([a-z]+)$/i.exec(file)?.[1].toLowerCase() ?? ''];
   if (at < 0) return named === 'text' || isComplete ? { format: 'text' } : undefined;
-  return column === undefined ? formOfLine(whole[at], whole.slice(0, at), named) : formOfColumn(whole[at], whole.slice(0, at), column);
+  return column === undefined
+    ? formOfLine(complete[at], complete.slice(0, at), named)
+    : formOfColumn(complete[at], complete.slice(0, at), column);
 }
 
 /** CSV with this column in a header (possibly in a comment), or without a header. */

@@ -90,22 +90,22 @@ async function* arrayItems(chunks: AsyncIterable<Buffer>): AsyncGenerator<Item> 
   let entries = 0;
   let lines = 1;
   /** Bytes still needed, beginning at `from`. */
-  let held = Buffer.alloc(0);
+  let pending = Buffer.alloc(0);
   let from = 0;
   for await (const chunk of chunks) {
-    held = Buffer.concat([held, chunk]);
+    pending = Buffer.concat([pending, chunk]);
     for (const piece of upToEachLf(chunk)) {
       for (const { start, end } of scanner.push(piece)) {
-        yield { json: held.subarray(start - from, end - from), place: `entry ${entries}` };
+        yield { json: pending.subarray(start - from, end - from), place: `entry ${entries}` };
         entries += 1;
       }
       if (scanner.fault !== undefined) throw noArray(`line ${lines} ${scanner.fault}`);
       if (piece.at(-1) === LF) lines += 1;
     }
-    const begin = scanner.open?.start ?? from + held.length;
-    held = held.subarray(begin - from);
+    const begin = scanner.open?.start ?? from + pending.length;
+    pending = pending.subarray(begin - from);
     from = begin;
-    if (held.length > MAX_LINE_BYTES) throw new WeirError('USAGE', `entry ${entries} is longer than ${MAX_LINE_BYTES / 2 ** 20} MiB`);
+    if (pending.length > MAX_LINE_BYTES) throw new WeirError('USAGE', `entry ${entries} is longer than ${MAX_LINE_BYTES / 2 ** 20} MiB`);
   }
   scanner.end();
   if (scanner.fault !== undefined) throw noArray(`line ${lines} ${scanner.fault}`);

@@ -122,7 +122,7 @@ function ofFlag(cell: JudgedCell): Judged | undefined {
 const ofEnd = ({ column, text }: JudgedCell): Judged | undefined =>
   isEnd(text) ? { passed: `${column.base} is ${text.toLowerCase()}` } : undefined;
 
-const ofVerdict = ({ text, asked }: JudgedCell, verdict: Verdict | undefined, said = text): Judged | undefined =>
+const ofVerdict = ({ text, asked }: JudgedCell, verdict: Verdict | undefined, word = text): Judged | undefined =>
   verdict === undefined || verdict === asked
     ? undefined
-    : { passed: `its verdict is ${said.toLowerCase().slice(0, 40)}, and the import is for ${asked}` };
+    : { passed: `its verdict is ${word.toLowerCase().slice(0, 40)}, and the import is for ${asked}` };

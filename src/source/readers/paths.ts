@@ -54,7 +54,7 @@ export function* rowsAt(
   column: typeof columnOf = columnMemory(),
 ): Generator<Row | string> {
   const name = text.split(/[.[\]]+/).findLast((each) => each !== '') ?? '';
-  const asked = condition === undefined ? undefined : { ...condition, said: undefined };
+  const asked = condition === undefined ? undefined : { ...condition, state: undefined };
   yield* walk(value, steps, asked, { name, column, object: undefined, judged: [] });
 }
 
@@ -66,7 +66,7 @@ export const reaches = (value: unknown, { steps }: Pick<Path, 'steps'>): boolean
 };
 
 interface Asked extends Condition {
-  readonly said: string | undefined;
+  readonly state: string | undefined;
 }
 
 /** The end of a path. */
@@ -82,17 +82,17 @@ interface Around {
 function* walk(value: unknown, steps: readonly Step[], asked: Asked | undefined, around: Around): Generator<Row | string> {
   if (value === undefined || value === null) return;
   const [step, ...others] = steps;
-  const said =
-    isObject(value) && asked !== undefined && Object.hasOwn(value, asked.field) ? { ...asked, said: String(value[asked.field]) } : asked;
+  const state =
+    isObject(value) && asked !== undefined && Object.hasOwn(value, asked.field) ? { ...asked, state: String(value[asked.field]) } : asked;
   if (step === undefined) {
-    if (said === undefined || said.said === said.value) yield rowOfLeaf(value, around);
+    if (state === undefined || state.state === state.value) yield rowOfLeaf(value, around);
   } else if (step === EACH) {
-    if (Array.isArray(value)) for (const each of value) yield* walk(each, others, said, { ...around, object: undefined });
+    if (Array.isArray(value)) for (const each of value) yield* walk(each, others, state, { ...around, object: undefined });
     else yield 'there is no array here';
   } else if (isObject(value)) {
     const isLast = others.length === 0 && !isObject(value[step]);
     const judged = isLast ? around.judged : [...around.judged, ...rowOf(value, around.column).filter(([{ role }]) => JUDGED.has(role))];
-    if (Object.hasOwn(value, step)) yield* walk(value[step], others, said, { ...around, object: value, judged });
+    if (Object.hasOwn(value, step)) yield* walk(value[step], others, state, { ...around, object: value, judged });
   } else yield 'there is no object here';
 }
 

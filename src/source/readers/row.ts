@@ -24,7 +24,7 @@ const VALUE = columnOf('value');
 export const rowOfText = (text: unknown): Row => [[VALUE, text]];
 
 /** Checks the last row of content without a final LF: `20.0.1.0/2` could be a truncated `20.0.1.0/24`. */
-export function wholeRow(row: PlacedRow['row']): PlacedRow['row'] {
+export function completeRow(row: PlacedRow['row']): PlacedRow['row'] {
   if (typeof row === 'string' || 'passed' in row) return row;
   const [, last] = row.findLast(([, value]) => isGiven(value)) ?? [];
   if (typeof last !== 'string' || !last.includes('/')) return row;

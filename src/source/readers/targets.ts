@@ -67,9 +67,9 @@ function combined(row: Row): readonly Target[] {
   }
   const found = read.map(({ cell, targets }) => foundIn(cell, targets));
   const chosen = oneEach([...found, ...otherFamily(found, cells)]);
-  const whole = chosen.map((each) => extended(each, chosen, cells));
-  for (const cell of cells) if (!best.includes(cell)) requireDescribing(cell, whole);
-  return whole.flatMap(({ targets }) => targets);
+  const result = chosen.map((each) => extended(each, chosen, cells));
+  for (const cell of cells) if (!best.includes(cell)) requireDescribing(cell, result);
+  return result.flatMap(({ targets }) => targets);
 }
 
 const fault = (message: string) => cellFault('value', message);
@@ -98,9 +98,9 @@ const mayMatter = ({ role, text }: Cell): boolean =>
 const isPlain = ({ role, column: { family } }: Cell): boolean =>
   (role === 'address' || role === 'network' || role === 'value') && family === undefined;
 
-function bestOf(cells: readonly Cell[], isMeant: (cell: Cell) => boolean): readonly Cell[] | undefined {
+function bestOf(cells: readonly Cell[], accepts: (cell: Cell) => boolean): readonly Cell[] | undefined {
   for (const role of RANKS) {
-    const of = cells.filter((cell) => cell.column.role === role && isMeant(cell));
+    const of = cells.filter((cell) => cell.column.role === role && accepts(cell));
     if (of.length > 0) return of;
   }
   return undefined;
@@ -155,7 +155,7 @@ const ADDRESSES_OF_8 = 1n << 24n;
 
 /** Applies masks, prefix lengths, sizes and ends of other columns; they must agree. */
 function extended(found: Found, chosen: readonly Found[], cells: readonly Cell[]): Found {
-  let whole: Found | undefined = found.isBare ? undefined : found;
+  let result: Found | undefined = found.isBare ? undefined : found;
   let by = found.cell;
   for (const cell of cells) {
     const read = EXTENTS[cell.role];
@@ -170,19 +170,19 @@ function extended(found: Found, chosen: readonly Found[], cells: readonly Cell[]
     const span = read(cell.text, found);
     if (typeof span === 'string') throw fault(`${at(cell)} ${span}`);
     if (isMapped && span.last - span.first >= ADDRESSES_OF_8) throw fault(`${at(found.cell)} to ${at(cell)} ${WIDE_MAPPED}`);
-    if (whole !== undefined && !extent.isSame(span, whole)) throw fault(`${at(cell)} and ${at(by)} do not agree`);
-    if (whole === undefined) by = cell;
-    whole ??= { ...found, ...span, targets: extent.networksOf(span).map((network) => ({ kind: 'ip', network })), isBare: false };
+    if (result !== undefined && !extent.isSame(span, result)) throw fault(`${at(cell)} and ${at(by)} do not agree`);
+    if (result === undefined) by = cell;
+    result ??= { ...found, ...span, targets: extent.networksOf(span).map((network) => ({ kind: 'ip', network })), isBare: false };
   }
-  if (whole === undefined && found.cell.role === 'first') throw fault(`${at(found.cell)} begins a range that has no end`);
-  return whole ?? found;
+  if (result === undefined && found.cell.role === 'first') throw fault(`${at(found.cell)} begins a range that has no end`);
+  return result ?? found;
 }
 
 /** Throws for an address unrelated to the targets: not equal, inside or around them. */
-function requireDescribing(cell: Cell, whole: readonly Found[]): void {
+function requireDescribing(cell: Cell, result: readonly Found[]): void {
   const { role } = cell;
-  if (role === 'first' && !whole.some(({ first }) => first === firstOf(cell)))
-    throw fault(`${at(cell)} is not the first address of ${at(whole[0].cell)}`);
+  if (role === 'first' && !result.some(({ first }) => first === firstOf(cell)))
+    throw fault(`${at(cell)} is not the first address of ${at(result[0].cell)}`);
   if (role === 'first' || EXTENTS[role] !== undefined || TELLING.includes(role)) return;
   for (const text of !RANKS.includes(role) && Array.isArray(cell.value) ? cell.value.map(textOf) : [cell.text]) {
     if (role !== 'value' && !/[.:{[]|^\d*[-+]\d/.test(text)) continue;
@@ -191,13 +191,13 @@ function requireDescribing(cell: Cell, whole: readonly Found[]): void {
     if (role === 'value' && !isRead && typeof targets !== 'string')
       requireAlone(
         cell,
-        whole.map((each) => each.cell),
+        result.map((each) => each.cell),
       );
     if (!isRead && isBroken(text, role)) throw fault(`${at(cell)} is no network`);
     if (!isRead) continue;
     const span = foundIn({ ...cell, text }, targets);
-    const around = whole.find((each) => extent.contains(span, each) || extent.contains(each, span));
-    if (around === undefined) throw fault(`${at(cell)} is next to ${at(whole[0].cell)}: ${UNCLEAR}`);
+    const around = result.find((each) => extent.contains(span, each) || extent.contains(each, span));
+    if (around === undefined) throw fault(`${at(cell)} is next to ${at(result[0].cell)}: ${UNCLEAR}`);
     const isItself = role !== 'route' && around.isBare && !extent.isSame(span, around) && span.first === around.first;
     if (isItself) throw fault(`${at(cell)} begins with ${at(around.cell)}: ${UNCLEAR}`);
   }
@@ -220,7 +220,7 @@ const TELLING: readonly Role[] = ['reason', 'labels', 'config', 'name', 'ref', '
 /** Throws if an ASN or country may only describe an address or target of another column. */
 function requireAlone(cell: Cell, cells: readonly Cell[]): void {
   const twin = cells.find((each) => RANKS.includes(each.column.role) && isCandidate(each) && each.text !== cell.text);
-  const other = addressBeside(cells.filter((each) => each !== cell && !TELLING.includes(each.column.role)));
+  const other = otherAddress(cells.filter((each) => each !== cell && !TELLING.includes(each.column.role)));
   if (other !== undefined) throw fault(`${shown(other.address)} in "${other.name}" is next to ${shown(cell.text)}: ${UNCLEAR}`);
   if (twin !== undefined) throw fault(`${at(twin)} is next to ${at(cell)}: a row has one target`);
 }
@@ -231,7 +231,7 @@ function broadTarget(row: Row, cells: readonly Cell[]): Target {
   const role = has('asn') ? 'asn' : 'country';
   const cell = cells.find(({ column }) => column.role === role);
   if (cell === undefined || has('first', ...RANKS) || (has('start') && has('end'))) throw fault(NOTHING);
-  const other = addressBeside(cells);
+  const other = otherAddress(cells);
   if (other !== undefined)
     throw fault(
       `${shown(other.address)} looks like an address, but "${other.name}" is no column of addresses, and ${role} only describes it: call that column ip`,
@@ -241,7 +241,7 @@ function broadTarget(row: Row, cells: readonly Cell[]): Target {
   return targets[0];
 }
 
-function addressBeside(cells: readonly Cell[]): { readonly name: string; readonly address: string } | undefined {
+function otherAddress(cells: readonly Cell[]): { readonly name: string; readonly address: string } | undefined {
   for (const { column, text } of cells) {
     const address = addressAmong(text);
     if (address !== undefined) return { name: column.name, address };

@@ -137,8 +137,8 @@ function otherTarget(first: string, second: string, third: string | undefined): 
     : third !== undefined && /^\D{1,9}$/.test(second) && looksLikeAddress(third)
       ? third
       : undefined;
-  const [whole, part] = [first, other ?? ''].map(parseNetwork);
-  const isWithin = typeof whole !== 'string' && typeof part !== 'string' && overlaps(addressSet([whole]), part);
+  const [network, part] = [first, other ?? ''].map(parseNetwork);
+  const isWithin = typeof network !== 'string' && typeof part !== 'string' && overlaps(addressSet([network]), part);
   return isWithin ? undefined : other;
 }
 

@@ -18,13 +18,13 @@ export const NGINX_GEO: LineForm = {
   first: /^(geo\s+\$|(default|[\da-f.:]+(\/\d+|-[\d.]+)?)\s+("[^"]*"|[^\s;,]+)\s*;$)/i,
   open: () => (line) => {
     const [, value, quoted] = /^([^\s;]+)\s+(?=\S)("[^"]*"|[^\s;]*)\s*;\s*(?:#.*)?$/.exec(line) ?? [];
-    const said = quoted?.replace(/"/g, '');
+    const setting = quoted?.replace(/"/g, '');
     if (value === 'proxy') return NOTHING;
-    if (value === undefined || said === undefined) return unknownLine(line);
-    const isNothing = said === '0' || said === '';
-    if (value === 'default') return isNothing ? NOTHING : [`all other addresses have the value ${said}: a list cannot express that`];
+    if (value === undefined || setting === undefined) return unknownLine(line);
+    const isNothing = setting === '0' || setting === '';
+    if (value === 'default') return isNothing ? NOTHING : [`all other addresses have the value ${setting}: a list cannot express that`];
     if (value === 'delete' || value === 'include') return [`${value} is about more than this line`];
-    return [isNothing ? { passed: 'its value is 0' } : { value, verdict: clearVerdictOf(said) && said }];
+    return [isNothing ? { passed: 'its value is 0' } : { value, verdict: clearVerdictOf(setting) && setting }];
   },
 };
 
