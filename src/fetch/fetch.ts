@@ -155,11 +155,12 @@ export function startDeadlines({ idleMs, totalMs }: Pick<FetchLimits, 'idleMs' |
     /** Waits in the queue without counting idle time. Rejects with LIMITED at the total deadline. */
     async resting(wait: Promise<void>): Promise<void> {
       clearTimeout(idle);
-      const { promise: over, reject } = Promise.withResolvers<never>();
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
       const end = () => reject(new WeirError('LIMITED', 'its turn has not come', { cause: { retryAfter: LATER } }));
       signal.addEventListener('abort', end, { once: true });
+      wait.then(resolve, reject);
       try {
-        await Promise.race([wait, over]);
+        await promise;
       } finally {
         signal.removeEventListener('abort', end);
         idle = waitForByte();

@@ -12,7 +12,7 @@ import { pullMisp } from '../source/misp/pull.ts';
 import { isRefused, type Refused, type TaxiiServer } from '../source/taxii/ask.ts';
 import { type KnownCollection, knownFrom, linesOf } from '../source/taxii/known.ts';
 import { listLines } from '../source/taxii/list.ts';
-import { isWholeDue, pulledOf, pullTaxii } from '../source/taxii/pull.ts';
+import { isCompleteDue, pulledOf, pullTaxii } from '../source/taxii/pull.ts';
 import { type FetchRequest, fetchInto } from './fetch.ts';
 
 /** File name suffix of a collection's state. */
@@ -75,7 +75,7 @@ export async function taxiiFile(
     .update(JSON.stringify([of, request.credentials ?? {}]))
     .digest('hex');
   const statePath = join(folder, `${key}${KNOWN_END}`);
-  const known = keeps ? await readKnown(statePath, of, (completeAt) => form === 'taxii' && isWholeDue(completeAt, now())) : undefined;
+  const known = keeps ? await readKnown(statePath, of, (completeAt) => form === 'taxii' && isCompleteDue(completeAt, now())) : undefined;
   const pulled = await (form === 'taxii' ? pullTaxii({ server, collection, known, now }) : pullMisp({ server, known, now }));
   if (isRefused(pulled)) return { kind: 'refused', ...pulled };
   const [file, next] = [join(folder, `${randomUUID()}.part`), join(folder, `${randomUUID()}.part`)];

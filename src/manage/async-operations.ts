@@ -1,6 +1,6 @@
 /** Operations that outlast the client's wait: 202, then poll (SPEC D15.55). */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { v7 } from 'uuid';
+import { before } from '../clock.ts';
 import { WeirError } from '../errors.ts';
 import type { Outcome } from './outcome.ts';
 
@@ -72,8 +72,7 @@ export function asyncOperations({ patience, now, failed }: Parts): AsyncOperatio
   return {
     async inTime(asker, work) {
       const done = counted(asker.workspaceId, work);
-      const timer = new AbortController();
-      const inTime = await Promise.race([done, sleep(patience, undefined, { signal: timer.signal })]).finally(() => timer.abort());
+      const inTime = await before(done, patience);
       if (inTime !== undefined) return inTime;
       const id = v7();
       const one: Pending = { ...asker, outcome: pending(id), endedAt: 0 };

@@ -1,8 +1,8 @@
 import { type ForecastFields, forecastFields } from '../feed/monitor/forecast-fields.ts';
-import type { Batch, Refused, Taken } from '../signal/accept.ts';
+import type { AcceptedBatch, Batch, Refused } from '../signal/accept.ts';
 import type { RuleManagement } from './rules/rule-ports.ts';
 
-export type BatchResult = Taken | Refused;
+export type BatchResult = AcceptedBatch | Refused;
 
 /** Checks batches without publishing them; counts their combined effect. */
 export async function previewBatches(

@@ -1225,7 +1225,7 @@ suite('management', () => {
     const [, middle] = moments;
     const lost = await get(`/difference?feed=${name}&since=${middle!.at}&until=${final.at}`);
     assert.deepEqual(
-      [lost.status, /was deleted, and its rules of then are not known/.test(lost.body.message)],
+      [lost.status, /was deleted, and its earlier rules are unknown/.test(lost.body.message)],
       [409, true],
       lost.body.message,
     );

@@ -20,6 +20,12 @@ export interface Answer {
   readonly tag: string | undefined;
 }
 
+interface Page<T> {
+  readonly items: readonly T[];
+  /** Where the next page begins; null: this is the last. */
+  readonly next: string | null;
+}
+
 /** Sends one request. Rejects with a WeirError, whose cause are the faults of fields. `tag`: the state that an edit expects. */
 export type Send = (operation: Operation, parts: Parts, tag: string | undefined) => Promise<Answer>;
 
@@ -27,6 +33,8 @@ export interface Client {
   call<T>(operation: string, given?: Fields, tag?: string): Promise<T>;
   /** The items of a list, of all its pages, `limit` at most. */
   items<T>(operation: string, given?: Fields, limit?: number): Promise<T[]>;
+  /** The pages of a list, of `limit` items at most. */
+  pages<T>(operation: string, given: Fields, limit?: number): AsyncIterable<Page<T>>;
   /** The state that an operation edits, with its tag. */
   state(operation: string, given: Fields): Promise<Answer>;
   /** Edits the present state: reads it, and again when somebody else was faster. */
@@ -92,25 +100,32 @@ export function clientOf(send: Send): Client {
     const reads = OPERATIONS.find(({ method, path }) => method === 'GET' && path === operation.path)!;
     return send(reads, partsOf(reads, Object.fromEntries(pathNames(reads).map((each) => [each, given[each]]))), undefined);
   };
+  async function* pages<T>(name: string, given: Fields, limit = Number.POSITIVE_INFINITY): AsyncGenerator<Page<T>> {
+    const operation = operationNamed(name);
+    const most = (fieldsOf(operation).limit as { maximum?: number } | undefined)?.maximum;
+    const list = Object.entries((operation.answer as unknown as { properties: object }).properties).find(
+      ([, { type }]) => type === 'array',
+    )![0];
+    let { after } = given;
+    for (let left = limit; ; ) {
+      const page = most === undefined ? {} : { limit: Math.min(most, left), after };
+      const body = await call<Record<string, T[]> & { next?: string | null }>(name, { ...given, ...page });
+      const { [list]: items, next = null } = body;
+      yield { items: items!, next };
+      left -= items!.length;
+      if (next === null || left <= 0) return;
+      after = next;
+    }
+  }
   return {
     call,
     state,
     async items<T>(name: string, given: Fields = {}, limit = Number.POSITIVE_INFINITY) {
-      const operation = operationNamed(name);
-      const most = (fieldsOf(operation).limit as { maximum?: number } | undefined)?.maximum;
-      const list = Object.entries((operation.answer as unknown as { properties: object }).properties).find(
-        ([, { type }]) => type === 'array',
-      )![0];
       const found: T[] = [];
-      let after: string | null | undefined;
-      do {
-        const page = { limit: most && Math.min(most, limit - found.length), after: after ?? undefined };
-        const body = await call<Record<string, T[]> & { next?: string | null }>(name, { ...given, ...(most !== undefined && page) });
-        found.push(...body[list]!);
-        after = body.next;
-      } while (after != null && found.length < limit);
+      for await (const { items } of pages<T>(name, given, limit)) found.push(...items);
       return found;
     },
+    pages,
     async edit<T>(name: string, given: Fields, change: (state: never) => Fields = () => ({})) {
       for (let attempt = 1; ; attempt += 1) {
         const { body, tag } = await state(name, given);

@@ -11,7 +11,8 @@ import { ruleSelections } from '../../manage/rules/rule-selections.ts';
 import type { Store, StoreReads } from '../../ports/store.ts';
 import { servedSettings } from '../../runtime/served-settings.ts';
 import type { Context } from '../context.ts';
-import { rulePorts } from '../rules/rule-operations.ts';
+import { untilLanded } from '../landed.ts';
+import { publish } from '../publish.ts';
 import type { Send } from './client.ts';
 
 const MEBIBYTE = 1024 * 1024;
@@ -38,7 +39,6 @@ function manageContext(context: Context, store: StoreReads, workspace: Workspace
   const { now } = systemClock;
   const guardOf = blockGuards(servedSettings(config).guardRails);
   const parts = async () => ({ ...(await (await import('../feed-parts.ts')).servedParts(context)), store });
-  const rules = () => rulePorts(context, 'nothing has changed');
   const step: ManageContext['step'] = (work) => work();
   const ports: Omit<ManagePorts, 'store'> = {
     now,
@@ -77,8 +77,8 @@ function manageContext(context: Context, store: StoreReads, workspace: Workspace
     testExpression: unavailable,
     backtests: ABSENT,
     service: ABSENT,
-    publish: async (messages) => (await rules()).publish(messages),
-    untilLanded: async () => (await rules()).untilLanded(),
+    publish: async (messages) => publish(context, await context.stream(), messages, 'nothing has changed'),
+    untilLanded: async () => untilLanded(context, await context.stream(), store),
     accept: unavailable,
     forecast: undefined,
     explainer: undefined,

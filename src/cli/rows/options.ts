@@ -19,6 +19,8 @@ export interface OptionRow {
   readonly fallback?: string | number;
   /** The value is in a file. */
   readonly isFile?: true;
+  /** The one value of an option that may be repeated; throws USAGE. */
+  joined?(texts: readonly string[]): string;
   /** Reads the value; throws USAGE. */
   read?(text: string): unknown;
 }
@@ -71,7 +73,7 @@ export function optionOf(field: string, schema: TSchema, row: OptionRow = {}): F
   const help = (row.help ?? shape.description ?? words).replace(/\.$/, '');
   const more = isList ? '; repeatable' : words !== '' && help !== words && !help.includes(words) ? `: ${words}` : '';
   const option = new Option(types.includes('boolean') ? long : `${long} <${value}>`, `${help}${more}`);
-  if (isList) option.argParser(collect as never);
+  if (isList || row.joined !== undefined) option.argParser(collect as never);
   if (row.fallback !== undefined) option.default(String(row.fallback));
   return { field, long, option, row, shape };
 }
@@ -105,6 +107,7 @@ export async function givenBy(options: readonly FieldOption[], parsed: Fields): 
     const given = parsed[option.attributeName()];
     if (given === undefined) continue;
     if (row.isFile) found[field] = await secretIn(String(given));
+    else if (row.joined !== undefined) found[field] = row.joined(given as string[]);
     else if (Array.isArray(given)) found[field] = listOf(given as string[], shape, row);
     else found[field] = typeof given === 'string' ? readValue(given, shape, row) : given;
   }
@@ -131,7 +134,8 @@ function faultText({ field, message }: FieldFault, options: readonly FieldOption
   const isShown = typeof value === 'string' && !option?.row.isFile && /^must (be (an? |one of)|match)/.test(text);
   const unit = option?.shape['x-unit'];
   const how = isShown && unit !== undefined ? `: ${UNITS[unit]}, or with a unit such as 12h, 7d` : '';
-  return `${option?.long ?? name} ${text}${isShown ? `, not ${JSON.stringify(value)}` : ''}${how}`;
+  const long = option?.long ?? (item === undefined ? name : `--${name}-${item}`);
+  return `${long} ${text}${isShown ? `, not ${JSON.stringify(value)}` : ''}${how}`;
 }
 const UNITS = { s: 'seconds', m: 'minutes', h: 'hours', d: 'days', w: 'weeks' } as const;
 

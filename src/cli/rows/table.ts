@@ -11,6 +11,7 @@ export const ROW_GROUPS: readonly (readonly [words: readonly string[], load: () 
   [['source'], async () => (await import('../sources/sources.ts')).SOURCE_ROWS],
   [['webhook'], async () => (await import('../account/webhooks.ts')).WEBHOOK_ROWS],
   [['batch', 'undo'], async () => (await import('../rules/batches.ts')).BATCH_ROWS],
+  [['rule'], async () => (await import('../rules/rules.ts')).RULE_ROWS],
   [['history'], async () => (await import('../rules/history.ts')).HISTORY_ROWS],
   [['feed'], async () => (await import('../rules/difference.ts')).DIFFERENCE_ROWS],
   [['changes'], async () => (await import('../rules/changes.ts')).CHANGES_ROWS],

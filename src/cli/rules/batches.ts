@@ -3,15 +3,14 @@ import { WeirError } from '../../errors.ts';
 import { type batchJson, effectText } from '../../manage/batches.ts';
 import { RULES_KEPT } from '../../ports/stored/account-store.ts';
 import type { UndoPreview } from '../../ports/stored/rule-store.ts';
-import { inWords, readSince } from '../../text/duration.ts';
+import { inWords } from '../../text/duration.ts';
 import type { Client } from '../client/client.ts';
 import { namesOf } from '../client/names.ts';
 import { confirm } from '../confirm.ts';
 import { printable } from '../context.ts';
 import { type AnyRow, type Call, row } from '../rows/row.ts';
 import { wholeNumber } from '../usage.ts';
-import { SINCE_RULE } from './conditions.ts';
-import { waiting } from './rule-operations.ts';
+import { SINCE_RULE, sinceOf, waiting } from './selection.ts';
 
 type Batch = ReturnType<typeof batchJson>;
 type Named = Batch & { readonly list_name: string | null };
@@ -110,8 +109,7 @@ async function undo({ client, context, given, options }: Call): Promise<Undone |
 
 /** The batches that were accepted since an instant, by one key where it is named, and that are not undone; no undos. */
 async function batchesSince(client: Client, { since, key }: { readonly since: string; readonly key?: string }): Promise<string[]> {
-  const from = readSince(since, Date.now());
-  if (from === undefined) throw new WeirError('USAGE', `--since must be ${SINCE_RULE}`);
+  const from = Date.parse(sinceOf(since));
   const keyId = key === undefined ? undefined : (await client.call<{ id: string }>('getKey', { key })).id;
   const found = (await client.items<Batch>('listBatches')).filter(
     (batch) =>

@@ -5,7 +5,7 @@ import { countText } from '../../text/count.ts';
 import { table } from '../context.ts';
 import { type AnyRow, type Call, row } from '../rows/row.ts';
 import { wholeNumber } from '../usage.ts';
-import { SINCE_RULE } from './conditions.ts';
+import { SINCE_RULE } from './selection.ts';
 
 export const CHANGES_ROWS: readonly AnyRow[] = [
   row<ChangesJson>({

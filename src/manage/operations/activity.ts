@@ -1,4 +1,5 @@
 import { dayOf, isoTime } from '../../clock.ts';
+import { hasCode } from '../../errors.ts';
 import { answerOf, durationOf, type Fields, listOf, nullable, Type, textField } from '../../json/schema.ts';
 import {
   ACTIVITY_FIELDS,
@@ -163,7 +164,17 @@ export const ACTIVITY_OPERATIONS: readonly Operation[] = [
     answer: pageSchema('Devices', 'devices', DEVICE),
     async run({ store, workspaceId }, { query: { key, ...query } }) {
       const { after, limit } = pageRequest(query, BY_ID);
-      const keyId = key === undefined ? undefined : (await findKeyNamed(store, workspaceId, key)).id;
+      // An unknown key has no devices.
+      const keyId =
+        key === undefined
+          ? undefined
+          : await findKeyNamed(store, workspaceId, key).then(
+              ({ id }) => id,
+              (error) => {
+                if (!hasCode(error, 'NOT_FOUND')) throw error;
+                return key;
+              },
+            );
       const which = { limit: limit + 1, ...(after !== null && { after }), ...(keyId !== undefined && { keyId }) };
       const found = await store.devices(workspaceId, which);
       const items = found.slice(0, limit);

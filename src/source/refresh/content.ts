@@ -77,7 +77,7 @@ export async function* readSource(
     else {
       see(each.entry.target, each.entry);
       seen.hasEnds ||= each.entry.expiry !== undefined;
-      yield { ...each, entry: kept(each.entry) };
+      yield { ...each, entry: asRule(each.entry) };
     }
   }
 
@@ -93,7 +93,7 @@ export async function* readSource(
 }
 
 /** A rule identified by its value, permanent unless the content gives an expiry. */
-const kept = (entry: ListEntry): ListEntry => ({
+const asRule = (entry: ListEntry): ListEntry => ({
   ...entry,
   ruleRef: undefined,
   expiry: entry.expiry ?? (entry.action === 'block' ? { at: FOR_GOOD } : undefined),

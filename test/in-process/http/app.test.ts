@@ -827,7 +827,7 @@ test('D3.24 a compressed body: 415 that says so; identity is none', async () => 
 test('D14.12 usage metrics are received as a batch is: a client may go away in their middle, 415 when compressed, 413 over 256 KiB', async (t) => {
   const unasked = async () => ({ status: 500 });
   const usage = async () => ({ status: 201, headers: ['Content-Length', '0'], body: undefined });
-  const { url, log } = await listening(t, { bouncers: { stream: unasked, held: unasked, usage, refused: () => {} } });
+  const { url, log } = await listening(t, { bouncers: { stream: unasked, current: unasked, usage, refused: () => {} } });
   const address = `${url}/v1/usage-metrics`;
   for (const length of ['Content-Length: 100', 'Transfer-Encoding: chunked']) {
     const socket = connect(Number(new URL(url).port), '127.0.0.1');

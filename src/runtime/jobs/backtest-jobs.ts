@@ -1,47 +1,19 @@
 /** Backtests as jobs with a thread each; results stay in memory for a while (SPEC D19.16 to D19.18). */
 import { randomUUID } from 'node:crypto';
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import type { Report } from '../../backtest/report.ts';
-import { WeirError } from '../../errors.ts';
+import { hasCode, WeirError } from '../../errors.ts';
 import type { BacktestAsked, BacktestJob, Backtests } from '../../manage/expressions/backtests.ts';
-import { type GeoTables, readsGeo } from './backtest-geo.ts';
+import { remoteCalls } from '../threads/rpc.ts';
+import { inBounds, startJob } from './job.ts';
+import { JOBS, type JobMethods } from './table.ts';
+import type { Progress } from './work/backtest.ts';
+import { type GeoTables, readsGeo } from './work/backtest-geo.ts';
 
-export interface JobData extends BacktestAsked {
-  readonly schemesFile: string | undefined;
-  readonly geo: GeoTables | undefined;
-  readonly unpackedBytes: number;
-  readonly resultBytes: number;
-}
-
-/** Progress, finally with the report as JSON, or an error. */
-export type JobMessage = { readonly readBytes: number; readonly requests: number; readonly result?: string } | { readonly fault: string };
-
-export interface JobLimits {
-  /** Concurrent jobs in all. */
-  readonly running: number;
-  /** Limits: ms; heap, MiB. */
-  readonly time: number;
-  readonly memoryMb: number;
-  /** Limits of an unpacked recording, and of a result, bytes. */
-  readonly unpackedBytes: number;
-  readonly resultBytes: number;
-  /** Retention of ended jobs, ms; limit per workspace; total bytes of results. */
-  readonly retention: number;
-  readonly jobsOfWorkspace: number;
-  readonly totalBytes: number;
-}
-
-const MEBIBYTE = 1024 * 1024;
-export const JOB_LIMITS: JobLimits = {
-  running: 3,
-  time: 300_000,
-  memoryMb: 256,
-  unpackedBytes: 1024 * MEBIBYTE,
-  resultBytes: 2 * MEBIBYTE,
-  retention: 3_600_000,
-  jobsOfWorkspace: 5,
-  totalBytes: 64 * MEBIBYTE,
-};
+/** Concurrent jobs in all, and the limit of each, ms. */
+const [RUNNING, TIME] = [3, 300_000];
+/** Retention of ended jobs, ms; limit per workspace; total bytes of results. */
+const [RETENTION, OF_WORKSPACE, RESULT_BYTES] = [3_600_000, 5, 64 * 1024 * 1024];
 
 interface Parts {
   readonly schemesFile: string | undefined;
@@ -49,7 +21,6 @@ interface Parts {
   /** ms */
   readonly now: () => number;
   readonly report: (error: unknown) => void;
-  readonly limits?: JobLimits;
 }
 
 type Kept = { -readonly [K in keyof BacktestJob]: BacktestJob[K] } & { readonly workspaceId: string; worker?: Worker; result?: string };
@@ -61,7 +32,7 @@ const PATIENCE = 30_000;
 /** Larger buffers have own memory and can be transferred. */
 const OWN_MEMORY = 64 * 1024;
 
-export function backtestJobs({ schemesFile, geo, now, report, limits = JOB_LIMITS }: Parts): Backtests {
+export function backtestJobs({ schemesFile, geo, now, report }: Parts): Backtests {
   let jobs: readonly Kept[] = [];
   let threads = 0;
   /** Last request of waiting workspaces, ms since 1970, in the order of their first. */
@@ -72,7 +43,7 @@ export function backtestJobs({ schemesFile, geo, now, report, limits = JOB_LIMIT
     for (const [each, at] of waiting) if (Math.abs(now() - at) > PATIENCE) waiting.delete(each);
     const others = [...waiting.keys()];
     const ahead = waiting.has(workspaceId) ? others.indexOf(workspaceId) : others.length;
-    if (threads + ahead >= limits.running) {
+    if (threads + ahead >= RUNNING) {
       waiting.set(workspaceId, now());
       throw new WeirError('LIMITED', 'too many backtests run at this time', { cause: { retryAfter: RETRY_AFTER } });
     }
@@ -81,15 +52,15 @@ export function backtestJobs({ schemesFile, geo, now, report, limits = JOB_LIMIT
 
   /** Drops old results, and the oldest of the largest owner. */
   function tidy(): void {
-    const since = now() - limits.retention;
+    const since = now() - RETENTION;
     jobs = jobs.filter(({ endedAt }) => endedAt === null || endedAt > since);
     const owners = new Set(jobs.map(({ workspaceId }) => workspaceId));
     for (const owner of owners) {
       const ended = endedOf(owner);
-      for (const job of ended.slice(0, Math.max(0, ended.length - limits.jobsOfWorkspace))) forget(job);
+      for (const job of ended.slice(0, Math.max(0, ended.length - OF_WORKSPACE))) forget(job);
     }
     const bytesOf = (of: readonly Kept[]) => of.reduce((sum, { result }) => sum + (result?.length ?? 0), 0);
-    while (bytesOf(jobs) > limits.totalBytes) {
+    while (bytesOf(jobs) > RESULT_BYTES) {
       const [most] = [...owners].map(endedOf).sort((a, b) => bytesOf(b) - bytesOf(a));
       forget(most![0]!);
     }
@@ -109,47 +80,36 @@ export function backtestJobs({ schemesFile, geo, now, report, limits = JOB_LIMIT
     void job.worker?.terminate();
     tidy();
     // Expires without requests.
-    setTimeout(tidy, limits.retention + 1000).unref();
+    setTimeout(tidy, RETENTION + 1000).unref();
   }
 
   function run(job: Kept, asked: BacktestAsked): void {
     const { recording } = asked;
-    const memory = recording.buffer as ArrayBuffer;
-    const data: JobData = {
-      ...asked,
-      schemesFile,
-      geo: readsGeo(asked.rules) ? geo() : undefined,
-      unpackedBytes: limits.unpackedBytes,
-      resultBytes: limits.resultBytes,
-    };
-    const worker = new Worker(new URL('./backtest-job.thread.ts', import.meta.url), {
-      name: 'backtest',
-      workerData: data,
-      transferList: recording.length > OWN_MEMORY ? [memory] : [],
-      resourceLimits: { maxYoungGenerationSizeMb: 12, maxOldGenerationSizeMb: limits.memoryMb },
-    });
+    const worker = startJob(
+      'backtest',
+      { ...asked, schemesFile, geo: readsGeo(asked.rules) ? geo() : undefined },
+      recording.length > OWN_MEMORY ? [recording.buffer as ArrayBuffer] : [],
+    );
+    worker.unref();
     threads += 1;
     job.worker = worker;
-    const timer = setTimeout(() => end(job, 'failed', `takes longer than ${limits.time / 60_000} minutes`), limits.time).unref();
-    let fault: string | null = 'the backtest could not be done';
-    worker.on('message', (message: JobMessage) => {
-      if (job.state !== 'running') return;
-      if ('fault' in message) fault = message.fault;
-      else Object.assign(job, message);
+    const note = (message: Progress | object): undefined => {
+      if ('readBytes' in message && job.state === 'running') Object.assign(job, message);
+    };
+    worker.on('message', note);
+    const fault = inBounds(remoteCalls<JobMethods<'backtest'>>(worker).run(), TIME, tooMuch).then(note, (error: Error) => {
+      if (hasCode(error, 'REFUSED') || hasCode(error, 'TOO_LARGE')) return error.message;
+      if (String((error as { code?: unknown }).code).startsWith('Z_')) return `the recording cannot be unpacked: ${error.message}`;
+      if (job.state === 'running') report(error);
+      return 'the backtest could not be done';
     });
-    worker.on('error', (error: Error & { code?: unknown }) => {
-      if (error.code === 'ERR_WORKER_OUT_OF_MEMORY') fault = `takes more than ${limits.memoryMb} MiB of memory`;
-      else report(error);
-    });
-    // The slot is free when the thread has exited.
-    worker.on('exit', () => {
-      clearTimeout(timer);
+    void fault.then(async (text) => {
+      // The slot is free when the thread has exited.
+      await worker.terminate();
       threads -= 1;
       delete job.worker;
-      if (job.result === undefined) end(job, 'failed', fault);
-      else end(job, 'done');
+      end(job, text === undefined ? 'done' : 'failed', text);
     });
-    worker.unref();
   }
 
   return {
@@ -183,3 +143,9 @@ export function backtestJobs({ schemesFile, geo, now, report, limits = JOB_LIMIT
     },
   };
 }
+
+const tooMuch = (what: 'time' | 'memory') =>
+  new WeirError(
+    'TOO_LARGE',
+    what === 'time' ? `takes longer than ${TIME / 60_000} minutes` : `takes more than ${JOBS.backtest.memory} MiB of memory`,
+  );

@@ -4,7 +4,8 @@ import { hasCode, WeirError } from '../../errors.ts';
 import type { WorkspaceOverlap } from '../../feed/whatif/overlap/overlap.ts';
 import type { GeoData } from '../../geo/data.ts';
 import type { StoreReads } from '../../ports/store.ts';
-import { type OverlapData, overlapCounter } from './overlap.ts';
+import { overlapCounter } from './overlap.ts';
+import type { OverlapData } from './work/overlap.ts';
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 

@@ -1,6 +1,5 @@
 /** List overlap, computed on a thread and shared by concurrent requests (SPEC D30.5). */
 import { createHash } from 'node:crypto';
-import type { AccessList } from '../../account/list.ts';
 import { hasCode } from '../../errors.ts';
 import type { OverlapDetail } from '../../feed/whatif/overlap/detail.ts';
 import type { WorkspaceOverlap } from '../../feed/whatif/overlap/overlap.ts';
@@ -9,19 +8,10 @@ import type { OverlapCounter } from '../../manage/overlap.ts';
 import type { StoreReads } from '../../ports/store.ts';
 import { fairQueue } from '../../schedule/fair-queue.ts';
 import { shared } from '../../serial.ts';
-import type { ReadingData } from './reading.ts';
-import { threadAnswer } from './thread-answer.ts';
+import { answerOf as answerOnThread } from './job.ts';
+import { JOBS } from './table.ts';
+import type { OverlapData } from './work/overlap.ts';
 
-/** All lists, always including `shown`, or the detail of one list. */
-type Work = { readonly shown: string | undefined } | { readonly detailOf: Pick<AccessList, 'id' | 'name'> };
-
-export interface OverlapData extends ReadingData {
-  readonly workspaceId: string;
-  readonly work: Work;
-}
-
-const LINE = { running: 2, asked: { inAll: 256, ofWorkspace: 4 }, refusal: 'the overlap of too many lists is being computed' };
-const THREAD = { name: 'worth', doing: 'computing the overlap of the lists of the workspace', time: 180_000, memory: 256 };
 /** Cached results in all, per workspace, and their age, ms: the age of detections changes without events. */
 const CACHED = { inAll: 32, ofWorkspace: 4 };
 const FRESH = 600_000;
@@ -46,16 +36,21 @@ interface Options extends Pick<OverlapData, 'settings' | 'guardRails'> {
   readonly count?: (data: OverlapData) => Promise<unknown>;
 }
 
-const onThread = (data: OverlapData) => threadAnswer<unknown>(new URL('./overlap.thread.ts', import.meta.url), data, THREAD);
-
 /** Rejects with TOO_LARGE (time or memory) and LIMITED (queue). */
-export function overlapCounter({ store, settings, guardRails, geo, now = Date.now, count = onThread }: Options): OverlapCounter {
+export function overlapCounter({
+  store,
+  settings,
+  guardRails,
+  geo,
+  now = Date.now,
+  count = (data) => answerOnThread('overlap', data),
+}: Options): OverlapCounter {
   const once = shared<unknown>();
-  const line = fairQueue(LINE);
+  const line = fairQueue(JOBS.overlap.line);
   const cache = new Map<string, CachedAnswer>();
 
   /** Version of the inputs, except time. */
-  async function versionOf(workspaceId: string, work: Work): Promise<string> {
+  async function versionOf(workspaceId: string, work: OverlapData['work']): Promise<string> {
     const revision = (await store.findNamed(workspaceId, ''))?.revision;
     const feeds = 'detailOf' in work ? await store.feeds(workspaceId) : [];
     return createHash('sha256')
@@ -77,7 +72,7 @@ export function overlapCounter({ store, settings, guardRails, geo, now = Date.no
     return version === wanted || 'refusal' in outcome || now() < ended + REST * (ended - begun);
   }
 
-  async function counted(key: string, workspaceId: string, work: Work): Promise<CachedAnswer> {
+  async function counted(key: string, workspaceId: string, work: OverlapData['work']): Promise<CachedAnswer> {
     const version = await versionOf(workspaceId, work);
     const known = cache.get(key);
     if (known !== undefined && isFresh(known, version)) return known;
@@ -94,7 +89,7 @@ export function overlapCounter({ store, settings, guardRails, geo, now = Date.no
     });
   }
 
-  const answerOf = <T>(workspaceId: string, work: Work): Promise<T> => {
+  const answerOf = <T>(workspaceId: string, work: OverlapData['work']): Promise<T> => {
     const key = `${workspaceId} ${JSON.stringify(work)}`;
     return once(async () => {
       const one = await counted(key, workspaceId, work);

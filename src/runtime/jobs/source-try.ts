@@ -1,37 +1,18 @@
 /** Trials of sources, each on a thread. */
-import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import { MessageChannel } from 'node:worker_threads';
 import { hasCode, WeirError } from '../../errors.ts';
 import type { Before } from '../../fetch/exchange.ts';
 import type { GeoData } from '../../geo/data.ts';
 import { fairQueue } from '../../schedule/fair-queue.ts';
 import { hostOf } from '../../source/host.ts';
 import type { SourceTrier, TryJob, TryReport } from '../../source/try-source.ts';
-import type { FetchSettings, PoliteFetching } from '../sources/fetching.ts';
+import type { PoliteFetching } from '../sources/fetching.ts';
 import { inTrialFolder } from '../sources/trial-folder.ts';
-import { type TriedAnswer, trialRequest, trialVisit } from '../sources/try-job.ts';
-import type { Visit } from '../sources/visits.ts';
-import type { ReadingData } from './reading.ts';
-import { serveCalls } from './rpc.ts';
-import { threadAnswer } from './thread-answer.ts';
-
-export interface TryData extends ReadingData {
-  readonly job: TryJob;
-  readonly settings: FetchSettings & ReadingData['settings'];
-  /** The main thread removes it. */
-  readonly folder: string;
-  /** Serves a `RemoteVisit`. */
-  readonly visitPort: MessagePort;
-  /** Fetched by the main thread; undefined: the thread fetches. */
-  readonly prefetched: TriedAnswer | { readonly kind: 'failed'; readonly text: string } | undefined;
-}
-
-export interface RemoteVisit extends Pick<Visit, 'refused'> {
-  before(url: string, credentials: Parameters<Before>[1]): Promise<void>;
-}
-
-/** Two concurrently; one per workspace. */
-const LINE = { running: 2, asked: { inAll: 64, ofWorkspace: 1 }, refusal: 'too many sources are being tried' };
-const THREAD = { name: 'source-try', doing: 'trying it', time: 60_000, memory: 512 };
+import { trialRequest, trialVisit } from '../sources/try-job.ts';
+import { serveCalls } from '../threads/rpc.ts';
+import { answerOf } from './job.ts';
+import { JOBS } from './table.ts';
+import type { RemoteVisit, TryData } from './work/source-try.ts';
 
 /** Trials per workspace, host and hour: of hosts with rare requests, and of others. */
 const PATIENT = 3;
@@ -50,7 +31,7 @@ interface TrierParts extends Pick<TryData, 'settings' | 'guardRails'> {
 export function sourceTrier({ settings, guardRails, recall, fetching, geo, now = Date.now }: TrierParts): SourceTrier {
   const { cache, visits, leastInterval } = fetching;
   const running = new Set<string>();
-  const line = fairQueue(LINE);
+  const line = fairQueue(JOBS.sourceTry.line);
   let lately: readonly { readonly client: string; readonly at: number }[] = [];
 
   /** Trials must not get the service banned from a host. */
@@ -95,9 +76,7 @@ export function sourceTrier({ settings, guardRails, recall, fetching, geo, now =
       content = await prefetch(job, before);
       const { [Symbol.asyncDispose]: _, ...plain } = content ?? {};
       const data = { job, settings, guardRails, geo: geo(), visitPort: port2, prefetched: content && (plain as TryData['prefetched']) };
-      return await inTrialFolder((folder) =>
-        threadAnswer<TryReport>(new URL('./source-try.thread.ts', import.meta.url), { ...data, folder } satisfies TryData, THREAD, [port2]),
-      );
+      return await inTrialFolder((folder) => answerOf('sourceTry', { ...data, folder } satisfies TryData, [port2]));
     } finally {
       port1.close();
       await content?.[Symbol.asyncDispose]?.();

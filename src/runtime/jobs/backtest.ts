@@ -1,27 +1,11 @@
 /** A backtest on threads: one reads, others evaluate (SPEC D19.14). */
 import { availableParallelism } from 'node:os';
-import { Worker } from 'node:worker_threads';
-import { type Count, emptyCount, mergeCounts, type TestedRule } from '../../backtest/rule.ts';
+import { type Count, emptyCount, mergeCounts } from '../../backtest/rule.ts';
 import { decompressed, pieces, TOO_LONG } from '../../recording/bytes.ts';
-import type { View } from '../../recording/view.ts';
-import type { ExpressionKind } from '../../rule.ts';
-import type { GeoTables } from './backtest-geo.ts';
-import { remoteCalls } from './rpc.ts';
-
-export interface BacktestThreadData {
-  readonly rules: readonly TestedRule[];
-  readonly kind: ExpressionKind;
-  readonly view: View;
-  readonly schemesFile: string | undefined;
-  /** undefined: no rule uses country or ASN. */
-  readonly geo: GeoTables | undefined;
-}
-
-export interface BacktestThreadMethods {
-  /** `at`: index of the first line. */
-  take(bytes: Uint8Array, at: number): Promise<void>;
-  count(): Promise<Count>;
-}
+import { remoteCalls } from '../threads/rpc.ts';
+import { startJob } from './job.ts';
+import type { JobMethods } from './table.ts';
+import type { BacktestData } from './work/backtest-part.ts';
 
 /** Bytes per part, and queued parts per thread. */
 const PART = 1024 * 1024;
@@ -30,7 +14,7 @@ const MOST_THREADS = 8;
 
 /** `progress`: bytes read, requests evaluated. */
 export async function backtest(
-  data: BacktestThreadData,
+  data: BacktestData,
   recordings: AsyncIterable<AsyncIterable<Buffer>>,
   progress: (bytes: number) => void = () => {},
 ): Promise<Count> {
@@ -87,12 +71,9 @@ async function* partsOf(recording: AsyncIterable<Buffer>): AsyncGenerator<{ byte
   if (lines.length > 0) yield part();
 }
 
-function startThread(data: BacktestThreadData) {
-  const worker = new Worker(new URL('./backtest.thread.ts', import.meta.url), {
-    workerData: data,
-    resourceLimits: { maxYoungGenerationSizeMb: 24 },
-  });
-  const calls = remoteCalls<BacktestThreadMethods>(worker);
+function startThread(data: BacktestData) {
+  const worker = startJob('backtestPart', data);
+  const calls = remoteCalls<JobMethods<'backtestPart'>>(worker);
   const open = new Set<Promise<void>>();
   let failure: unknown;
   return {
@@ -109,7 +90,8 @@ function startThread(data: BacktestThreadData) {
         })
         .finally(() => open.delete(done));
       open.add(done);
-      while (open.size >= WAITING) await Promise.race(open);
+      // The thread works in order: the first one ends first.
+      while (open.size >= WAITING) await open.values().next().value;
       if (failure !== undefined) throw failure;
     },
     async count() {

@@ -1,7 +1,7 @@
-import type { GeoFields } from '../../backtest/rule.ts';
-import { countryText } from '../../geo/kind.ts';
-import { keyLookup } from '../../geo/lookup.ts';
-import type { GeoTable } from '../../geo/table.ts';
+import type { GeoFields } from '../../../backtest/rule.ts';
+import { countryText } from '../../../geo/kind.ts';
+import { keyLookup } from '../../../geo/lookup.ts';
+import type { GeoTable } from '../../../geo/table.ts';
 
 export interface GeoTables {
   readonly country: GeoTable;
