@@ -114,7 +114,7 @@ export const settingsJson = (settings: ListSettings): Record<string, string | nu
 export const listState = ({ name, ...settings }: ListSettings & Pick<AccessList, 'name'>) => ({ name, ...settingsJson(settings) });
 
 /** What is wrong with the text of a setting, or null. */
-export const textFault = (text: string, longest: number): string | null =>
+const textFault = (text: string, longest: number): string | null =>
   [...text].length > longest ? `has at most ${longest} characters` : null;
 
 /** The fields whose texts are too long, each with what is wrong with it. */

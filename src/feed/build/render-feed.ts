@@ -89,7 +89,7 @@ export function measureFeed(
 }
 
 /** How many entries a feed would have if no never-block rules were cut out of it. */
-export function entriesWithoutSubtraction(...[snapshot, variant, asOf, geo, guarded]: Parameters<typeof contentOfFeed>): number {
+function entriesWithoutSubtraction(...[snapshot, variant, asOf, geo, guarded]: Parameters<typeof contentOfFeed>): number {
   const query = { ...queryOf(snapshot, variant, asOf, guarded), cut: keptCut(snapshot.head, trimKey(snapshot, variant)) };
   const { v4, v6 } = entriesOf(snapshot, variant, withoutSubtraction(snapshot, query, geo));
   return v4 + v6;

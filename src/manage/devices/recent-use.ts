@@ -95,5 +95,5 @@ async function* devicesSince(store: Pick<StoreReads, 'devices'>, workspaceId: st
 }
 
 /** The bouncers of a workspace. */
-export const allBouncers = (store: Pick<StoreReads, 'bouncerPage'>, workspaceId: string): AsyncGenerator<Bouncer> =>
+const allBouncers = (store: Pick<StoreReads, 'bouncerPage'>, workspaceId: string): AsyncGenerator<Bouncer> =>
   everyItem((page) => store.bouncerPage(workspaceId, page));

@@ -17,7 +17,7 @@ import { type GivenSecret, keptSecret } from './source-secret.ts';
 import { changedSettings, type GivenSettings, newSettings, type OpenSettings, settingsFaults } from './source-settings.ts';
 
 /** What making and setting them works with. */
-export type SourceChange = ChangeContext & Pick<ManagePorts, 'secretKeys' | 'sourceReach'>;
+type SourceChange = ChangeContext & Pick<ManagePorts, 'secretKeys' | 'sourceReach'>;
 
 /** The source with that id or name, or whose list has that id. Rejects with NOT_FOUND. */
 export async function findSource(store: Pick<StoreReads, 'findNamed' | 'source'>, workspaceId: string, ref: string): Promise<SourceRecord> {

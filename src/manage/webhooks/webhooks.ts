@@ -12,7 +12,7 @@ import { fieldFaults, refuseNewName } from '../operation.ts';
 import { type Reach, urlFault } from '../sources/source-settings.ts';
 
 /** What making and setting them works with. */
-export type WebhookChangeContext = ChangeContext & Pick<ManagePorts, 'secretKeys' | 'webhookReach'>;
+type WebhookChangeContext = ChangeContext & Pick<ManagePorts, 'secretKeys' | 'webhookReach'>;
 
 /** What somebody sets of a webhook. */
 export type GivenWebhook = Partial<WebhookSettings> & { readonly secret?: string | null | undefined };
