@@ -43,13 +43,13 @@ const MAKING_SETTINGS: Readonly<Record<MakingSetting, ListSetting>> = {
     value: 'count',
     least: 1,
     most: 1000,
-    help: 'how many independent lists of the feed have to have what it blocks',
+    help: 'number of independent lists that must contain an address to block it',
   },
   fit: {
     field: 'fit',
     value: 'what',
     words: FITS,
-    help: 'what to leave out where the feed would pass its cap: none (413), lists from the end of their order, sources (more have to agree)',
+    help: 'what to leave out of a feed over its limit: none (HTTP 413), lists (the last ones first), sources (require more lists to agree)',
   },
 };
 

@@ -48,7 +48,7 @@ const level = { value: 'level', words: LEVELS, help: LEVELS.join(', ') };
 
 /** A new setting needs a row here, a member above and a column in a migration. */
 export const LIST_SETTINGS: Readonly<Record<keyof ListSettings, ListSetting>> = {
-  description: { field: 'description', value: 'text', longest: 2048, help: 'shown in the header of feeds whose format has one' },
+  description: { field: 'description', value: 'text', longest: 2048, help: 'shown in the header of the format commented' },
   format: {
     field: 'format',
     value: 'format',
@@ -58,39 +58,45 @@ export const LIST_SETTINGS: Readonly<Record<keyof ListSettings, ListSetting>> = 
   },
   family: { field: 'family', value: 'family', words: FAMILIES, help: FAMILIES.join(', ') },
   action: { field: 'action', value: 'action', words: ACCESS_ACTIONS, help: ACCESS_ACTIONS.join(' or ') },
-  maxEntries: { field: 'max_entries', value: 'count', least: 1, most: 4_000_000, help: 'entry cap of the feed' },
+  maxEntries: {
+    field: 'max_entries',
+    value: 'count',
+    least: 1,
+    most: 4_000_000,
+    help: 'limit of the feed; default: that of its device, else 131,072',
+  },
   confidence: { field: 'confidence', ...level },
   severity: { field: 'severity', ...level },
   subtractAllow: {
     field: 'subtract_allow',
     value: 'which',
     words: SUBTRACT_ALLOW,
-    help: "never-block rules to cut out of the block feed: on (the list's own), workspace (those of all lists), off",
+    help: "never-block rules to subtract from the block feed: on (the list's own), workspace (those of all lists), off",
   },
   singleAddresses: {
     field: 'single_addresses',
     value: 'count',
     least: 1,
     most: 65_536,
-    help: 'for bouncers that take single addresses only: the widest network that they get so, in addresses; wider ones are left out',
+    help: 'for bouncers that accept only single addresses: size of the largest network to split into addresses; larger ones are left out',
   },
   target: {
     field: 'target',
     value: 'device',
     words: TARGET_NAMES,
-    help: 'what enforces the feed: gives what is not set here (weir target ls)',
+    help: 'device that enforces the feed; sets the defaults of format, family, address style and entry limit',
   },
   hostStyle: {
     field: 'host_style',
     value: 'style',
     words: HOST_STYLES,
-    help: 'bare: plain and commented have single addresses without a prefix length; wider networks are written address by address',
+    help: 'bare: plain and commented write single addresses without a prefix length, and networks address by address',
   },
   origins: {
     field: 'origins',
     value: 'what',
     words: ORIGINS,
-    help: 'lists: bouncers are told of which list each network is, and count by list',
+    help: 'lists: bouncers get the list of each network and count by list',
   },
 };
 

@@ -12,6 +12,12 @@ export const ROLES: Readonly<Record<RoleName, readonly Permission[]>> = {
   admin: PERMISSIONS,
 };
 
+export const ROLE_LABELS: Readonly<Record<RoleName, string>> = {
+  viewer: 'Viewer: sees everything, changes nothing',
+  operator: 'Operator: blocks, allows, undoes',
+  admin: 'Admin: everything',
+};
+
 /** The role with exactly these permissions, or null. */
 export const roleOf = (permissions: readonly Permission[]): RoleName | null =>
   ROLE_NAMES.find((role) => PERMISSIONS.every((each) => allows(ROLES[role], each) === allows(permissions, each))) ?? null;
