@@ -739,6 +739,7 @@ test('D41.21 a text at the end of a path is the target of its object: mask, end,
   // Other addresses and descriptions there are of no concern.
   assert.equal(await leaf({ ip, ipv6: '2001:db8::1', gateway: '203.0.113.9', confidence: 'x', value: 'y', network: '203.0.113.0/24' }), ip);
   assert.equal(await leaf({ value: ip, asn: 64500, country: 'NL' }, '[].value'), ip);
+  assert.equal(await leaf({ ip, start: '2026-01-01', end: '2026-01-02', valid_from_date: '2026-01-01', release_date: '2026-01-01' }), ip);
   assert.equal(await leaf({ asn: 64500, cc: 'NL' }, '[].asn'), 'AS64500');
   const waf = { mode: 'whitelist', configuration: { target: 'ip', value: ip } };
   assert.match((await leaf(waf, '[].configuration.value'))!, /^- its verdict is whitelist/);
