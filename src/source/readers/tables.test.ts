@@ -710,6 +710,22 @@ test('D41.5 a word that lets an address through and stands alone behind it skips
   ]);
 });
 
+test('D40.4 a mask of IPv6 written as an address, as in the ranges of Atlassian', async () => {
+  await hold({
+    'ip,netmask': [
+      ['2001:db8:3000::,ffff:ffff:f000::', '2001:db8:3000::/36'],
+      ['2001:db8::1,ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff', '2001:db8::1'],
+      ['2001:db8::,ffff:f0ff::', '! "ffff:f0ff::" in "netmask" is no mask: its ones do not stand together'],
+      ['2001:db8::,::', '! "::" in "netmask" would be all addresses'],
+      ['2001:db8::,255.255.255.0', '! "255.255.255.0" in "netmask" is no mask of this address'],
+      ['198.51.100.0,ffff::', '! "ffff::" in "netmask"'],
+    ],
+    'ip,wildcard': [['2001:db8::,::ffff:ffff:ffff:ffff:ffff', '2001:db8::/48']],
+  });
+  const item = { network: '2001:db8:3000::', mask_len: 36, cidr: '2001:db8:3000::/36', mask: 'ffff:ffff:f000::', direction: ['egress'] };
+  assert.deepEqual(await said(JSON.stringify({ items: [item] }), { file: 'x.json', paths: ['items[].cidr'] }), ['2001:db8:3000::/36']);
+});
+
 test('D41.5, D41.12 what stands below a heading or a name of what is not blocked is skipped', async () => {
   const below = async (heading: string, action: ListAction = 'block') =>
     (await said(`198.51.100.1\n${heading}\n198.51.100.2\n`, { action })).at(-1)!;
