@@ -534,8 +534,8 @@ suite('management of rules', () => {
       [many, 413, /^the file has more than 10000 entries, which exceeds the limit of an import: weir send accepts a file of any size/],
       [`\n${'#\n'.repeat(100_001)}192.0.2.3\n`, 413, /^the file has more than 100000 lines, .* weir send --replace/],
       ['["192.0.2.7", {', 400, /the file is not a JSON array/],
-      [fireHol, 400, /the file says that it has 3 entries, and 1 were read: it is cut/],
-      [spamhaus, 400, /the file says that it has 2 entries, and 1 were read: it is cut/],
+      [fireHol, 400, /the file announces 3 entries but has 1: it is truncated/],
+      [spamhaus, 400, /the file announces 2 entries but has 1: it is truncated/],
       [['{"a":', '1,"b":[2]', '}'].join('\n'), 400, /the file is one JSON object/],
       ['', 400, /the file is empty/],
     ];
@@ -553,7 +553,7 @@ suite('management of rules', () => {
     }
     const odd = await done('/imports', '[{"a":1}]');
     assert.deepEqual([odd.accepted, odd.failed], [0, 1]);
-    assert.match(odd.errors[0]!.message, /^no field is called ip, .* and it is no signal, which has kind or type$/);
+    assert.match(odd.errors[0]!.message, /^no field is called ip, .* and it is not a signal \(kind or type\)$/);
     assert.deepEqual((await targetsOf('')).sort(), ['192.0.2.1', '192.0.2.2']);
   });
 

@@ -140,7 +140,7 @@ test('D23.41 what cannot be fetched or read is told, and countries and ASNs woul
   for (const [path, fault] of [
     ['/gone', /^the server answers 404$/],
     ['/page', /web page or XML/],
-    ['/cut', /says that it has 9 entries, and 1 were read/],
+    ['/cut', /announces 9 entries but has 1/],
   ] as const) {
     const report = await here(job(path));
     assert.match(String(report.fault), fault);

@@ -127,3 +127,14 @@ type Completion = { from: number; to: number; names: RuleName[] };
 type Ordered = { rule_ref: string | null; order?: number | null };
 /** A pasted word: a target, a host name, or neither. */
 type Pasted = { target: string } | { name: string } | { wrong: string };
+/** A field of a request as a form offers it; `list`: how several values are separated; `other`: no text field can edit it. */
+type SchemaField = {
+  field: string;
+  label: string;
+  hint?: string;
+  options?: Option[];
+  maxlength?: number;
+  number?: boolean;
+  list?: 'words' | 'lines';
+  other?: boolean;
+};

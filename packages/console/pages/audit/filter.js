@@ -1,27 +1,12 @@
 import { html } from 'htm/preact';
 import { setQuery } from '../../router.js';
+import { EVENTS } from '../../tables.js';
 import { Button } from '../../ui/button.js';
 import { SelectField } from '../../ui/field.js';
 import { Typed } from '../../ui/typed.js';
 
 const FIELDS = ['event', 'by', 'key', 'object', 'since'];
 const ANY = { value: '', label: 'Any' };
-/** First words of events. */
-const EVENTS = [
-  'rule',
-  'file',
-  'batches',
-  'list',
-  'feed',
-  'source',
-  'key',
-  'workspace',
-  'webhook',
-  'person',
-  'dead letter',
-  'sample',
-  'attention',
-];
 const SINCE = [ANY, { value: '1h', label: 'Last hour' }, { value: '24h', label: 'Last day' }, { value: '7d', label: 'Last 7 days' }];
 
 /** @param {URLSearchParams} query @returns {Record<string, string>} */

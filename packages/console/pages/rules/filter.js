@@ -1,12 +1,13 @@
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { setQuery } from '../../router.js';
+import { LEVELS } from '../../tables.js';
 import { Button } from '../../ui/button.js';
 import { SelectField } from '../../ui/field.js';
 import { Typed } from '../../ui/typed.js';
 
 const ANY = { value: '', label: 'Any' };
-const LEVELS = [ANY, ...['low', 'medium', 'high', 'critical'].map((value) => ({ value, label: value }))];
+const CHOICES = [ANY, ...LEVELS.map((value) => ({ value, label: value }))];
 /** @type {readonly Condition[]} */
 const OF_TARGETS = [
   {
@@ -14,8 +15,8 @@ const OF_TARGETS = [
     label: 'Target',
     options: [ANY, { value: 'ip', label: 'Address or network' }, { value: 'asn', label: 'ASN' }, { value: 'country', label: 'Country' }],
   },
-  { field: 'confidence', label: 'Confidence', options: LEVELS },
-  { field: 'severity', label: 'Severity', options: LEVELS },
+  { field: 'confidence', label: 'Confidence', options: CHOICES },
+  { field: 'severity', label: 'Severity', options: CHOICES },
 ];
 /** @type {readonly Condition[]} */
 const OF_ALL = [
