@@ -181,7 +181,7 @@ test('D43.3 a MISP feed whose server refuses an event with 429 is left alone as 
   await refresh(feed);
   await world.run();
   assert.deepEqual(asked(server, '/feed/manifest.json'), [1]);
-  assert.match((await told(feed)).waits_for!, /which has asked to be left alone$/);
+  assert.match((await told(feed)).waits_for!, /which requested a pause$/);
   server.set(`/feed/${id}.json`, (_, response) => void response.end(JSON.stringify({ Event: { Attribute: [] } })));
   world.pass(9 * HOUR);
   await world.run();
